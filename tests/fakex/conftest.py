@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+import requests
+
+FIELDS = "created_at,author_id,public_metrics"
+
+
+class FakeX:
+    """A fake X in a process of its own, and short ways to ask it."""
+
+    def __init__(self, *options: str) -> None:
+        command = [sys.executable, "-m", "trackers.fakex", "--port", "0", *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout
+        said = self.process.stdout.readline()
+        assert said.startswith("fake X listening on http://127.0.0.1:"), said
+        self.url = said.rsplit(" ", 1)[1].strip()
+        self.session = requests.Session()
+        self.session.trust_env = False
+
+    def stop(self) -> int:
+        self.session.close()
+        self.process.terminate()
+        code = self.process.wait(timeout=10)
+        self.process.stdout.close()
+        return code
+
+    def fake(self, method: str, path: str, body=None) -> dict:
+        reply = self.session.request(method, f"{self.url}/_fake/{path}", json=body)
+        reply.raise_for_status()
+        return reply.json()
+
+    def get(self, path: str, *, token: str = "any", **params: str) -> requests.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self.session.get(self.url + path, params=params, headers=headers)
+
+    def tweets(self, ids: list[str], **params: str) -> requests.Response:
+        return self.get("/2/tweets", ids=",".join(ids), **params)
+
+    def ids(self, limit: int = 100, offset: int = 0) -> list[str]:
+        return self.fake("GET", f"ids?limit={limit}&offset={offset}")["ids"]
+
+    def live_ids(self, count: int) -> list[str]:
+        """Ids which have been shown as live just now."""
+        shown = self.tweets(self.ids(100)).json()["data"]
+        return [tweet["id"] for tweet in shown][:count]
+
+    def entry(self) -> dict:
+        """The newest line of the log."""
+        return self.fake("GET", "log")["entries"][-1]
+
+
+@pytest.fixture
+def start_x() -> Iterator[Callable[..., FakeX]]:
+    """Starts fakes with options of the test's own and ends them after it."""
+    started: list[FakeX] = []
+
+    def start(*options: str) -> FakeX:
+        started.append(FakeX(*options))
+        return started[-1]
+
+    yield start
+    for x in started:
+        x.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_x() -> Iterator[FakeX]:
+    x = FakeX("--seed", "7", "--tweets", "5000")
+    yield x
+    x.stop()
+
+
+@pytest.fixture
+def x(shared_x: FakeX) -> FakeX:
+    """The shared fake, with everything that can be set as it was at first."""
+    for subject in ("faults", "credentials", "tweets", "log", "limits"):
+        shared_x.fake("DELETE", subject)
+    many = {"token": 5000, "app": 3500, "window": 900}
+    few = {"token": 900, "app": 300, "window": 900}
+    shared_x.fake(
+        "PUT",
+        "limits",
+        {"GET /2/tweets": many, "GET /2/users": few, "GET /1.1/statuses/lookup": few},
+    )
+    shared_x.fake("PUT", "credentials", {"strict": False})
+    shared_x.fake("PUT", "latency", {"ms": 0})
+    shared_x.fake("PUT", "log", {"detail": "full"})
+    shared_x.fake(
+        "PUT",
+        "world",
+        {"engagement": "natural", "problem_host": "api.twitter.com", "gzip": False},
+    )
+    return shared_x
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float = 10) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+METRICS = {
+    "retweet_count",
+    "reply_count",
+    "like_count",
+    "quote_count",
+    "bookmark_count",
+    "impression_count",
+}
+
+
+def test_a_tweet_shows_id_text_and_history_unless_asked_for_more(x):
+    [tweet_id] = x.live_ids(1)
+
+    [tweet] = x.tweets([tweet_id]).json()["data"]
+
+    assert set(tweet) == {"id", "text", "edit_history_tweet_ids"}
+    assert tweet["id"] == tweet_id
+    assert tweet["edit_history_tweet_ids"] == [tweet_id]
+
+
+def test_fields_asked_for_are_shown_and_no_others(x):
+    ids = x.live_ids(5)
+
+    fields = "created_at,author_id,public_metrics,lang,edit_controls"
+    data = x.tweets(ids, **{"tweet.fields": fields}).json()["data"]
+
+    assert [tweet["id"] for tweet in data] == ids
+    for tweet in data:
+        assert set(tweet) == {"id", "text", "edit_history_tweet_ids", *fields.split(",")}
+        assert set(tweet["public_metrics"]) == METRICS
+        assert all(isinstance(n, int) and n >= 0 for n in tweet["public_metrics"].values())
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z", tweet["created_at"])
+
+
+def test_created_at_agrees_with_the_snowflake_id(x):
+    [tweet_id] = x.live_ids(1)
+
+    [tweet] = x.tweets([tweet_id], **{"tweet.fields": "created_at"}).json()["data"]
+
+    seconds = ((int(tweet_id) >> 22) + 1288834974657) // 1000
+    assert datetime.fromisoformat(tweet["created_at"]) == datetime.fromtimestamp(seconds, UTC)
+
+
+def test_the_spelling_of_the_request_decides_the_spelling_of_the_reply(x):
+    ids = x.live_ids(1)
+
+    [post] = x.tweets(ids, **{"post.fields": "public_metrics,edit_history_post_ids"}).json()["data"]
+
+    assert post["edit_history_post_ids"] == ids
+    assert "edit_history_tweet_ids" not in post
+    assert set(post["public_metrics"]) == METRICS - {"retweet_count"} | {"repost_count"}
+
+
+def test_the_author_is_included_once_when_expanded(x):
+    ids = x.live_ids(60)
+
+    body = x.tweets(ids, expansions="author_id", **{"user.fields": "protected"}).json()
+
+    users = [user["id"] for user in body["includes"]["users"]]
+    assert len(users) == len(set(users))
+    assert set(users) == {tweet["author_id"] for tweet in body["data"]}
+    assert set(body["includes"]["users"][0]) == {"id", "name", "username", "protected"}
+
+
+def test_an_id_asked_twice_is_answered_once(x):
+    [tweet_id] = x.live_ids(1)
+
+    assert len(x.tweets([tweet_id, tweet_id]).json()["data"]) == 1
+
+
+def test_characters_beyond_the_basic_plane_are_escaped_and_others_are_not(x):
+    raw = b"".join(x.tweets(x.ids(100, offset)).content for offset in range(0, 500, 100))
+
+    assert re.search(rb"\\ud83[cde]\\u", raw)
+    assert "ü".encode() in raw
+    assert not re.search(rb"[\xf0-\xf4]", raw)
+
+
+def test_an_id_nobody_ever_had_is_a_not_found_error_without_data(x):
+    false_id = str(int(x.ids(1)[0]) ^ 1)
+
+    body = x.tweets([false_id]).json()
+
+    assert body == {
+        "errors": [
+            {
+                "value": false_id,
+                "detail": f"Could not find tweet with ids: [{false_id}].",
+                "title": "Not Found Error",
+                "resource_type": "tweet",
+                "parameter": "ids",
+                "resource_id": false_id,
+                "type": "https://api.twitter.com/2/problems/resource-not-found",
+            }
+        ]
+    }
+
+
+@pytest.mark.parametrize("state", ["protected", "suspended"])
+def test_a_tweet_of_a_hidden_author_is_an_authorization_error(x, state):
+    hidden, shown = x.live_ids(2)
+    x.fake("PUT", f"tweets/{hidden}", {"state": state})
+
+    body = x.tweets([hidden, shown]).json()
+
+    assert [tweet["id"] for tweet in body["data"]] == [shown]
+    assert body["errors"] == [
+        {
+            "resource_id": hidden,
+            "parameter": "ids",
+            "resource_type": "tweet",
+            "section": "data",
+            "title": "Authorization Error",
+            "value": hidden,
+            "detail": f"Sorry, you are not authorized to see the Tweet with ids: [{hidden}].",
+            "type": "https://api.twitter.com/2/problems/not-authorized-for-resource",
+        }
+    ]
+
+
+def test_the_host_of_problems_can_be_set(x):
+    x.fake("PUT", "world", {"problem_host": "api.x.com"})
+
+    [error] = x.tweets([str(2**62)]).json()["errors"]
+
+    assert error["type"] == "https://api.x.com/2/problems/resource-not-found"
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        pytest.param({}, "The `ids` query parameter can not be empty", id="no ids"),
+        pytest.param({"ids": ""}, "The `ids` query parameter can not be empty", id="empty"),
+        pytest.param(
+            {"ids": "1.2"},
+            "The `ids` query parameter value [1.2] does not match ^[0-9]{1,19}$",
+            id="not a number",
+        ),
+        pytest.param(
+            {"ids": "1,"},
+            "The `ids` query parameter value [] does not match ^[0-9]{1,19}$",
+            id="nothing after a comma",
+        ),
+        pytest.param(
+            {"ids": "1" * 20},
+            f"The `ids` query parameter value [{'1' * 20}] does not match ^[0-9]{{1,19}}$",
+            id="twenty digits",
+        ),
+        pytest.param(
+            {"ids": ",".join(map(str, range(101)))},
+            "The number of values in the `ids` query parameter list [101] is not between 1 and 100",
+            id="101 ids",
+        ),
+        pytest.param(
+            {"ids": "1", "tweet.fields": "likes"},
+            "The `tweet.fields` query parameter value [likes] is not one of [id,text,",
+            id="unknown field",
+        ),
+        pytest.param(
+            {"ids": "1", "foo": "1"},
+            "The query parameter [foo] is not one of [ids,expansions,",
+            id="unknown parameter",
+        ),
+    ],
+)
+def test_a_bad_request_is_told_what_is_wrong(x, params, message):
+    reply = x.get("/2/tweets", **params)
+
+    body = reply.json()
+    assert reply.status_code == 400
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert body["title"] == "Invalid Request"
+    assert body["type"] == "https://api.twitter.com/2/problems/invalid-request"
+    assert body["errors"][0]["message"].startswith(message)
+    assert "x-rate-limit-remaining" in reply.headers
+
+
+def test_users_tell_why_a_tweet_is_hidden(x):
+    first, second, third = (author["id"] for author in x.fake("GET", "authors")["authors"][:3])
+    x.fake("PUT", f"authors/{first}", {"state": "protected"})
+    x.fake("PUT", f"authors/{second}", {"state": "suspended"})
+    x.fake("PUT", f"authors/{third}", {"state": "live"})
+
+    fields = {"user.fields": "protected"}
+    body = x.get("/2/users", ids=f"{first},{second},{third},5", **fields).json()
+
+    assert {user["id"]: user["protected"] for user in body["data"]} == {first: True, third: False}
+    suspended, unknown = body["errors"]
+    assert suspended["title"] == "Forbidden"
+    assert suspended["detail"] == f"User has been suspended: [{second}]."
+    assert unknown["title"] == "Not Found Error"
+    assert unknown["resource_id"] == "5"
+    for author in (first, second, third):
+        x.fake("DELETE", f"authors/{author}")
+
+
+def test_users_are_found_by_name(x):
+    author = next(a for a in x.fake("GET", "authors")["authors"] if a["state"] == "live")
+
+    body = x.get("/2/users/by", usernames=author["username"].upper()).json()
+
+    assert body["data"][0]["id"] == author["id"]
+
+
+def test_a_reply_is_zipped_only_when_set_and_asked(x):
+    ids = x.ids(20)
+
+    plain = x.tweets(ids)
+    x.fake("PUT", "world", {"gzip": True})
+    zipped = x.tweets(ids)
+
+    assert "content-encoding" not in plain.headers
+    assert zipped.headers["content-encoding"] == "gzip"
+    assert {t["id"] for t in zipped.json()["data"]} == {t["id"] for t in plain.json()["data"]}

@@ -1,0 +1,12 @@
+"""`python -m trackers.fakex`: the fake X without Django."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+
+from trackers.fakex.options import add_options, run
+
+if __name__ == "__main__":
+    parser = ArgumentParser(prog="python -m trackers.fakex", description="Serve a fake X API.")
+    add_options(parser)
+    run(vars(parser.parse_args()))

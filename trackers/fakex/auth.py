@@ -1,0 +1,148 @@
+"""Who asks: bearer tokens and OAuth 1.0a signatures, the latter over X's own address.
+
+A client signs for `https://api.twitter.com/...` and is then pointed at this server, so the
+signature is checked against that canonical address and never against ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from oauthlib.oauth1.rfc5849.endpoints.signature_only import SignatureOnlyEndpoint
+from oauthlib.oauth1.rfc5849.errors import OAuth1Error
+from oauthlib.oauth1.rfc5849.request_validator import RequestValidator
+
+NO_CREDENTIALS, BAD_BEARER, BAD_SIGNATURE = "no credentials", "bad bearer", "bad signature"
+CONSUMER_KEY = re.compile(r'oauth_consumer_key="([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A token by a name which gives no secret away, and the app it belongs to."""
+
+    name: str
+    app: str
+
+
+class Signer(NamedTuple):
+    consumer_secret: str
+    token_secret: str
+    caller: Caller
+
+
+def fingerprint(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:8]
+
+
+class Credentials(RequestValidator):
+    """The registered credentials; unless `strict`, any other bearer is an app of its own."""
+
+    def __init__(self, canonical_base: str) -> None:
+        super().__init__()
+        self.canonical_base = canonical_base
+        self.strict = False
+        self._bearers: dict[str, Caller] = {}
+        self._strangers: dict[str, Caller] = {}
+        self._signers: dict[tuple[str, str], Signer] = {}
+        self._endpoint = SignatureOnlyEndpoint(self)
+
+    def register(self, given: Mapping[str, Any]) -> Caller:
+        """Take a credential as `POST /_fake/credentials` describes it; KeyError when incomplete."""
+        if given["kind"] == "bearer":
+            secret = given["bearer_token"]
+            caller = self._caller(given, secret)
+            self._bearers["Bearer " + secret] = caller
+            return caller
+        if given["kind"] != "oauth1":
+            raise KeyError(given["kind"])
+        caller = self._caller(given, given["access_token"], app=given["consumer_key"])
+        signer = Signer(given["consumer_secret"], given["access_token_secret"], caller)
+        self._signers[given["consumer_key"], given["access_token"]] = signer
+        return caller
+
+    def clear(self) -> None:
+        for known in (self._bearers, self._strangers, self._signers):
+            known.clear()
+
+    def callers(self) -> list[Caller]:
+        signed = [signer.caller for signer in self._signers.values()]
+        return [*self._bearers.values(), *signed]
+
+    def identify(
+        self, header: str | None, *, method: str, path_and_query: str, form: str = ""
+    ) -> Caller | str:
+        """The caller, or which of the three reasons there is not to trust the request."""
+        if not header:
+            return NO_CREDENTIALS
+        if caller := self._bearers.get(header):
+            return caller
+        if header.startswith("Bearer "):
+            return self._stranger(header)
+        if header.startswith("OAuth "):
+            return self._signed(header, method, path_and_query, form)
+        return NO_CREDENTIALS
+
+    def _caller(self, given: Mapping[str, Any], secret: str, app: str = "") -> Caller:
+        name = given.get("name") or fingerprint(secret)
+        return Caller(name, given.get("app") or (fingerprint(app) if app else name))
+
+    def _stranger(self, header: str) -> Caller | str:
+        secret = header.removeprefix("Bearer ").strip()
+        if self.strict or not secret:
+            return BAD_BEARER
+        caller = self._strangers.get(header)
+        if caller is None:
+            name = fingerprint(secret)
+            caller = self._strangers[header] = Caller(name, name)
+        return caller
+
+    def _signed(self, header: str, method: str, path_and_query: str, form: str) -> Caller | str:
+        headers = {"Authorization": header}
+        if form:
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        try:
+            valid, request = self._endpoint.validate_request(
+                self.canonical_base + path_and_query, method, form or None, headers
+            )
+        except (OAuth1Error, ValueError):
+            return BAD_SIGNATURE
+        if not valid:
+            return BAD_SIGNATURE
+        return self._signers[request.client_key, request.resource_owner_key].caller
+
+    # What follows is what oauthlib asks of its validators; X's keys have no common length.
+
+    dummy_client = "unknown"
+    dummy_access_token = "unknown"  # noqa: S105 - the name of nobody's token
+
+    def check_client_key(self, client_key: str) -> bool:
+        return bool(client_key)
+
+    def check_access_token(self, request_token: str) -> bool:
+        return bool(request_token)
+
+    def check_nonce(self, nonce: str) -> bool:
+        return bool(nonce)
+
+    def validate_timestamp_and_nonce(self, *_args: Any, **_kwargs: Any) -> bool:
+        return True
+
+    def validate_client_key(self, client_key: str, _request: Any) -> bool:
+        return any(client_key == known for known, _ in self._signers)
+
+    def validate_access_token(self, client_key: str, token: str, _request: Any) -> bool:
+        return (client_key, token) in self._signers
+
+    def get_client_secret(self, client_key: str, request: Any) -> str:
+        return self._signer(client_key, request.resource_owner_key).consumer_secret
+
+    def get_access_token_secret(self, client_key: str, token: str, _request: Any) -> str:
+        return self._signer(client_key, token).token_secret
+
+    def _signer(self, client_key: str, token: str) -> Signer:
+        # A made-up signer for strangers: oauthlib checks a signature in every case.
+        return self._signers.get((client_key, token)) or Signer("-", "-", Caller("-", "-"))

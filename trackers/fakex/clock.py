@@ -1,0 +1,51 @@
+"""Two times: real time, which is on the wire, and world time, in which engagement happens.
+
+World time runs `speed` times as fast from the world's start; a change of speed never makes it jump.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+
+def real_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """From real instant `from_ms` on world time runs at `speed`; `elapsed_ms` had run before."""
+
+    from_ms: int
+    elapsed_ms: float
+    speed: float
+
+
+class Clock:
+    def __init__(self, *, start_ms: int, speed: float) -> None:
+        self.start_ms = start_ms
+        self._stretches = [Stretch(start_ms, 0.0, speed)]
+
+    @property
+    def speed(self) -> float:
+        return self._stretches[-1].speed
+
+    def change(self, speed: float, *, now_ms: int) -> None:
+        """Run at `speed` from now on; what was answered about earlier instants stays true."""
+        self._stretches.append(Stretch(now_ms, self.elapsed_ms(now_ms), speed))
+
+    def elapsed_ms(self, at_ms: int) -> float:
+        """World milliseconds run between the world's start and the real instant `at_ms`."""
+        for stretch in reversed(self._stretches):
+            if at_ms >= stretch.from_ms:
+                return stretch.elapsed_ms + (at_ms - stretch.from_ms) * stretch.speed
+        return float(at_ms - self.start_ms)
+
+    def to_dict(self, now_ms: int) -> dict[str, float]:
+        return {
+            "start_ms": self.start_ms,
+            "now_ms": now_ms,
+            "world_ms": round(self.start_ms + self.elapsed_ms(now_ms)),
+            "clock_speed": self.speed,
+        }

@@ -1,0 +1,250 @@
+"""The /_fake/ routes, by which tests and the demo set and read the fake over HTTP.
+
+Unknown routes are 404, unreadable or unknown settings 400 with {"error": "..."}.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields, replace
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from aiohttp import web
+
+from trackers.fakex.authors import Author
+from trackers.fakex.clock import real_ms
+from trackers.fakex.log import tell
+from trackers.fakex.overrides import read_override
+from trackers.fakex.settings import Settings
+from trackers.fakex.world import Nature
+from trackers.fakex.x import X
+
+Query = Mapping[str, str]
+Body = Any
+Act = Callable[[str, Query, Body], Any]
+
+IDS_A_CHUNK = 10_000
+LARGEST_BODY = 64 << 20
+NATURE = {field.name for field in fields(Nature)}
+# `keep` belongs to the command line: writers at work would not hear of it.
+SETTINGS = {field.name for field in fields(Settings)} - {"keep", "latency_ms"}
+
+
+class Control:
+    def __init__(self, x: X) -> None:
+        self._x = x
+        self._acts: dict[tuple[str, str], Act] = {
+            ("GET", "clock"): self._show_clock,
+            ("PUT", "clock"): self._set_clock,
+            ("GET", "world"): self._show_world,
+            ("PUT", "world"): self._set_world,
+            ("GET", "tweets"): self._show_tweet,
+            ("PUT", "tweets"): self._override_tweets,
+            ("DELETE", "tweets"): self._lift_tweets,
+            ("GET", "authors"): self._show_authors,
+            ("PUT", "authors"): self._override_author,
+            ("DELETE", "authors"): self._lift_author,
+            ("GET", "limits"): self._show_limits,
+            ("PUT", "limits"): self._set_limits,
+            ("DELETE", "limits"): self._reopen_windows,
+            ("GET", "latency"): self._show_latency,
+            ("PUT", "latency"): self._set_latency,
+            ("GET", "faults"): self._show_faults,
+            ("PUT", "faults"): self._set_faults,
+            ("DELETE", "faults"): self._clear_faults,
+            ("GET", "credentials"): self._show_credentials,
+            ("POST", "credentials"): self._add_credential,
+            ("PUT", "credentials"): self._set_strict,
+            ("DELETE", "credentials"): self._clear_credentials,
+            ("GET", "log"): self._show_log,
+            ("PUT", "log"): self._set_log,
+            ("DELETE", "log"): self._clear_log,
+            ("GET", "totals"): self._show_totals,
+        }
+
+    async def handle(self, http: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
+        subject, _, rest = path.removeprefix("/_fake/").partition("/")
+        given = dict(parse_qsl(query))
+        if (http.method, subject) == ("GET", "ids"):
+            return await self._stream_ids(http, given)
+        act = self._acts.get((http.method, subject))
+        if act is None:
+            return _json({"error": f"no {http.method} /_fake/{subject}"}, 404)
+        # The server's limit on bodies is for X's requests; a script of overrides may be long.
+        text = await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
+        try:
+            return _json(act(rest, given, orjson.loads(text) if text else {}))
+        except LookupError as error:
+            return _json({"error": f"missing or unknown: {error}"}, 400)
+        except (ValueError, TypeError) as error:
+            return _json({"error": str(error)}, 400)
+
+    def _show_clock(self, _rest: str, _query: Query, _body: Body) -> Any:
+        return self._x.world.clock.to_dict(real_ms())
+
+    def _set_clock(self, rest: str, query: Query, body: Body) -> Any:
+        speed = float(body["clock_speed"])
+        if not speed > 0:
+            raise ValueError("clock_speed must be above 0")
+        self._x.world.clock.change(speed, now_ms=real_ms())
+        return self._show_clock(rest, query, body)
+
+    def _show_world(self, _rest: str, _query: Query, _body: Body) -> Any:
+        world, settings = self._x.world, asdict(self._x.settings)
+        return {
+            "seed": world.seed,
+            "tweets": world.ids.tweets,
+            "tweets_per_ms": world.ids.per_ms,
+            "start_ms": world.clock.start_ms,
+            "overridden_tweets": len(world.tweets),
+            "settings": {**asdict(world.nature), **settings},
+        }
+
+    def _set_world(self, rest: str, query: Query, body: Body) -> Any:
+        if unknown := set(body) - NATURE - SETTINGS:
+            raise ValueError(f"unknown settings: {', '.join(sorted(unknown))}")
+        if body.get("engagement", "natural") not in ("natural", "busy"):
+            raise ValueError("engagement is natural or busy")
+        x = self._x
+        nature = {name: value for name, value in body.items() if name in NATURE}
+        if nature:
+            x.replace_world(replace(x.world, nature=replace(x.world.nature, **nature)))
+        for name in SETTINGS.intersection(body):
+            setattr(x.settings, name, body[name])
+        x.credentials.canonical_base = x.settings.canonical_base
+        return self._show_world(rest, query, body)
+
+    def _show_tweet(self, rest: str, query: Query, _body: Body) -> Any:
+        world = self._x.world
+        at_ms = int(query.get("at_ms", real_ms()))
+        tweet, moment = world.traits(int(rest)), world.moment(at_ms)
+        if tweet is None:
+            return {"id": rest, "exists": False, "at_ms": at_ms, "answer": "not_found"}
+        override = world.tweets.get(tweet.id)
+        return {
+            "id": rest,
+            "exists": tweet.born_ms <= at_ms,
+            "at_ms": at_ms,
+            "age_ms": world.age_ms(tweet, moment),
+            "state": world.state(tweet, moment),
+            "answer": tell(world, rest, at_ms),
+            "author_id": str(world.people[tweet.author].id),
+            "override": asdict(override) if override else None,
+            "traits": tweet._asdict(),
+        }
+
+    def _override_tweets(self, rest: str, _query: Query, body: Body) -> Any:
+        given = {rest: body} if rest else body
+        changes = {int(text): read_override(override) for text, override in given.items()}
+        self._x.replace_world(self._x.world.with_tweets(changes))
+        return {"overridden": len(changes)}
+
+    def _lift_tweets(self, rest: str, _query: Query, _body: Body) -> Any:
+        world = self._x.world
+        lifted = [int(rest)] if rest else list(world.tweets)
+        self._x.replace_world(world.with_tweets(dict.fromkeys(lifted)))
+        return {"lifted": len(lifted)}
+
+    def _show_authors(self, rest: str, _query: Query, _body: Body) -> Any:
+        world = self._x.world
+        people = [world.people_by_id[int(rest)]] if rest else world.people
+        return {"authors": [self._author(author) for author in people]}
+
+    def _override_author(self, rest: str, _query: Query, body: Body) -> Any:
+        author, state = self._x.world.people_by_id[int(rest)], body["state"]
+        if state not in ("live", "protected", "suspended"):
+            raise ValueError("state is live, protected or suspended")
+        self._x.replace_world(self._x.world.with_author(author.id, state))
+        return self._author(author)
+
+    def _lift_author(self, rest: str, _query: Query, _body: Body) -> Any:
+        author = self._x.world.people_by_id[int(rest)]
+        self._x.replace_world(self._x.world.with_author(author.id, None))
+        return self._author(author)
+
+    def _author(self, author: Author) -> dict[str, str]:
+        world = self._x.world
+        state = world.author_state(author, world.moment(real_ms()))
+        return {"id": str(author.id), "username": author.username, "state": state}
+
+    def _show_limits(self, _rest: str, _query: Query, _body: Body) -> Any:
+        return {endpoint: asdict(limit) for endpoint, limit in self._x.windows.limits.items()}
+
+    def _set_limits(self, rest: str, query: Query, body: Body) -> Any:
+        self._x.windows.limit(body)
+        return self._show_limits(rest, query, body)
+
+    def _reopen_windows(self, _rest: str, _query: Query, _body: Body) -> Any:
+        self._x.windows.close_all()
+        return {}
+
+    def _show_latency(self, _rest: str, _query: Query, _body: Body) -> Any:
+        return {"ms": self._x.settings.latency_ms}
+
+    def _set_latency(self, rest: str, query: Query, body: Body) -> Any:
+        self._x.settings.latency_ms = float(body["ms"])
+        return self._show_latency(rest, query, body)
+
+    def _show_faults(self, _rest: str, _query: Query, _body: Body) -> Any:
+        return {"rules": [rule.to_dict() for rule in self._x.script.rules]}
+
+    def _set_faults(self, rest: str, query: Query, body: Body) -> Any:
+        self._x.script.replace(body, now_ms=real_ms())
+        return self._show_faults(rest, query, body)
+
+    def _clear_faults(self, _rest: str, _query: Query, _body: Body) -> Any:
+        self._x.script.rules = []
+        return {"rules": []}
+
+    def _show_credentials(self, _rest: str, _query: Query, _body: Body) -> Any:
+        credentials = self._x.credentials
+        callers = [asdict(caller) for caller in credentials.callers()]
+        return {"strict": credentials.strict, "registered": callers}
+
+    def _add_credential(self, _rest: str, _query: Query, body: Body) -> Any:
+        return asdict(self._x.credentials.register(body))
+
+    def _set_strict(self, rest: str, query: Query, body: Body) -> Any:
+        self._x.credentials.strict = bool(body["strict"])
+        return self._show_credentials(rest, query, body)
+
+    def _clear_credentials(self, _rest: str, _query: Query, _body: Body) -> Any:
+        self._x.credentials.clear()
+        return {}
+
+    def _show_log(self, _rest: str, query: Query, _body: Body) -> Any:
+        return self._x.log.read(int(query.get("since", 0)), int(query.get("limit", 10_000)))
+
+    def _set_log(self, _rest: str, _query: Query, body: Body) -> Any:
+        if body["detail"] not in ("full", "counts"):
+            raise ValueError("detail is full or counts")
+        self._x.log.detail = body["detail"]
+        return {"detail": body["detail"]}
+
+    def _clear_log(self, _rest: str, _query: Query, _body: Body) -> Any:
+        self._x.log.clear()
+        return {}
+
+    def _show_totals(self, _rest: str, _query: Query, _body: Body) -> Any:
+        return self._x.log.totals.to_dict()
+
+    async def _stream_ids(self, http: web.BaseRequest, query: Query) -> web.StreamResponse:
+        """Ids offset..offset+limit of the world's N: JSON, or text with one id a line."""
+        ids = self._x.world.ids
+        offset = int(query.get("offset", 0))
+        end = min(ids.tweets, offset + int(query.get("limit", ids.tweets)))
+        if query.get("format", "json") == "json":
+            return _json({"total": ids.tweets, "ids": list(map(str, ids.between(offset, end)))})
+        response = web.StreamResponse(headers={"content-type": "text/plain"})
+        await response.prepare(http)
+        for first in range(offset, end, IDS_A_CHUNK):
+            lines = map(str, ids.between(first, min(end, first + IDS_A_CHUNK)))
+            await response.write(("\n".join(lines) + "\n").encode())
+        await response.write_eof()
+        return response
+
+
+def _json(body: Any, status: int = 200) -> web.Response:
+    return web.Response(body=orjson.dumps(body), status=status, content_type="application/json")

@@ -1,0 +1,121 @@
+"""The fault script: rules that say which requests X answers badly, how, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from trackers.fakex.world import FaultAnswer
+
+# Kinds for single ids; all others spoil the whole reply.
+ID_KINDS: dict[str, FaultAnswer] = {
+    "omit": "omitted",
+    "not_found": "not_found",
+    "broken": "broken",
+}
+REPLY_KINDS = (
+    "429",
+    "503_json",
+    "503_text",
+    "500",
+    "401",
+    "403",
+    "html",
+    "slow",
+    "reset",
+    "truncated",
+    "garbage_list",
+)
+# Kinds answered with a made-up body, and those which spoil the sending of a true one.
+SENDING_KINDS = frozenset({"slow", "reset", "truncated"})
+BODY_KINDS = frozenset(REPLY_KINDS) - SENDING_KINDS
+
+
+@dataclass(slots=True)
+class Rule:
+    """One line of the script; empty matches mean any, `times` None means for ever."""
+
+    kind: str
+    endpoint: str | None = None
+    ids: frozenset[str] = frozenset()
+    token: str | None = None
+    times: int | None = None
+    after_ms: int = 0
+    params: dict[str, Any] = field(default_factory=dict)
+    set_at_ms: int = 0
+    fired: int = 0
+
+    def matches(self, endpoint: str, ids: Sequence[str], token: str, now_ms: int) -> bool:
+        if self.times is not None and self.fired >= self.times:
+            return False
+        if now_ms < self.set_at_ms + self.after_ms:
+            return False
+        if self.endpoint not in (None, endpoint) or self.token not in (None, token):
+            return False
+        return not self.ids or not self.ids.isdisjoint(ids)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "ids": sorted(self.ids)}
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What befalls one request: at most one fault of the whole reply, any number of ids'."""
+
+    reply: Rule | None = None
+    answers: dict[str, FaultAnswer] = field(default_factory=dict)
+    name: str | None = None
+
+
+NONE = Faults()
+
+
+class Script:
+    def __init__(self) -> None:
+        self.rules: list[Rule] = []
+
+    def replace(self, given: Sequence[dict[str, Any]], *, now_ms: int) -> None:
+        """Take new rules as `PUT /_fake/faults` has them; ValueError names a bad kind."""
+        self.rules = [_read_rule(rule, now_ms) for rule in given]
+
+    def strike(self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int) -> Faults:
+        """The faults of this request; each rule used counts as fired."""
+        if not self.rules:
+            return NONE
+        reply: Rule | None = None
+        answers: dict[str, FaultAnswer] = {}
+        names: list[str] = []
+        for rule in self.rules:
+            if not rule.matches(endpoint, ids, token, now_ms):
+                continue
+            if rule.kind in ID_KINDS:
+                hit = rule.ids.intersection(ids) if rule.ids else ids
+                answers.update(dict.fromkeys(hit, _answer(rule)))
+            elif reply is None:
+                reply = rule
+            else:
+                continue
+            rule.fired += 1
+            names.append(rule.kind)
+        return Faults(reply, answers, "+".join(names)) if names else NONE
+
+
+def _answer(rule: Rule) -> FaultAnswer:
+    return "missing" if rule.params.get("missing") else ID_KINDS[rule.kind]
+
+
+def _read_rule(given: dict[str, Any], now_ms: int) -> Rule:
+    kind, match = str(given["kind"]), given.get("match") or {}
+    if kind not in ID_KINDS and kind not in REPLY_KINDS:
+        raise ValueError(f"unknown kind {kind!r}; known: {', '.join((*ID_KINDS, *REPLY_KINDS))}")
+    return Rule(
+        kind=kind,
+        endpoint=match.get("endpoint"),
+        ids=frozenset(map(str, match.get("ids") or ())),
+        token=match.get("token"),
+        times=given.get("times"),
+        after_ms=int(given.get("after_ms") or 0),
+        params=given.get("params") or {},
+        set_at_ms=now_ms,
+    )

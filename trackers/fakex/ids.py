@@ -1,0 +1,121 @@
+"""Tweet ids: which exist, when each was born, and the world's N of them by number.
+
+Existence is decided from the id alone, so ten million tweets cost no memory: a millisecond holds
+`per_ms` tweets whose low 22 bits are a seeded walk which can be undone to check an id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+TWEPOCH_MS = 1288834974657
+PRE_SNOWFLAKE = 1 << 35
+FIRST_TWEET_MS = 1142899200000  # 2006-03-21
+LAST_PLAIN_MS = TWEPOCH_MS
+
+LOW_BITS = 22
+LOW_MASK = (1 << LOW_BITS) - 1
+# Any odd number can be undone modulo 2^22; this one scatters neighbours.
+STRIDE = 0x2545F5
+UNSTRIDE = pow(STRIDE, -1, 1 << LOW_BITS)
+
+MASK = (1 << 64) - 1
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Tweets aged youngest_ms <= age < oldest_ms at the world's start: `share` of each 100."""
+
+    youngest_ms: int
+    oldest_ms: int
+    share: int
+
+
+TIERS = (
+    Tier(0, 18 * MINUTE, 25),
+    Tier(18 * MINUTE, HOUR, 20),
+    Tier(HOUR, DAY, 25),
+    Tier(DAY, 7 * DAY, 20),
+    Tier(7 * DAY, 30 * DAY, 8),
+    Tier(30 * DAY, 60 * DAY, 2),
+)
+
+
+def mix(number: int) -> int:
+    """Scatter a 64-bit number (the finalizer of SplitMix64)."""
+    number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & MASK
+    return number ^ (number >> 31)
+
+
+def _tiers_in_turn() -> list[int]:
+    """Tell the tier of each of a hundred tweets, so that every run of ids holds all ages."""
+    turns = [n for n, tier in enumerate(TIERS) for _ in range(tier.share)]
+    return [turns[place * 37 % 100] for place in range(100)]
+
+
+TURNS = _tiers_in_turn()
+PLACES = [TURNS[:place].count(TURNS[place]) for place in range(100)]
+
+
+def _coprime_step(count: int) -> int:
+    """A step near the golden cut of `count` which visits every place once."""
+    step = max(1, round(count * 0.6180339887))
+    while math.gcd(step, count) != 1:
+        step += 1
+    return step
+
+
+class Ids:
+    """The ids of one world: `seed`, `tweets` of them by number, born before `start_ms`."""
+
+    def __init__(self, *, seed: int, tweets: int, start_ms: int) -> None:
+        self.tweets, self.start_ms = tweets, start_ms
+        self._key = mix((seed * 0x9E3779B97F4A7C15 + 1) & MASK)
+        full, rest = divmod(tweets, 100)
+        self._counts = [full * tier.share + TURNS[:rest].count(n) for n, tier in enumerate(TIERS)]
+        self._steps = [_coprime_step(max(1, count)) for count in self._counts]
+        self.per_ms = max(
+            1,
+            *(
+                math.ceil(count / (tier.oldest_ms - tier.youngest_ms))
+                for count, tier in zip(self._counts, TIERS, strict=True)
+            ),
+        )
+
+    def born_ms(self, tweet_id: int) -> int | None:
+        """Epoch ms of the tweet's birth, or None when no such tweet was or will be born."""
+        if tweet_id < PRE_SNOWFLAKE:
+            return self._plain_born_ms(tweet_id)
+        if tweet_id >> 63:
+            return None
+        since = tweet_id >> LOW_BITS
+        place = ((tweet_id - self._offset(since)) * UNSTRIDE) & LOW_MASK
+        return since + TWEPOCH_MS if place < self.per_ms else None
+
+    def id_at(self, index: int) -> int:
+        """The id of tweet number `index`, 0 <= index < tweets; distinct for distinct numbers."""
+        hundred, place = divmod(index, 100)
+        tier_number = TURNS[place]
+        tier, count = TIERS[tier_number], self._counts[tier_number]
+        turn = (hundred * tier.share + PLACES[place]) * self._steps[tier_number] % count
+        slots = (tier.oldest_ms - tier.youngest_ms) * self.per_ms
+        slot, end = turn * slots // count, (turn + 1) * slots // count
+        slot += mix(self._key ^ index) % (end - slot)
+        age, place = divmod(slot, self.per_ms)
+        since = self.start_ms - TWEPOCH_MS - 1 - tier.youngest_ms - age
+        return since << LOW_BITS | (place * STRIDE + self._offset(since)) & LOW_MASK
+
+    def between(self, first: int, end: int) -> Iterator[int]:
+        return map(self.id_at, range(max(0, first), min(end, self.tweets)))
+
+    def _offset(self, since: int) -> int:
+        return mix(since ^ self._key) & LOW_MASK
+
+    def _plain_born_ms(self, tweet_id: int) -> int | None:
+        if tweet_id < 1 or mix(tweet_id ^ self._key) % 10 == 0:
+            return None
+        return FIRST_TWEET_MS + (LAST_PLAIN_MS - FIRST_TWEET_MS) * tweet_id // PRE_SNOWFLAKE

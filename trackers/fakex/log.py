@@ -1,0 +1,131 @@
+"""What was asked and what was answered, kept small: ids, instant and world; counts only on demand.
+
+A world never changes, so an entry's answers are computed again when someone reads them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, Literal
+
+from trackers.fakex.traits import Counts
+from trackers.fakex.world import FaultAnswer, World
+
+MOST_ENTRIES = 200_000
+
+
+@dataclass(slots=True)
+class Entry:
+    """`answered` is False when the reply's body told nothing about any id."""
+
+    at_ms: int
+    done_ms: int
+    endpoint: str
+    token: str
+    status: int
+    fault: str | None
+    ids: str
+    world: World
+    answered: bool
+    faulted: Mapping[str, FaultAnswer]
+    remaining: int | None
+    seq: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        ids = self.ids.split(",") if self.ids else []
+        return {
+            "seq": self.seq,
+            "at_ms": self.at_ms,
+            "done_ms": self.done_ms,
+            "endpoint": self.endpoint,
+            "token": self.token,
+            "status": self.status,
+            "fault": self.fault,
+            "ids": ids,
+            "answers": self._answers(ids) if self.answered else {},
+            "remaining": self.remaining,
+        }
+
+    def _answers(self, ids: Sequence[str]) -> dict[str, Any]:
+        answers = {text: tell(self.world, text, self.at_ms) for text in ids}
+        for text, fault in self.faulted.items():
+            if fault in ("omitted", "not_found"):
+                answers[text] = fault
+            elif isinstance(answers[text], dict):
+                answers[text] = "broken"
+        return answers
+
+
+def tell(world: World, text: str, at_ms: int) -> dict[str, int] | str:
+    """The world's answer about one id at a real instant: its counts, or why there are none."""
+    tweet = world.traits(int(text))
+    if tweet is None:
+        return "not_found"
+    said = world.answer(tweet, world.moment(at_ms))
+    return said if isinstance(said, str) else Counts._make(said)._asdict()
+
+
+@dataclass(slots=True)
+class Totals:
+    requests: Counter[tuple[str, int]] = field(default_factory=Counter)
+    lookups: int = 0  # requests that named ids
+    ids_asked: int = 0
+    tweets_answered: int = 0
+    over_window: int = 0
+    over_100: int = 0
+    max_ids: int = 0
+
+    def note_ids(self, ids: int, *, over: bool) -> None:
+        self.lookups += 1
+        self.ids_asked += ids
+        self.over_100 += over
+        self.max_ids = max(self.max_ids, ids)
+
+    def to_dict(self) -> dict[str, Any]:
+        requests: dict[str, dict[str, int]] = {}
+        for (endpoint, status), times in sorted(self.requests.items()):
+            requests.setdefault(endpoint, {})[str(status)] = times
+        return {
+            "requests": requests,
+            "requests_total": self.requests.total(),
+            "ids_asked": self.ids_asked,
+            "tweets_answered": self.tweets_answered,
+            "over_window": self.over_window,
+            "over_100": self.over_100,
+            "max_ids_a_request": self.max_ids,
+            "mean_ids_a_request": self.ids_asked / self.lookups if self.lookups else 0.0,
+        }
+
+
+class Log:
+    """The newest `MOST_ENTRIES` entries, with `detail` "full"; totals in any case."""
+
+    def __init__(self) -> None:
+        self.detail: Literal["full", "counts"] = "full"
+        self.totals = Totals()
+        self._entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+        self._next = 1
+
+    def clear(self) -> None:
+        """Forget entries and totals; numbers go on, so that a reader's `since` stays good."""
+        self._entries.clear()
+        self.totals = Totals()
+
+    def add(self, entry: Entry) -> None:
+        """Number the entry, whose reply is about to leave, and keep it."""
+        entry.seq, self._next = self._next, self._next + 1
+        if self.detail == "full":
+            self._entries.append(entry)
+
+    def read(self, since: int, limit: int) -> dict[str, Any]:
+        """Entries numbered above `since`; `next` is the `since` of the next reading."""
+        entries = self._entries
+        found = list(islice((entry for entry in entries if entry.seq > since), limit))
+        return {
+            "next": found[-1].seq if found else max(since, self._next - 1),
+            "first": entries[0].seq if entries else None,
+            "entries": [entry.to_dict() for entry in found],
+        }

@@ -1,0 +1,142 @@
+"""Error bodies as X words them: problem+json for v2, `errors` with codes for v1.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+Problem = dict[str, Any]
+
+HOST = "api.twitter.com"
+UNAUTHORIZED: Problem = {
+    "title": "Unauthorized",
+    "type": "about:blank",
+    "status": 401,
+    "detail": "Unauthorized",
+}
+TOO_MANY: Problem = {
+    "title": "Too Many Requests",
+    "detail": "Too Many Requests",
+    "type": "about:blank",
+    "status": 429,
+}
+UNAVAILABLE: Problem = {
+    "title": "Service Unavailable",
+    "detail": "Service Unavailable",
+    "type": "about:blank",
+    "status": 503,
+}
+INTERNAL: Problem = {
+    "title": "Internal Server Error",
+    "detail": "Internal Server Error",
+    "type": "about:blank",
+    "status": 500,
+}
+NOT_FOUND: Problem = {
+    "title": "Not Found",
+    "detail": "Not Found",
+    "type": "about:blank",
+    "status": 404,
+}
+
+
+def kind(name: str, host: str) -> str:
+    return f"https://{host}/2/problems/{name}"
+
+
+def invalid_request(complaints: Sequence[tuple[str, Sequence[str], str]], host: str) -> Problem:
+    """A 400: each complaint is (parameter, its values, message)."""
+    return {
+        "errors": [
+            {"parameters": {name: list(values)}, "message": message}
+            for name, values, message in complaints
+        ],
+        "title": "Invalid Request",
+        "detail": "One or more parameters to your request was invalid.",
+        "type": kind("invalid-request", host),
+    }
+
+
+def tweet_not_found(tweet_id: str, host: str) -> Problem:
+    return {
+        "value": tweet_id,
+        "detail": f"Could not find tweet with ids: [{tweet_id}].",
+        "title": "Not Found Error",
+        "resource_type": "tweet",
+        "parameter": "ids",
+        "resource_id": tweet_id,
+        "type": kind("resource-not-found", host),
+    }
+
+
+def tweet_not_authorized(tweet_id: str, host: str) -> Problem:
+    return {
+        "resource_id": tweet_id,
+        "parameter": "ids",
+        "resource_type": "tweet",
+        "section": "data",
+        "title": "Authorization Error",
+        "value": tweet_id,
+        "detail": f"Sorry, you are not authorized to see the Tweet with ids: [{tweet_id}].",
+        "type": kind("not-authorized-for-resource", host),
+    }
+
+
+def user_not_found(value: str, parameter: str, host: str) -> Problem:
+    return {
+        "value": value,
+        "detail": f"Could not find user with {parameter}: [{value}].",
+        "title": "Not Found Error",
+        "resource_type": "user",
+        "parameter": parameter,
+        "resource_id": value,
+        "type": kind("resource-not-found", host),
+    }
+
+
+def user_suspended(value: str, parameter: str, host: str) -> Problem:
+    return {
+        "detail": f"User has been suspended: [{value}].",
+        "parameter": parameter,
+        "resource_id": value,
+        "resource_type": "user",
+        "title": "Forbidden",
+        "type": kind("resource-not-found", host),
+        "value": value,
+    }
+
+
+def not_enrolled(host: str) -> Problem:
+    return {
+        "client_id": "10000000",
+        "detail": "When authenticating requests to the Twitter API v2 endpoints, you must use keys "
+        "and tokens from a Twitter developer App that is attached to a Project. You can create a "
+        "project via the developer portal.",
+        "registration_url": "https://developer.twitter.com/en/docs/projects/overview",
+        "title": "Client Forbidden",
+        "required_enrollment": "Appropriate Level of API Access",
+        "reason": "client-not-enrolled",
+        "type": kind("client-forbidden", host),
+    }
+
+
+V1_MESSAGES = {
+    17: "No user matches for specified terms.",
+    18: "Too many terms specified in query.",
+    32: "Could not authenticate you.",
+    88: "Rate limit exceeded",
+    89: "Invalid or expired token.",
+    130: "Over capacity",
+    131: "Internal error",
+    144: "No status found with that ID.",
+    215: "Bad Authentication data.",
+    453: "You currently have access to a subset of X API V2 endpoints and limited v1.1 endpoints "
+    "(e.g. media post, oauth) only. If you need access to this endpoint, you may need a different "
+    "access level.",
+}
+
+
+def v1_error(code: int, message: str | None = None) -> bytes:
+    return orjson.dumps({"errors": [{"code": code, "message": message or V1_MESSAGES[code]}]})

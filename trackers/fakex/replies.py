@@ -1,0 +1,72 @@
+"""Replies on their way out: what a request is answered with, and X's headers around it."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+import orjson
+from aiohttp import web
+from multidict import CIMultiDict
+
+from trackers.fakex import problems
+from trackers.fakex.problems import Problem
+from trackers.fakex.windows import Budget
+from trackers.fakex.world import FaultAnswer
+
+JSON, PROBLEM_JSON = "application/json; charset=utf-8", "application/problem+json"
+GZIP_ABOVE = 200
+
+HEADERS = CIMultiDict(
+    {
+        "api-version": "2.167",
+        "cache-control": "no-cache, no-store, max-age=0",
+        "content-disposition": "attachment; filename=json.json",
+        "server": "cloudflare envoy",
+        "strict-transport-security": "max-age=631138519",
+        "x-access-level": "read",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "SAMEORIGIN",
+        "x-xss-protection": "0",
+    }
+)
+_transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
+
+
+@dataclass(slots=True)
+class Reply:
+    """`answered` is True when the body says something about every id which is not in `faulted`."""
+
+    status: int
+    body: bytes
+    content_type: str = JSON
+    budget: Budget | None = None
+    answered: bool = False
+    tweets: int = 0
+    faulted: Mapping[str, FaultAnswer] = field(default_factory=dict)
+
+
+def problem(status: int, body: Problem) -> Reply:
+    return Reply(status, orjson.dumps(body), PROBLEM_JSON)
+
+
+def v1_problem(status: int, code: int) -> Reply:
+    return Reply(status, problems.v1_error(code))
+
+
+def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
+    headers = HEADERS.copy()
+    headers["content-type"] = reply.content_type
+    headers["x-response-time"] = str(took_ms)
+    headers["x-transaction-id"] = f"{next(_transactions) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    if budget := reply.budget:
+        headers["x-rate-limit-limit"] = str(budget.limit)
+        headers["x-rate-limit-remaining"] = str(budget.remaining)
+        headers["x-rate-limit-reset"] = str(budget.reset_s)
+    body = reply.body
+    if zipped and len(body) > GZIP_ABOVE:
+        body = gzip.compress(body, compresslevel=1)
+        headers["content-encoding"] = "gzip"
+    return web.Response(body=body, status=reply.status, headers=headers)

@@ -1,0 +1,174 @@
+"""Bodies of `GET /2/tweets`, quickly: the part of a tweet that never changes is kept as text.
+
+A body is joined as a Latin-1 str which holds UTF-8 bytes, since one Latin-1 encode of the whole is
+a copy where UTF-8 would look at every character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import orjson
+
+from trackers.fakex import problems, texts
+from trackers.fakex.escapes import v2_string, v2_time
+from trackers.fakex.ids import HOUR
+from trackers.fakex.requests_v2 import Shape
+from trackers.fakex.traits import Figures, Traits
+from trackers.fakex.wire_users import user_v2
+from trackers.fakex.world import Answer, FaultAnswer, Moment, World
+
+Told = tuple[Traits, str]
+PROBLEMS: dict[str, Callable[[str, str], problems.Problem]] = {
+    "not_found": problems.tweet_not_found,
+    "not_authorized": problems.tweet_not_authorized,
+}
+
+
+# Most counts are small, and looking a number up takes half the time of writing it.
+MOST_WRITTEN = 1 << 16
+WRITTEN = [str(number) for number in range(MOST_WRITTEN)]
+
+# What comes after the head of a tweet whose metrics a fault took or spoilt.
+SPOILT = {
+    "missing": "}",
+    "broken": ',"public_metrics":{"retweet_count":"many","like_count":null}}',
+}
+
+
+class TweetWriter:
+    """Writes tweets of one shape from one population; keeps up to `keep` of them."""
+
+    def __init__(self, shape: Shape, *, keep: int) -> None:
+        self.shape, self._keep = shape, keep
+        # Two generations: a full one turns old and the old one is forgotten, at no cost a tweet.
+        self._known: dict[str, Told] = {}
+        self._older: dict[str, Told] = {}
+        self._reposts = "repost_count" if shape.posts else "retweet_count"
+
+    def write(
+        self,
+        ids: list[str],
+        *,
+        world: World,
+        moment: Moment,
+        host: str,
+        faulted: Mapping[str, FaultAnswer],
+    ) -> tuple[bytes, int]:
+        """The whole 200 body and the number of tweets in it; ids in `faulted` are spoilt."""
+        data: list[str] = []
+        errors: list[problems.Problem] = []
+        seen: list[Traits] = []
+        known, answer = self._known, world.answer
+        metrics, authors = "public_metrics" in self.shape.fields, self.shape.authors
+        reposts = f',"public_metrics":{{"{self._reposts}":'
+        for text in ids:
+            found = known.get(text) or self._learn(text, world)
+            if found is None:
+                if faulted.get(text) != "omitted":
+                    errors.append(problems.tweet_not_found(text, host))
+                continue
+            tweet, head = found
+            said: Answer | FaultAnswer = answer(tweet, moment)
+            if faulted and text in faulted:
+                said = _spoil(said, faulted[text])
+            if isinstance(said, str):
+                if said in PROBLEMS:
+                    errors.append(PROBLEMS[said](text, host))
+                if said not in SPOILT:
+                    continue
+                data.append(head + SPOILT[said])
+            elif not metrics:
+                data.append(head + "}")
+            else:
+                data.append(head + reposts + metrics_text(said))
+            if authors:
+                seen.append(tweet)
+        return self._body(data, errors, seen, world=world, moment=moment), len(data)
+
+    def _body(
+        self,
+        data: list[str],
+        errors: list[problems.Problem],
+        seen: list[Traits],
+        *,
+        world: World,
+        moment: Moment,
+    ) -> bytes:
+        sections: list[bytes] = []
+        if data:
+            sections.append(('"data":[' + ",".join(data) + "]").encode("latin-1"))
+        if data and self.shape.authors:
+            people = dict.fromkeys(world.people[tweet.author] for tweet in seen)
+            users: list[Any] = [
+                user_v2(person, self.shape.user_fields, world=world, moment=moment)
+                for person in people
+            ]
+            sections.append(b'"includes":' + orjson.dumps({"users": users}))
+        if errors:
+            sections.append(b'"errors":' + orjson.dumps(errors))
+        return b"{" + b",".join(sections) + b"}"
+
+    def _learn(self, text: str, world: World) -> Told | None:
+        found = self._older.get(text)
+        if found is None:
+            tweet = world.traits(int(text))
+            if tweet is None:
+                return None
+            found = tweet, write_head(tweet, self.shape, world)
+            if tweet.id in world.tweets:
+                return found  # it may live by an override only, and that can be lifted
+        if len(self._known) >= self._keep // 2:
+            self._known, self._older = {}, self._known
+        self._known[text] = found
+        return found
+
+
+def metrics_text(figures: Figures) -> str:
+    """The counts from the first number on, and the braces that end a tweet."""
+    shares, replies, likes, quotes, bookmarks, views = figures
+    try:
+        return (
+            f'{WRITTEN[shares]},"reply_count":{WRITTEN[replies]},"like_count":{WRITTEN[likes]},'
+            f'"quote_count":{WRITTEN[quotes]},"bookmark_count":{WRITTEN[bookmarks]},'
+            f'"impression_count":{WRITTEN[views] if views < MOST_WRITTEN else views}}}}}'
+        )
+    except IndexError:
+        return (
+            f'{shares},"reply_count":{replies},"like_count":{likes},"quote_count":{quotes},'
+            f'"bookmark_count":{bookmarks},"impression_count":{views}}}}}'
+        )
+
+
+def write_head(tweet: Traits, shape: Shape, world: World) -> str:
+    """The tweet's JSON without metrics and last brace, as Latin-1 text."""
+    fields, tweet_id = shape.fields, tweet.id
+    lang, text = texts.write(tweet.text)
+    history = "edit_history_post_ids" if shape.posts else "edit_history_tweet_ids"
+    head = f'{{"id":"{tweet_id}","text":{v2_string(text)},"{history}":["{tweet_id}"]'
+    if "created_at" in fields:
+        head += f',"created_at":"{v2_time(tweet.born_ms)}"'
+    if "author_id" in fields:
+        head += f',"author_id":"{world.people[tweet.author].id}"'
+    if "lang" in fields:
+        head += f',"lang":"{lang}"'
+    if "conversation_id" in fields:
+        head += f',"conversation_id":"{tweet_id}"'
+    if "possibly_sensitive" in fields:
+        head += ',"possibly_sensitive":false'
+    if "reply_settings" in fields:
+        head += ',"reply_settings":"everyone"'
+    if "username" in fields:
+        head += f',"username":"{world.people[tweet.author].username}"'
+    if "edit_controls" in fields:
+        head += (
+            ',"edit_controls":{"edits_remaining":5,"is_edit_eligible":true,'
+            f'"editable_until":"{v2_time(tweet.born_ms + HOUR)}"}}'
+        )
+    return head
+
+
+def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
+    """What a fault makes of an answer: metrics can only be spoilt where there are some."""
+    return said if isinstance(said, str) and fault in SPOILT else fault

@@ -1,0 +1,91 @@
+"""The starter: tweets come in, are stored, and get their first look-up scheduled.
+
+Found ─> rows in chunks ─> what came with them is described and is a first sample ─> the queue
+A chunk is one transaction: after a crash each tweet is either tracked and scheduled, or neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from django.db import transaction
+
+from trackers.ingest.lines import Found
+from trackers.jobs import queue
+from trackers.schedule import intervals
+from trackers.schedule.intervals import Plan, jittered
+from trackers.tweets.describe import describe
+from trackers.tweets.record import Measured, record
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.xapi.answers import Post
+from tweetwatch.database import cursor
+
+CHUNK = 20_000
+
+# In the order of ids, as everyone who inserts or locks many.
+ARRIVE = """
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    SELECT id, now(), %(came_from)s, false, '', 0
+    FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    tracked: int
+    already: int
+
+
+def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
+    """Track what was found, a chunk at a time; the counts of each chunk once it is committed."""
+    iterator = iter(found)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield track_chunk(chunk, came_from=came_from)
+
+
+def track_chunk(chunk: list[Found], *, came_from: str) -> Tracked:
+    by_id = {one.id: one for one in chunk}
+    with transaction.atomic():
+        now, plan = intervals.current()
+        with cursor() as db:
+            db.execute(ARRIVE, {"ids": sorted(by_id), "came_from": came_from[:200]})
+            new = {row[0] for row in db}
+        brought = [one for one in by_id.values() if one.post]
+        describe([one.post for one in brought if one.post and one.id in new])
+        record([measured(one, plan, now=now) for one in brought if one.post])
+        queue.schedule_many(TWEET_UPDATE, first_looks(by_id, new, plan, now=now))
+    return Tracked(tracked=len(new), already=len(chunk) - len(new))
+
+
+def first_looks(
+    by_id: dict[int, Found], new: set[int], plan: Plan, *, now: datetime
+) -> Iterator[tuple[int, timedelta]]:
+    """A bare id is due at once; one that came with its figures when its age says so, if at all."""
+    for id, one in by_id.items():
+        if id not in new:
+            continue
+        if one.post is None or not has_figures(one.post):
+            yield id, timedelta(0)
+        elif tier := plan.tier(one.post.created_at, now=now):
+            yield id, jittered(tier)
+
+
+def has_figures(post: Post) -> bool:
+    figures = post.figures
+    return figures.likes is not None or figures.retweets is not None
+
+
+def measured(one: Found, plan: Plan, *, now: datetime) -> Measured:
+    assert one.post is not None
+    tier = plan.tier(one.post.created_at, now=now)
+    return Measured(
+        tweet_id=one.id,
+        at=min(one.retrieved_at or now, now),
+        figures=one.post.figures,
+        hole_after=tier.every * 2 if tier else None,
+    )

@@ -1,0 +1,148 @@
+"""Who is at work, told to the database: rows of `Worker`.
+
+sentinel ── signs of life ──> main ── one statement, every few seconds ──> rows
+worker: what it is doing and when it finished, one short statement each.
+The sentinel itself never talks to the database here: its guard must not wait for one.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection as own_connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django_q.signals import post_execute_in_worker, pre_execute
+
+logger = logging.getLogger(__name__)
+
+DOING_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A living process. `since`: seconds of CLOCK_MONOTONIC, the same in every process."""
+
+    kind: str
+    pid: int
+    since: float
+
+
+# The main row keeps the newest done_at of all, or it would go with the worker that is recycled;
+# the subquery still sees the rows that `gone` deletes. A worker just forked tells of itself before
+# the sentinel does: hence the five seconds.
+BEAT = """
+    WITH alive AS (
+        SELECT * FROM unnest(%(kinds)s::text[], %(pids)s::int[], %(ages)s::float8[])
+            AS alive (kind, pid, age)
+    ), gone AS (
+        DELETE FROM trackers_worker
+        WHERE cluster = %(cluster)s AND host = %(host)s
+            AND pid <> ALL (%(known)s::int[]) AND seen_at < now() - interval '5 seconds'
+    )
+    INSERT INTO trackers_worker AS was
+        (cluster, host, pid, kind, started_at, seen_at, doing, done_at)
+    SELECT %(cluster)s, %(host)s, pid, kind, now() - make_interval(secs => age), now(), '',
+        CASE WHEN kind = 'main' THEN
+            (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s)
+        END
+    FROM alive
+    ON CONFLICT (cluster, host, pid) DO UPDATE SET
+        kind = excluded.kind, started_at = excluded.started_at, seen_at = excluded.seen_at,
+        done_at = coalesce(excluded.done_at, was.done_at)
+"""
+
+# Losing a heartbeat in a crash of the server costs nothing, waiting for its disk twice a batch
+# would: the setting ends with the statement.
+TELL = """
+    INSERT INTO trackers_worker AS was
+        (cluster, host, pid, kind, started_at, seen_at, doing, doing_since, done_at)
+    SELECT %(cluster)s, %(host)s, %(pid)s, 'worker', now(), now(), %(doing)s,
+        CASE WHEN %(doing)s <> '' THEN now() END, CASE WHEN %(done)s THEN now() END
+    WHERE set_config('synchronous_commit', 'off', true) = 'off'
+    ON CONFLICT (cluster, host, pid) DO UPDATE SET
+        seen_at = excluded.seen_at, doing = excluded.doing, doing_since = excluded.doing_since,
+        done_at = coalesce(excluded.done_at, was.done_at)
+"""
+
+FORGET = "DELETE FROM trackers_worker WHERE cluster = %(cluster)s"
+
+FORGET_THE_SILENT = """
+    DELETE FROM trackers_worker WHERE cluster IN (
+        SELECT cluster FROM trackers_worker
+        GROUP BY cluster HAVING max(seen_at) < now() - interval '1 hour')
+"""
+
+
+def beat(
+    connection: BaseDatabaseWrapper, cluster: UUID, *, seen: Sequence[Sign], known: Sequence[Sign]
+) -> None:
+    """Write that those seen live, and remove all of this cluster but those known."""
+    now = time.monotonic()
+    parameters: dict[str, Any] = {
+        "cluster": cluster,
+        "host": socket.gethostname(),
+        "kinds": [sign.kind for sign in seen],
+        "pids": [sign.pid for sign in seen],
+        "ages": [now - sign.since for sign in seen],
+        "known": [sign.pid for sign in known],
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(BEAT, parameters)
+
+
+def forget(connection: BaseDatabaseWrapper, cluster: UUID) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(FORGET, {"cluster": cluster})
+
+
+def forget_the_silent() -> int:
+    """Remove the rows of clusters that nobody heard of for an hour; how many."""
+    with own_connection.cursor() as cursor:
+        cursor.execute(FORGET_THE_SILENT)
+        return cursor.rowcount
+
+
+class Teller:
+    """Tells what this worker is doing. A database that is away costs the word, never the task."""
+
+    def __init__(self, cluster: UUID) -> None:
+        self._me: dict[str, Any] = {
+            "cluster": cluster,
+            "host": socket.gethostname(),
+            "pid": os.getpid(),
+        }
+        self._failed = False
+
+    def listen(self) -> None:
+        """Connect to django-q2's signals; in the worker's process only."""
+        pre_execute.connect(self._begin, weak=False)
+        post_execute_in_worker.connect(self._end, weak=False)
+
+    def _begin(self, task: dict[str, Any], **_: Any) -> None:
+        self._tell(doing=str(task["name"])[:DOING_MOST], done=False)
+
+    def _end(self, task: dict[str, Any], **_: Any) -> None:
+        self._tell(doing="", done=bool(task.get("success")))
+
+    def _tell(self, *, doing: str, done: bool) -> None:
+        try:
+            with own_connection.cursor() as cursor:
+                cursor.execute(TELL, {**self._me, "doing": doing, "done": done})
+        # Whatever it is, it must not reach the task.
+        except Exception:
+            if not self._failed:
+                logger.warning("Cannot tell the database what this worker does.", exc_info=True)
+            self._failed = True
+            # The task that follows gets a connection that works, or its own error.
+            with suppress(Exception):
+                own_connection.close()
+        else:
+            self._failed = False

@@ -1,0 +1,27 @@
+"""No process of a cluster outlives the one that started it.
+
+main ─> sentinel ─> workers, pusher, monitor: each asks the kernel for SIGKILL when its parent dies,
+so that kill -9 of main or of the sentinel leaves nobody at work without a guard.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+
+PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+_libc.prctl.restype = ctypes.c_int
+
+
+def die_with(parent: int) -> None:
+    """Bind this process's life to its parent's, whose pid it is given. OSError if it cannot be."""
+    if _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
+        error = ctypes.get_errno()
+        raise OSError(error, f"prctl(PR_SET_PDEATHSIG): {os.strerror(error)}")
+    # A parent that died before the call above sends nothing any more.
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)

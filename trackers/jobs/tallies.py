@@ -1,0 +1,58 @@
+"""What was done, by worker and minute: written once a batch, read by status and the pages."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tweetwatch.database import cursor
+
+# A row per process, so that no two of them ever wait for each other's counts.
+COUNT = """
+    INSERT INTO trackers_tally AS tally (namespace, minute, host, pid, batches, asked, measured,
+                                         changed, missing, failed, late)
+    VALUES (%(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, 1, %(asked)s,
+            %(measured)s, %(changed)s, %(missing)s, %(failed)s, to_jsonb(%(late)s::int[]))
+    ON CONFLICT (minute, namespace, host, pid) DO UPDATE SET
+        batches = tally.batches + 1, asked = tally.asked + excluded.asked,
+        measured = tally.measured + excluded.measured, changed = tally.changed + excluded.changed,
+        missing = tally.missing + excluded.missing, failed = tally.failed + excluded.failed,
+        late = (SELECT jsonb_agg(coalesce(mine::int, 0) + coalesce(new::int, 0) ORDER BY place)
+                FROM ROWS FROM (jsonb_array_elements_text(tally.late),
+                                jsonb_array_elements_text(excluded.late))
+                     WITH ORDINALITY AS counts(mine, new, place))
+"""
+
+HOST = socket.gethostname()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One batch in figures. `late` counts its keys in the classes of `Tally.LATENESS`."""
+
+    asked: int = 0
+    measured: int = 0
+    changed: int = 0
+    missing: int = 0
+    failed: int = 0
+    late: Sequence[int] = ()
+
+
+def count(namespace: str, done: Done) -> None:
+    with cursor() as db:
+        db.execute(
+            COUNT,
+            {
+                "namespace": namespace,
+                "host": HOST,
+                "pid": os.getpid(),
+                "asked": done.asked,
+                "measured": done.measured,
+                "changed": done.changed,
+                "missing": done.missing,
+                "failed": done.failed,
+                "late": list(done.late),
+            },
+        )

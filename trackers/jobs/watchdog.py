@@ -1,0 +1,141 @@
+"""Notice that a cluster is alive and does nothing, whatever the reason.
+
+database ─ read ─> what is owed, last done ─ Watchdog remembers since when ─> State ─> barks
+A bark ends the whole cluster with status 1, so that systemd or compose starts it anew; nothing
+is lost by that, as leases run out. It is the net below the mends of django-q2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import sql
+
+from trackers.jobs.models import Job
+
+# After a longer silence between two readings (a suspended machine, a database that was away)
+# what was seen before says nothing.
+BLIND_AFTER = timedelta(seconds=60)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The oldest due key of a namespace that is neither paused nor held."""
+
+    namespace: str
+    lease: timedelta
+    oldest_due_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    now: datetime
+    last_done_at: datetime | None
+    due: tuple[Due, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Overdue:
+    """`owed_since`: since when every reading found this namespace free and with something due.
+
+    Without it a namespace that is resumed after an hour, or old rows that arrive in bulk, would
+    look like an hour of idleness.
+    """
+
+    namespace: str
+    lease: timedelta
+    oldest_due_at: datetime
+    owed_since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All times by the database's clock. `last_done_at`: None when this cluster never finished."""
+
+    now: datetime
+    cluster_started_at: datetime
+    last_done_at: datetime | None
+    overdue: tuple[Overdue, ...]
+
+
+def barks(state: State) -> str | None:
+    """A sentence when this cluster owes work, could do it, and did none for two leases."""
+    idle_since = state.last_done_at or state.cluster_started_at
+    for owed in state.overdue:
+        latest = max(state.cluster_started_at, idle_since, owed.oldest_due_at, owed.owed_since)
+        if state.now - latest >= 2 * owed.lease:
+            return (
+                f"{owed.namespace} has had work due since {owed.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
+                f"and this cluster finished nothing since {idle_since:%Y-%m-%d %H:%M:%S}: it ends."
+            )
+    return None
+
+
+class Watchdog:
+    """Remembers between readings; knows nothing of what it takes to end a cluster."""
+
+    def __init__(self, cluster: UUID) -> None:
+        self._cluster = cluster
+        self._started_at: datetime | None = None
+        self._read_at: datetime | None = None
+        self._owed_since: dict[str, datetime] = {}
+
+    def look(self, connection: BaseDatabaseWrapper) -> str | None:
+        """Read and judge; whatever the database raises."""
+        return barks(self.remember(read(connection, self._cluster)))
+
+    def remember(self, reading: Reading) -> State:
+        now = reading.now
+        if self._read_at is None or not timedelta(0) <= now - self._read_at <= BLIND_AFTER:
+            self._owed_since = {}
+        self._read_at = now
+        self._started_at = self._started_at or now
+        self._owed_since = {
+            due.namespace: self._owed_since.get(due.namespace, now) for due in reading.due
+        }
+        overdue = tuple(
+            Overdue(due.namespace, due.lease, due.oldest_due_at, self._owed_since[due.namespace])
+            for due in reading.due
+        )
+        return State(now, self._started_at, reading.last_done_at, overdue)
+
+
+# LEFT JOIN: a row comes back, with the time in it, when nothing is due too.
+READ = """
+    SELECT now(), (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s),
+        due.name, due.lease, due.due_at
+    FROM (SELECT 1) AS one LEFT JOIN ({due}) AS due ON true
+"""
+
+# Claimed keys stand at the end of their lease, so what is due in the past is in nobody's hands.
+DUE = """
+    SELECT namespace.name, namespace.lease, oldest.due_at
+    FROM trackers_namespace AS namespace
+    CROSS JOIN LATERAL (SELECT due_at FROM {table} ORDER BY due_at LIMIT 1) AS oldest
+    WHERE namespace.name = {name} AND NOT namespace.paused
+        AND (namespace.held_until IS NULL OR namespace.held_until <= now())
+        AND oldest.due_at <= now()
+"""
+
+NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timestamptz AS due_at"
+
+
+def read(connection: BaseDatabaseWrapper, cluster: UUID) -> Reading:
+    """What is due in the namespaces' tables, and when this cluster last finished something."""
+    with connection.cursor() as cursor:
+        cursor.execute(_statement(), {"cluster": cluster})
+        rows = cursor.fetchall()
+    now, last_done_at = rows[0][:2]
+    return Reading(now, last_done_at, tuple(Due(*row[2:]) for row in rows if row[2] is not None))
+
+
+def _statement() -> sql.Composed:
+    parts: list[sql.Composable] = [
+        sql.SQL(DUE).format(table=sql.Identifier(table._meta.db_table), name=table.namespace)
+        for table in Job.__subclasses__()
+    ]
+    due = sql.SQL(" UNION ALL ").join(parts or [sql.SQL(NOTHING_DUE)])
+    return sql.SQL(READ).format(due=due)

@@ -1,0 +1,42 @@
+"""`manage.py qcluster`: the workers. Takes the place of django-q2's command of that name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django_q.conf import Conf
+
+from trackers.jobs.cluster import Cluster
+
+
+class Command(BaseCommand):
+    help = "Runs a cluster of workers until SIGINT or SIGTERM; start it as often as you like."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--run-once", action="store_true", help="Do what is claimed in one round, then stop."
+        )
+        parser.add_argument(
+            "-n", "--name", help="Work on this queue of ordinary tasks; as Q_CLUSTER_NAME does."
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name = options["name"]
+        if name and name != Conf.CLUSTER_NAME:
+            # django-q2 reads the name when it is imported, which was before this line.
+            os.execve(  # noqa: S606 - this same command, with the name in the environment
+                sys.executable, sys.orig_argv, {**os.environ, "Q_CLUSTER_NAME": name}
+            )
+        cluster = Cluster()
+        cluster.stop_requested = options["run_once"]
+        try:
+            pid = cluster.start()
+        except RuntimeError as error:
+            raise CommandError(str(error)) from error
+        if cluster.start_event.is_set():
+            self.stderr.write(f"qcluster {Conf.CLUSTER_NAME}: {Conf.WORKERS} workers, pid {pid}")
+        if status := cluster.watch():
+            sys.exit(status)

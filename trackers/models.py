@@ -1,0 +1,25 @@
+"""Index of the models of all parts. Inside trackers import from the part, never from here."""
+
+from __future__ import annotations
+
+from trackers.jobs.models import Namespace, Tally, Worker
+from trackers.schedule.models import Interval
+from trackers.tweets.models import Author, PackedSamples, Sample, Tweet, TweetText
+from trackers.updater.models import IsolatedTweet, TweetUpdate
+from trackers.xapi.models import Credential, Window
+
+__all__ = [
+    "Author",
+    "Credential",
+    "Interval",
+    "IsolatedTweet",
+    "Namespace",
+    "PackedSamples",
+    "Sample",
+    "Tally",
+    "Tweet",
+    "TweetText",
+    "TweetUpdate",
+    "Window",
+    "Worker",
+]

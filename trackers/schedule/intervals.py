@@ -1,0 +1,92 @@
+"""When next? The pure rule: a tweet's age chooses the interval of its next look-up.
+
+The seed's `getTweetUpdateDelay`: None is its -1.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.schedule.models import Interval
+from tweetwatch.database import cursor
+
+# A birth this far ahead of our clock is a clock that differs; more is a date that is wrong.
+CLOCKS_DIFFER = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    younger_than: timedelta
+    every: timedelta
+    jitter: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The enabled intervals, by increasing age."""
+
+    tiers: tuple[Tier, ...]
+
+    def tier(self, created_at: datetime | None, *, now: datetime) -> Tier | None:
+        """The tier of a tweet born at `created_at`.
+
+        None without a birthdate, past the last tier, and when it is born more than five minutes
+        from now. An age equal to a tier's bound belongs to the next one.
+        """
+        if created_at is None or not self.tiers:
+            return None
+        age = now - created_at
+        if age < -CLOCKS_DIFFER:
+            return None
+        place = bisect_right(self.tiers, max(age, timedelta(0)), key=lambda t: t.younger_than)
+        return self.tiers[place] if place < len(self.tiers) else None
+
+    def update_delay(self, created_at: datetime | None, *, now: datetime) -> timedelta | None:
+        """How long to wait before the next look-up; None: this tweet needs none."""
+        tier = self.tier(created_at, now=now)
+        return tier.every if tier else None
+
+
+def plan(intervals: Iterable[Interval]) -> Plan:
+    return Plan(
+        tuple(
+            sorted(
+                (Tier(i.younger_than, i.every, i.jitter) for i in intervals if i.enabled),
+                key=lambda tier: tier.younger_than,
+            )
+        )
+    )
+
+
+# Read with every batch, so in one round trip and without the ORM.
+CURRENT = """
+    SELECT now(), i.younger_than, i.every, i.jitter
+    FROM (SELECT) once LEFT JOIN trackers_interval i ON i.enabled
+    ORDER BY i.younger_than
+"""
+
+
+def current() -> tuple[datetime, Plan]:
+    """The database's time and the plan as the rows have it now."""
+    with cursor() as db:
+        rows = db.execute(CURRENT).fetchall()
+    return rows[0][0], Plan(tuple(Tier(*row[1:]) for row in rows if row[1] is not None))
+
+
+def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:
+    """The seed's getTweetUpdateDelay on the intervals that are in force.
+
+    The time to wait before the next look-up of a tweet born at `created_at`, without jitter;
+    None without a birthdate, past the last tier, or when born more than five minutes after `now`.
+    """
+    return current()[1].update_delay(created_at, now=now)
+
+
+def jittered(tier: Tier, *, chance: float | None = None) -> timedelta:
+    """The tier's interval, up to its jitter sooner or later; `chance` (0 to 1) decides which."""
+    share = random.random() if chance is None else chance
+    return tier.every * (1 + tier.jitter * (2 * share - 1))

@@ -1,0 +1,5 @@
+"""The queue in which tweets wait for their next look-up: `updater` declares it, sources fill it."""
+
+from __future__ import annotations
+
+TWEET_UPDATE = "tweet:update"

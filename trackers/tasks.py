@@ -1,0 +1,167 @@
+"""The only file where stages meet: what the cluster calls, by its dotted name.
+
+A task loads, calls one stage, and says what follows. Settings enter here and are passed down.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.conf import settings
+
+from trackers.ingest.lines import Found, Rejected, read
+from trackers.ingest.track import track
+from trackers.jobs import figures, heartbeats, holds, queue, tallies
+from trackers.jobs.queue import Batch
+from trackers.schedule import intervals
+from trackers.schedule.replan import replan
+from trackers.schedule.steer import pause, refresh_now, resume, retry_isolated, untrack
+from trackers.tweets import pack, partitions
+from trackers.updater.refresh import Asking, Failed, Held, Refreshed, refresh
+
+__all__ = [
+    "Tracked",
+    "keep_house",
+    "pause",
+    "refresh_now",
+    "replan",
+    "resume",
+    "retry_isolated",
+    "track_in_chunks",
+    "track_lines",
+    "untrack",
+    "update_tweets",
+]
+
+logger = logging.getLogger(__name__)
+
+
+def update_tweets(batch: Batch) -> None:
+    """Refresh a claimed batch of tweets, and put on hold what must wait."""
+    asking = Asking(
+        base_url=settings.X_API_BASE_URL,
+        timeout=settings.REQUEST_TIMEOUT,
+        confirm_gone_after=settings.CONFIRM_GONE_AFTER,
+        gone_every=settings.GONE_EVERY,
+    )
+    outcome = refresh(batch, asking)
+    match outcome:
+        case Refreshed():
+            holds.succeed(batch.namespace)
+            tell_refreshed(batch, outcome)
+        case Held():
+            holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
+            queue.release(batch)
+            logger.warning(
+                "gave %d tweets back, nothing is asked until %s: %s",
+                len(batch.keys),
+                outcome.until.isoformat(timespec="seconds"),
+                outcome.because,
+            )
+        case Failed():
+            give_back(batch, outcome)
+
+
+def give_back(batch: Batch, failed: Failed) -> None:
+    """Back into the queue: at once when another credential may do better, else after a while."""
+    if failed.credential_at_fault:
+        queue.release(batch)
+    else:
+        queue.release(batch, holds.fail(batch.namespace, because=failed.because))
+    tallies.count(batch.namespace, tallies.Done(failed=len(batch.keys), late=batch.late))
+    logger.warning(
+        "gave %d tweets back, credential %s: %s",
+        len(batch.keys),
+        failed.credential,
+        failed.because,
+    )
+
+
+def tell_refreshed(batch: Batch, done: Refreshed) -> None:
+    answer, saved = done.answer, done.saved
+    measured, missing = len(saved.ours & answer.posts.keys()), len(answer.missing)
+    tallies.count(
+        batch.namespace,
+        tallies.Done(
+            asked=len(batch.keys),
+            measured=measured,
+            changed=len(saved.changes),
+            missing=missing,
+            late=batch.late,
+        ),
+    )
+    logger.info(
+        "refreshed %d of %d tweets, %d changed, %d missing, %d broken, %d not ours any more, "
+        "credential %s has %s requests left",
+        measured,
+        len(batch.keys),
+        len(saved.changes),
+        missing,
+        len(answer.broken),
+        len(batch.keys) - len(saved.ours),
+        done.credential,
+        answer.window.remaining if answer.window else "unknown",
+    )
+    for id, reason in answer.broken.items():
+        logger.warning("tweet %d came back broken and is asked again: %s", id, reason)
+
+
+@dataclass(slots=True)
+class Tracked:
+    """What became of the lines read so far."""
+
+    read: int = 0
+    tracked: int = 0
+    already: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def track_in_chunks(
+    lines: Iterable[str], *, came_from: str, format: str = "auto"
+) -> Iterator[Tracked]:
+    """Track the tweets that the lines name; the counts of each chunk once it is committed.
+
+    The rejected ones of a chunk come with it and are not kept here.
+    """
+    rejected: list[Rejected] = []
+
+    def found() -> Iterator[Found]:
+        for one in read(lines, format=format):
+            if isinstance(one, Rejected):
+                rejected.append(one)
+            else:
+                yield one
+
+    for done in track(found(), came_from=came_from):
+        told, rejected[:] = list(rejected), []
+        yield Tracked(
+            done.tracked + done.already + len(told), done.tracked, done.already, told
+        )
+    if rejected:
+        yield Tracked(read=len(rejected), rejected=rejected)
+
+
+def track_lines(lines: Iterable[str], *, came_from: str) -> Tracked:
+    """Track the tweets that some pasted lines name; all counts and every rejected line."""
+    total = Tracked()
+    for chunk in track_in_chunks(lines, came_from=came_from):
+        total.read += chunk.read
+        total.tracked += chunk.tracked
+        total.already += chunk.already
+        total.rejected += chunk.rejected
+    return total
+
+
+def keep_house() -> None:
+    """Every few minutes: partitions ahead, older samples packed, old figures forgotten."""
+    now, _ = intervals.current()
+    made = partitions.make_ahead(now=now)
+    packed = pack.pack(now=now)
+    if settings.SAMPLE_RETENTION_DAYS:
+        pack.retire(older_than=timedelta(days=settings.SAMPLE_RETENTION_DAYS), now=now)
+    figures.forget_old()
+    heartbeats.forget_the_silent()
+    logger.info("kept house: %d partitions made, %d packed and dropped", made, packed)

@@ -1,0 +1,62 @@
+"""A tweet's whole history as one: recent rows, packed arrays, and the newest sample on its row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from tweetwatch.database import cursor
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Figures that were measured `measurements` times from `taken_at` until `measured_until`."""
+
+    tweet_id: int
+    taken_at: datetime
+    measured_until: datetime
+    measurements: int
+    retweets: int | None
+    replies: int | None
+    likes: int | None
+    quotes: int | None
+    bookmarks: int | None
+    impressions: int | None
+
+
+# All samples of all tweets; a condition on tweet_id reaches each of the three branches.
+EVERY_RUN = """
+    SELECT tweet_id, taken_at, measured_until, measurements,
+           retweets, replies, likes, quotes, bookmarks, impressions
+    FROM trackers_sample
+    UNION ALL
+    SELECT p.tweet_id, run.taken_at, run.measured_until, run.measurements, run.retweets, run.replies, run.likes, run.quotes, run.bookmarks,
+           run.impressions
+    FROM trackers_packedsamples p
+    CROSS JOIN LATERAL unnest(p.taken_at, p.measured_until, p.measurements, p.retweets,
+                              p.replies, p.likes, p.quotes, p.bookmarks, p.impressions)
+        AS run(taken_at, measured_until, measurements, retweets, replies, likes, quotes, bookmarks,
+               impressions)
+    UNION ALL
+    SELECT id, taken_at, measured_until, measurements,
+           retweets, replies, likes, quotes, bookmarks, impressions
+    FROM trackers_tweet WHERE measurements > 0
+"""
+
+HISTORY = f"""
+    SELECT * FROM ({EVERY_RUN}) AS run
+    WHERE tweet_id = ANY(%(ids)s::bigint[])
+    ORDER BY tweet_id, taken_at
+"""
+
+
+def history(tweet_id: int) -> list[Run]:
+    """The samples of one tweet in the order they were taken."""
+    return histories([tweet_id])
+
+
+def histories(tweet_ids: Iterable[int]) -> list[Run]:
+    """The samples of several tweets, by tweet and time."""
+    with cursor() as db:
+        return [Run(*row) for row in db.execute(HISTORY, {"ids": list(tweet_ids)})]

@@ -1,0 +1,169 @@
+"""Authors, tweets, and the samples of their statistics.
+
+The newest sample lives on the tweet's own row, so that an unchanged figure is one HOT update.
+When it ends, `record` closes it into a row of `Sample`; `pack` later turns a day's rows into one
+`PackedSamples` row per tweet and month. `history` reads the three as one.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+if TYPE_CHECKING:
+    from typing import Self
+
+METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+
+
+class Author(models.Model):
+    """Who posted. The name is known only once the users endpoint was asked."""
+
+    id = models.BigIntegerField(primary_key=True)
+    username = models.CharField(max_length=50, blank=True)
+    name = models.CharField(max_length=200, blank=True)
+    protected = models.BooleanField(default=False)
+    checked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            # "whose name is not known yet?"
+            models.Index(fields=["id"], name="author_unnamed", condition=Q(checked_at=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"@{self.username}" if self.username else f"author {self.id}"
+
+
+class TweetQuerySet(models.QuerySet["Tweet"]):
+    def newest_first(self) -> Self:
+        return self.order_by("-id")
+
+    def gone(self) -> Self:
+        return self.exclude(gone_at=None)
+
+    def paused(self) -> Self:
+        return self.filter(paused=True)
+
+
+class Tweet(models.Model):
+    """A tracked post, original or retweet alike, with its newest sample."""
+
+    class Missing(models.TextChoices):
+        NOT_FOUND = "not_found", "deleted"
+        PROTECTED = "protected", "protected"
+        SUSPENDED = "suspended", "author suspended"
+        UNAUTHORIZED = "unauthorized", "not visible to us"
+        UNAVAILABLE = "unavailable", "unavailable, reason unknown"
+
+    id = models.BigIntegerField(primary_key=True)
+    author = models.ForeignKey(Author, on_delete=models.PROTECT, null=True, db_constraint=False)
+    created_at = models.DateTimeField(null=True)
+
+    tracked_at = models.DateTimeField()
+    came_from = models.CharField(max_length=200, blank=True)
+    paused = models.BooleanField(default=False)
+
+    # Not shown by X since when and why; gone once a second look said the same.
+    missing_since = models.DateTimeField(null=True)
+    missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
+    gone_at = models.DateTimeField(null=True)
+
+    # The newest sample: from when, until when and how often these figures were measured.
+    taken_at = models.DateTimeField(null=True)
+    measured_until = models.DateTimeField(null=True)
+    measurements = models.IntegerField(default=0)
+    retweets = models.IntegerField(null=True)
+    replies = models.IntegerField(null=True)
+    likes = models.IntegerField(null=True)
+    quotes = models.IntegerField(null=True)
+    bookmarks = models.IntegerField(null=True)
+    impressions = models.BigIntegerField(null=True)
+
+    objects = TweetQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["author", "-id"], name="tweet_by_author"),
+            # Rare states, so that counting them never scans the table.
+            models.Index(fields=["id"], name="tweet_gone", condition=~Q(gone_at=None)),
+            models.Index(fields=["id"], name="tweet_paused", condition=Q(paused=True)),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.pk)
+
+    @property
+    def url(self) -> str:
+        return f"https://x.com/i/status/{self.pk}"
+
+    def counts(self) -> dict[str, int | None]:
+        return {metric: getattr(self, metric) for metric in METRICS}
+
+
+class TweetText(models.Model):
+    """What a tweet says: apart, so that measuring never rewrites it and a deletion removes it."""
+
+    tweet = models.OneToOneField(Tweet, on_delete=models.CASCADE, primary_key=True)
+    text = models.TextField()
+    lang = models.CharField(max_length=10, blank=True)
+    edit_history = ArrayField(models.BigIntegerField(), default=list)
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class Sample(models.Model):
+    """Figures that held from `taken_at` until `measured_until`. Written by `record`, never changed.
+
+    Partitioned by `measured_until`; made by SQL in the migrations, so unmanaged here.
+    """
+
+    pk = models.CompositePrimaryKey("tweet_id", "taken_at")
+    tweet_id = models.BigIntegerField()
+    taken_at = models.DateTimeField()
+    measured_until = models.DateTimeField()
+    measurements = models.IntegerField()
+    retweets = models.IntegerField(null=True)
+    replies = models.IntegerField(null=True)
+    likes = models.IntegerField(null=True)
+    quotes = models.IntegerField(null=True)
+    bookmarks = models.IntegerField(null=True)
+    impressions = models.BigIntegerField(null=True)
+
+    class Meta:
+        managed = False
+        db_table = "trackers_sample"
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id} at {self.taken_at:%Y-%m-%d %H:%M:%S}"
+
+
+class PackedSamples(models.Model):
+    """A tweet's older samples of one month as parallel arrays, in the order they were taken."""
+
+    pk = models.CompositePrimaryKey("tweet_id", "month")
+    tweet_id = models.BigIntegerField()
+    month = models.DateField()
+    taken_at = ArrayField(models.DateTimeField())
+    measured_until = ArrayField(models.DateTimeField())
+    measurements = ArrayField(models.IntegerField())
+    retweets = ArrayField(models.IntegerField(null=True))
+    replies = ArrayField(models.IntegerField(null=True))
+    likes = ArrayField(models.IntegerField(null=True))
+    quotes = ArrayField(models.IntegerField(null=True))
+    bookmarks = ArrayField(models.IntegerField(null=True))
+    impressions = ArrayField(models.BigIntegerField(null=True))
+
+    class Meta:
+        managed = False
+        db_table = "trackers_packedsamples"
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id} in {self.month:%Y-%m}"
+
+

@@ -1,0 +1,116 @@
+"""One batch: look up ─> compare ─> save ─> promote.
+
+claimed ids ─> a credential in turn ─> one request to X ─> a verdict per tweet ─> one statement
+What goes wrong comes back as a value that says what happened to the batch; no transaction is
+open while X is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from trackers.jobs.queue import Batch
+from trackers.schedule import intervals
+from trackers.tweets.describe import describe
+from trackers.tweets.models import Tweet
+from trackers.updater.promote import Known, Rules, verdicts
+from trackers.updater.save import Saved, save
+from trackers.xapi import client, turns
+from trackers.xapi.answers import Lookup
+from trackers.xapi.errors import RateLimited, Refused, XError
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How X is asked, and what is made of tweets that it shows no longer."""
+
+    base_url: str
+    timeout: timedelta
+    confirm_gone_after: timedelta
+    gone_every: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """X answered and it is saved."""
+
+    credential: str
+    answer: Lookup = field(repr=False)
+    saved: Saved = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Nobody may ask before `until`; the batch was not tried."""
+
+    until: datetime
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The request came to nothing. `credential_at_fault`: another one may do better at once."""
+
+    credential: str
+    because: str
+    credential_at_fault: bool = False
+
+
+# How long nothing is asked when there is no credential that could; a person has to act.
+NO_CREDENTIAL_WAIT = timedelta(seconds=15)
+
+
+def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed:
+    """Look up the tweets of the batch and save what X says of them."""
+    now, plan = intervals.current()
+    asked_at = time.monotonic()
+
+    turn = turns.take()
+    if isinstance(turn, turns.NoRoom):
+        return Held(turn.until, turn.why)
+    if isinstance(turn, turns.NoCredential):
+        return Held(now + NO_CREDENTIAL_WAIT, turn.why)
+    credential = turn.credential
+
+    try:
+        answer = client.look_up(
+            credential, batch.keys, base_url=asking.base_url, timeout=asking.timeout
+        )
+    except XError as error:
+        turns.learn(credential, error.window)
+        if isinstance(error, Refused):
+            turns.refuse(credential, str(error), now=now)
+        at_fault = isinstance(error, Refused | RateLimited)
+        return Failed(credential.name, str(error), credential_at_fault=at_fault)
+    # The database's time, from its answer above and what our clock has run since.
+    answered_at = now + timedelta(seconds=time.monotonic() - asked_at)
+
+    turns.learn(credential, answer.window)
+    turns.accept(credential)
+    rules = Rules(plan, asking.confirm_gone_after, asking.gone_every)
+    known = what_we_know(answer)
+    judged = list(verdicts(batch.keys, answer, known, rules, now=answered_at))
+    saved = save(batch, judged, at=answered_at)
+    # On its own: a crash between the two leaves the tweet undescribed, which the next look mends.
+    describe([answer.posts[id] for id in saved.undescribed])
+    return Refreshed(credential.name, answer, saved)
+
+
+def what_we_know(answer: Lookup) -> dict[int, Known]:
+    """What our rows say of those that the answer alone does not settle; most often nobody."""
+    unsettled: Collection[int] = [
+        *answer.missing,
+        *(post.id for post in answer.posts.values() if post.created_at is None),
+    ]
+    if not unsettled:
+        return {}
+    rows = Tweet.objects.filter(pk__in=unsettled).values_list(
+        "id", "created_at", "missing_since", "gone_at"
+    )
+    return {
+        id: Known(created_at, missing_since, gone_at is not None)
+        for id, created_at, missing_since, gone_at in rows
+    }

@@ -1,0 +1,116 @@
+"""The one statement that writes metrics, samples and next checks of a batch, fenced by its lease."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from trackers.jobs.queue import Batch
+from trackers.tweets.record import RECORD, Change, change
+from trackers.updater.models import TweetUpdate
+from trackers.updater.promote import Verdict
+from tweetwatch.database import cursor
+
+# The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
+# or took out, is not ours, and nothing at all is written for it.
+# Locks: the job's row, then the tweet's (in RECORD). Everyone takes them in this order, and batches
+# come in the order of ids.
+SAVE = (
+    f"""
+    WITH answer AS MATERIALIZED (
+        SELECT * FROM unnest(
+            %(ids)s::bigint[], %(due_in)s::interval[], %(kind)s::text[], %(gone)s::bool[],
+            %(hole_after)s::interval[],
+            %(retweets)s::int[], %(replies)s::int[], %(likes)s::int[], %(quotes)s::int[],
+            %(bookmarks)s::int[], %(impressions)s::bigint[]
+        ) AS a(tweet_id, due_in, kind, gone, hole_after,
+               retweets, replies, likes, quotes, bookmarks, impressions)
+    ),
+    moved AS (
+        UPDATE {TweetUpdate._meta.db_table} j
+        SET due_at = now() + a.due_in, lease = NULL, attempts = 0
+        FROM answer a
+        WHERE j.key = a.tweet_id AND j.lease = %(lease)s AND a.due_in IS NOT NULL
+        RETURNING j.key
+    ),
+    over AS (
+        DELETE FROM {TweetUpdate._meta.db_table} j USING answer a
+        WHERE j.key = a.tweet_id AND j.lease = %(lease)s AND a.due_in IS NULL
+        RETURNING j.key
+    ),
+    ours AS MATERIALIZED (SELECT key FROM moved UNION ALL SELECT key FROM over),
+    measured AS MATERIALIZED (
+        SELECT a.*, %(at)s::timestamptz AS at
+        FROM answer a JOIN ours ON ours.key = a.tweet_id WHERE a.kind = 'measured'
+    ),
+"""
+    + RECORD
+    + """,
+    missing AS (
+        UPDATE trackers_tweet t
+        SET missing_since = coalesce(t.missing_since, %(at)s::timestamptz), missing_because = a.kind,
+            gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, %(at)s::timestamptz) END
+        FROM answer a JOIN ours ON ours.key = a.tweet_id
+        WHERE t.id = a.tweet_id AND a.kind NOT IN ('measured', '')
+    ),
+    hushed AS (
+        -- What X no longer shows we show no longer either.
+        DELETE FROM trackers_tweettext x USING answer a, ours
+        WHERE x.tweet_id = a.tweet_id AND ours.key = a.tweet_id AND a.gone
+    )
+    SELECT ours.key, coalesce(b.undescribed, false), coalesce(b.changed AND NOT b.belated, false),
+           b.at, b.measurements > 0,
+           b.retweets, b.replies, b.likes, b.quotes, b.bookmarks, b.impressions,
+           b.new_retweets, b.new_replies, b.new_likes, b.new_quotes, b.new_bookmarks,
+           b.new_impressions
+    FROM ours LEFT JOIN before b ON b.id = ours.key
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What one batch changed, for those who come after.
+
+    `ours`: the tweets whose lease still stood; for the others nothing was written.
+    """
+
+    ours: frozenset[int]
+    changes: tuple[Change, ...]
+    undescribed: frozenset[int]
+
+
+def save(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> Saved:
+    """Write the verdicts of a batch that X answered at `at`."""
+    with cursor() as db:
+        db.execute(SAVE, columns(batch, verdicts, at=at))
+        rows = db.fetchall()
+    return Saved(
+        ours=frozenset(row[0] for row in rows),
+        changes=tuple(change((row[0], *row[3:])) for row in rows if row[2]),
+        undescribed=frozenset(row[0] for row in rows if row[1]),
+    )
+
+
+UNKNOWN = (None,) * 6
+
+
+def columns(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> dict[str, object]:
+    counts = [verdict.figures or UNKNOWN for verdict in verdicts]
+    retweets, replies, likes, quotes, bookmarks, impressions = zip(*counts, strict=True)
+    return {
+        "lease": batch.lease,
+        "at": at,
+        "ids": [verdict.tweet_id for verdict in verdicts],
+        "due_in": [verdict.due_in for verdict in verdicts],
+        "kind": ["measured" if verdict.figures else verdict.missing for verdict in verdicts],
+        "gone": [verdict.gone for verdict in verdicts],
+        "hole_after": [verdict.hole_after for verdict in verdicts],
+        "retweets": list(retweets),
+        "replies": list(replies),
+        "likes": list(likes),
+        "quotes": list(quotes),
+        "bookmarks": list(bookmarks),
+        "impressions": list(impressions),
+    }

@@ -1,0 +1,77 @@
+"""What X said, as plain values: what the rest of the product knows of X's replies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+# Why a tweet or an account is not shown. `unavailable` is all that v1.1 says.
+Missing = Literal["not_found", "unauthorized", "protected", "suspended", "unavailable"]
+
+
+class Figures(NamedTuple):
+    """Counts of one tweet at one time, in the order of the columns; None where X did not tell."""
+
+    retweets: int | None
+    replies: int | None
+    likes: int | None
+    quotes: int | None
+    bookmarks: int | None
+    impressions: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """One tweet as X shows it. `edit_history` is oldest first and ends with the newest version."""
+
+    id: int
+    author_id: int | None
+    created_at: datetime | None
+    text: str | None
+    lang: str
+    edit_history: tuple[int, ...]
+    figures: Figures
+    username: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    id: int
+    username: str
+    name: str
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSeen:
+    """A request window as X's headers tell of it. `seen_at` is X's clock (the Date header)."""
+
+    endpoint: str
+    limit: int
+    remaining: int
+    resets_at: datetime
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The answer to one look-up of tweets; every id asked is in one of the three, or in none.
+
+    posts: shown, and well-formed. missing: not shown, X said why. broken: shown, but its JSON is
+    not what X documents (a one-line reason). In none of the three: X gave no verdict.
+    """
+
+    posts: dict[int, Post]
+    missing: dict[int, Missing]
+    broken: dict[int, str]
+    window: WindowSeen | None
+
+
+@dataclass(frozen=True, slots=True)
+class Accounts:
+    """The answer to one look-up of accounts; an id in neither has no verdict."""
+
+    accounts: dict[int, Account]
+    missing: dict[int, Missing]
+    window: WindowSeen | None

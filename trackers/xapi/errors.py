@@ -1,0 +1,84 @@
+"""All that can go wrong with a request to X, as the rest of the product knows it.
+
+    XError
+    ├── RateLimited   429: the window is used up, until `resets_at` when X told
+    ├── Depleted      402, or 429 for a cap: the credits or the month's posts are used up
+    ├── Refused       401, 403: X does not accept these keys (one alone proves nothing)
+    ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X told
+    ├── Garbage       200 with something that is not an answer
+    └── BadRequest    400 and its kin: the fault is ours, and asking again will not mend it
+
+A message holds no secret and no list of ids. `window` is what the reply's headers said, if any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trackers.xapi.answers import WindowSeen
+
+
+class XError(Exception):
+    """X gave no answer. Its text is one line that a person can read."""
+
+    def __init__(self, reason: str, *, window: WindowSeen | None = None) -> None:
+        super().__init__(reason)
+        self.window = window
+
+    @property
+    def reason(self) -> str:
+        return str(self)
+
+    def hide(self, secrets: Iterable[str]) -> None:
+        """Take these out of the text: a server may say back what it was sent."""
+        reason = self.reason
+        for secret in secrets:
+            reason = reason.replace(secret, "…")
+        self.args = (reason,)
+
+
+class RateLimited(XError):
+    """`resets_at`: when the window opens again, by X's clock; None when X did not tell."""
+
+    def __init__(
+        self, reason: str, *, resets_at: datetime | None, window: WindowSeen | None = None
+    ) -> None:
+        super().__init__(reason, window=window)
+        self.resets_at = resets_at
+
+
+class Depleted(XError):
+    """Credits or the cap of the month are used up; no reset of a window helps."""
+
+
+class Refused(XError):
+    """X does not accept this credential, or not for this endpoint."""
+
+    def __init__(self, reason: str, *, status: int, window: WindowSeen | None = None) -> None:
+        super().__init__(reason, window=window)
+        self.status = status
+
+
+class Unavailable(XError):
+    """X, or the way to it, is out of order. `retry_after` as X asked for it, else None."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        retry_after: timedelta | None = None,
+        window: WindowSeen | None = None,
+    ) -> None:
+        super().__init__(reason, window=window)
+        self.retry_after = retry_after
+
+
+class Garbage(XError):
+    """A 200 which is not an answer: HTML, a list, a body that ends too early or never."""
+
+
+class BadRequest(XError):
+    """X did not understand the request."""

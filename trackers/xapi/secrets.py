@@ -1,0 +1,113 @@
+"""Secrets at rest: JSON encrypted with FIELD_KEYS, and an object that never shows what it holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+
+# What each kind of credential is made of; the names of the commands' JSON.
+NEEDS = {
+    "bearer": ("bearer_token",),
+    "oauth1": ("consumer_key", "consumer_secret", "access_token", "access_token_secret"),
+}
+
+
+class SecretUnreadableError(Exception):
+    """A stored secret cannot be decrypted with any of FIELD_KEYS: was a key lost or replaced?"""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A stored secret cannot be decrypted with any key in FIELD_KEYS. "
+            "Put the key that encrypted it back at the end of FIELD_KEYS, or enter the secret anew."
+        )
+
+
+class Secrets(Mapping[str, str]):
+    """Named secrets. Shows only which there are; pickling it is refused."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Any:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<secrets: {', '.join(self._values) or 'none'}>"
+
+    __str__ = __repr__
+
+    def __reduce__(self) -> Any:
+        raise TypeError("Secrets are not pickled: a task gets a credential's id.")
+
+
+def fernet() -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in settings.FIELD_KEYS])
+
+
+class EncryptedJSONField(models.Field):
+    """A `Secrets` kept as one Fernet token; the first of FIELD_KEYS encrypts, all decrypt."""
+
+    description = "Encrypted JSON"
+
+    def get_internal_type(self) -> str:
+        return "TextField"
+
+    def from_db_value(self, value: str | None, *_: object) -> Secrets | None:
+        if value is None:
+            return None
+        try:
+            plain = fernet().decrypt(value.encode())
+        except InvalidToken:
+            raise SecretUnreadableError from None
+        return Secrets(json.loads(plain))
+
+    def to_python(self, value: Any) -> Secrets | None:
+        if value is None or isinstance(value, Secrets):
+            return value
+        if isinstance(value, Mapping):
+            return Secrets(value)
+        raise ValidationError("Secrets are a JSON object of names and texts.")
+
+    def get_prep_value(self, value: Any) -> str | None:
+        secrets = self.to_python(value)
+        if secrets is None:
+            return None
+        return fernet().encrypt(json.dumps(dict(secrets)).encode()).decode()
+
+    def get_lookup(self, lookup_name: str) -> Any:
+        # Two encryptions of one secret differ, so that every comparison would be wrong.
+        return super().get_lookup(lookup_name) if lookup_name == "isnull" else None
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return self.get_prep_value(self.value_from_object(obj)) or ""
+
+
+def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
+    """Raise ValidationError, naming what is missing or strange and never a value."""
+    needed = NEEDS.get(kind)
+    if needed is None:
+        raise ValidationError(f"There is no kind of credential called {kind!r}.")
+    given = dict(secrets or {})
+    missing = [name for name in needed if not given.get(name)]
+    strange = [name for name in given if name not in needed]
+    if missing:
+        raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
+    if strange:
+        raise ValidationError(f"A credential of kind {kind} has no {', '.join(strange)}.")
+    for name, value in given.items():
+        if not isinstance(value, str) or value != value.strip() or not value.isprintable():
+            raise ValidationError(f"{name} has white space or characters that no key of X has.")

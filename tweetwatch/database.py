@@ -1,0 +1,21 @@
+"""A psycopg cursor on Django's connection, for the SQL that the ORM cannot say.
+
+It binds on the server and prepares, which Django's own cursors do not; it is in the same
+transaction as the ORM; its errors are Django's (`django.db.OperationalError`, …).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import connection
+
+
+@contextmanager
+def cursor() -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
+    connection.ensure_connection()
+    with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as made:
+        yield made

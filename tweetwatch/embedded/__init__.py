@@ -1,0 +1,13 @@
+"""A real PostgreSQL under a directory, shared by every process that asks for it.
+
+user ─ shared lock on users.lock ─┐
+user ─ shared lock on users.lock ─┼─> keeper (starts, watches, restarts, stops) ─> postmaster
+The kernel drops a lock with its process, so users killed with -9 are counted right.
+Imports no Django: settings call `database_url`.
+"""
+
+from __future__ import annotations
+
+from tweetwatch.embedded.users import EmbeddedPostgresError, database_url
+
+__all__ = ["EmbeddedPostgresError", "database_url"]

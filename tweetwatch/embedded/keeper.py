@@ -1,0 +1,128 @@
+"""The keeper: one detached process per directory that owns the server's life.
+
+start ─> every 0.3 s: all users gone? ─ yes ─> stop the server, exit
+                      postmaster dead? ─ yes ─> restart it
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import time
+from types import FrameType
+
+import psutil  # type: ignore[import-untyped]
+
+from tweetwatch.embedded import server
+from tweetwatch.embedded.locks import is_open_on, open_lock, try_exclusive
+from tweetwatch.embedded.place import Place, last_lines
+from tweetwatch.embedded.postmaster import is_alive, live_postmaster, socket_directory
+
+logger = logging.getLogger(__name__)
+
+TICK = 0.3
+LONGEST_PAUSE = 5.0
+
+
+def keep(place: Place) -> None:
+    """Keep the server of `place`; returns at once when another keeper does.
+
+    The caller's process goes on as the parent, without the lock, once the keeper holds it: who
+    started `keep` and saw it end knows that a keeper is there.
+    """
+    keeper_fd = open_lock(place.keeper_lock)
+    if not _take(keeper_fd) or os.fork() != 0:
+        return
+    os.ftruncate(keeper_fd, 0)
+    os.pwrite(keeper_fd, f"{os.getpid()}\n".encode(), 0)
+    try:
+        _Keeper(place, keeper_fd).run()
+    except Exception:
+        logger.exception("keeper %s failed", os.getpid())
+    finally:
+        logging.shutdown()
+        os._exit(0)
+
+
+def _take(fd: int) -> bool:
+    """A few tries: a user who looks whether the lock is free holds it for that moment."""
+    for _ in range(5):
+        if try_exclusive(fd):
+            return True
+        time.sleep(0.005)
+    return False
+
+
+class _Keeper:
+    def __init__(self, place: Place, keeper_fd: int) -> None:
+        self.place = place
+        self.keeper_fd = keeper_fd
+        self.users_fd = open_lock(place.users_lock)
+        self.postmaster: psutil.Process | None = None
+        self.told_to_stop = False
+        self.pause = 0.1
+        self.next_try = 0.0
+
+    def run(self) -> None:
+        signal.signal(signal.SIGTERM, self.tell_to_stop)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        while not self.is_over():
+            if self.postmaster is None or not is_alive(self.postmaster):
+                self.start()
+            time.sleep(TICK if self.postmaster else 0.05)
+        self.end()
+
+    def tell_to_stop(self, _signal: int, _frame: FrameType | None) -> None:
+        self.told_to_stop = True
+
+    def is_over(self) -> bool:
+        """Told to stop, the directory was removed, or all users are gone.
+
+        In the last case the lock is kept, so a new user waits until the server has stopped.
+        """
+        return (
+            self.told_to_stop
+            or not is_open_on(self.keeper_fd, self.place.keeper_lock)
+            or try_exclusive(self.users_fd)
+        )
+
+    def start(self) -> None:
+        """One try; after a failure the next waits twice as long (orphans may hold memory)."""
+        if time.monotonic() < self.next_try:
+            return
+        died, self.postmaster = self.postmaster, None
+        if died is not None:
+            logger.warning("postmaster %s died, starting another", died.pid)
+        try:
+            self.postmaster = server.start(self.place)
+        except (OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as error:
+            self.report(error)
+        if self.postmaster is not None:
+            self.pause = 0.1
+            logger.info("ready: postmaster %s, keeper %s", self.postmaster.pid, os.getpid())
+        else:
+            logger.warning("no postmaster yet, next try in %.1f s", self.pause)
+            self.next_try = time.monotonic() + self.pause
+            self.pause = min(self.pause * 2, LONGEST_PAUSE)
+
+    def report(self, error: Exception) -> None:
+        logger.error("start failed: %s: %s", type(error).__name__, error)
+        # Not the whole log: failed statements in it carry data.
+        for line in last_lines(self.place.server_log, lines=30):
+            if any(f" {level}: " in line for level in ("FATAL", "PANIC", "HINT")):
+                logger.error("server: %s", line)
+
+    def end(self) -> None:
+        """Stop; free keeper.lock before users.lock, as who waits for the second needs the first."""
+        if self.postmaster is None:
+            self.postmaster = live_postmaster(self.place.data)
+        if self.postmaster is not None:
+            socket_dir = socket_directory(self.place.data)
+            server.stop(self.postmaster)
+            if socket_dir is not None and socket_dir != self.place.data:
+                server.remove_socket_dir(socket_dir)
+            logger.info("stopped: postmaster %s, keeper %s", self.postmaster.pid, os.getpid())
+        os.close(self.keeper_fd)
+        os.close(self.users_fd)

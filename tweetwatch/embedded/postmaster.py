@@ -1,0 +1,106 @@
+"""Which process is the postmaster of a data directory, and what a dead one left behind.
+
+PostgreSQL and psutil both call a zombie or a reused pid "running"; here neither counts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import time
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+SOCKET_LOCK = ".s.PGSQL.5432.lock"
+ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+
+
+def live_postmaster(data: Path) -> psutil.Process | None:
+    """The running postmaster named by `postmaster.pid`, else None."""
+    pid = _named_pid(data / "postmaster.pid")
+    return None if pid is None else _postgres_of(pid, data)
+
+
+def socket_directory(data: Path) -> Path | None:
+    """Where the server listens, from line 5 of `postmaster.pid`; None while it isn't written."""
+    try:
+        lines = (data / "postmaster.pid").read_text().splitlines()
+    except OSError:
+        return None
+    return Path(lines[4]) if len(lines) > 4 and lines[4] else None
+
+
+def is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() not in ENDED
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_until_ended(processes: list[psutil.Process], *, seconds: float) -> bool:
+    """Poll, as the processes are not our children; a zombie has ended."""
+    deadline = time.monotonic() + seconds
+    while any(is_alive(process) for process in processes):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def remove_stale_files(data: Path, *, socket_dir: Path) -> None:
+    """Remove the two pid files that name no running server of `data`. Hold the package's lock."""
+    for path in (data / "postmaster.pid", data / SOCKET_LOCK, socket_dir / SOCKET_LOCK):
+        pid = _named_pid(path)
+        if pid is not None and _postgres_of(pid, data) is None:
+            path.unlink(missing_ok=True)
+
+
+def end_orphans(data: Path) -> None:
+    """End backends that outlived their postmaster: a busy one keeps the shared memory for hours.
+
+    Call only when no postmaster of `data` lives.
+    """
+    orphans = [
+        process
+        for process in psutil.process_iter()
+        if _postgres_of(process.pid, data, sure=True) is not None
+    ]
+    for sign in (signal.SIGQUIT, signal.SIGKILL):
+        for process in orphans:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.send_signal(sign)
+        if wait_until_ended(orphans, seconds=0.5):
+            return
+
+
+def _named_pid(path: Path) -> int | None:
+    """The pid on the first line; 0 (nobody) for a file cut short, None without a file."""
+    try:
+        first = path.read_text().partition("\n")[0]
+    except FileNotFoundError:
+        return None
+    # A single-user server writes its pid negated.
+    return abs(int(first)) if first.strip().lstrip("-").isdigit() else 0
+
+
+def _postgres_of(pid: int, data: Path, *, sure: bool = False) -> psutil.Process | None:
+    """The living process `pid` if it is a PostgreSQL of `data`, where each of them works."""
+    if pid == 0:
+        return None
+    try:
+        process = psutil.Process(pid)
+        if process.name() != "postgres" or not is_alive(process):
+            return None
+        ours = _works_in(process, data, sure=sure)
+    except psutil.NoSuchProcess:
+        return None
+    return process if ours else None
+
+
+def _works_in(process: psutil.Process, data: Path, *, sure: bool) -> bool:
+    try:
+        return bool(process.cwd() == str(data))
+    except psutil.AccessDenied:
+        # Root in a container without SYS_PTRACE may read the command line only.
+        return not sure and str(data) in process.cmdline()

@@ -1,0 +1,20 @@
+"""Django's PostgreSQL backend on the embedded server, which it starts or joins when it first connects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import environ
+from django.conf import settings
+from django.db.backends.postgresql import base
+
+from tweetwatch import embedded
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    def get_connection_params(self) -> dict[str, Any]:
+        url = embedded.database_url(settings.EMBEDDED_POSTGRES_DIR)
+        where = environ.Env.db_url_config(url)
+        self.settings_dict["USER"] = where["USER"]
+        self.settings_dict["HOST"] = where["OPTIONS"]["host"]
+        return super().get_connection_params()

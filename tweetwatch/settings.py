@@ -1,0 +1,210 @@
+"""The one settings file. All that differs between machines comes from the environment (.env.example)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from tweetwatch import environment
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+# Keys and hosts
+
+SECRET_KEY = environment.secret_key(env)
+FIELD_KEYS = environment.field_keys(env)
+DEBUG = environment.truth(env, "DEBUG", default=False)
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+# X
+
+X_API_BASE_URL = environment.base_url(env, "X_API_BASE_URL")
+REQUEST_TIMEOUT = environment.seconds(env, "REQUEST_TIMEOUT", default=15, least=0.1)
+TASK_TIMEOUT = environment.number(env, "TASK_TIMEOUT", default=30, least=1, most=3600)
+if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
+    raise ImproperlyConfigured(
+        f"REQUEST_TIMEOUT ({REQUEST_TIMEOUT.total_seconds():g} s) must be shorter than "
+        f"TASK_TIMEOUT ({TASK_TIMEOUT} s), and that shorter than the lease of every namespace."
+    )
+
+# Tweets that X no longer shows, and how long samples are kept
+
+CONFIRM_GONE_AFTER = environment.seconds(env, "CONFIRM_GONE_AFTER", default=600)
+GONE_EVERY = environment.seconds(env, "GONE_EVERY", default=86400, least=60)
+SAMPLE_RETENTION_DAYS = environment.number(
+    env, "SAMPLE_RETENTION_DAYS", default=0, least=0, most=36500
+)
+
+# Database
+
+EMBEDDED_POSTGRES_DIR = Path(env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres")
+DATABASE_POOL = environment.truth(env, "DATABASE_POOL", default=False)
+
+_database = environment.database(env) or {
+    # Started, or joined, when the first connection is made; see embedded_backend.
+    "ENGINE": "tweetwatch.embedded_backend",
+    "NAME": "tweetwatch",
+}
+_options = {
+    **_database.get("OPTIONS", {}),  # type: ignore[dict-item]
+    "application_name": "tweetwatch",
+    # The claim and the save are planned once per connection instead of once per batch.
+    "prepare_threshold": 3,
+}
+if DATABASE_POOL:
+    _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+DATABASES = {
+    "default": {
+        **_database,
+        "OPTIONS": _options,
+        # A plain connection for the life of the process; the pool keeps its own.
+        "CONN_MAX_AGE": 0 if DATABASE_POOL else None,
+        "CONN_HEALTH_CHECKS": DATABASE_POOL,
+        "ATOMIC_REQUESTS": False,
+    }
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Applications: trackers stands before django_q, so that its `qcluster` command wins.
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "trackers",
+    "django_q",
+    "django_htmx",
+    "csp",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "tweetwatch.urls"
+WSGI_APPLICATION = "tweetwatch.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "admin:login"
+
+# The queue: trackers.jobs.broker hands claimed batches to django-q2 (docs/architecture.md)
+
+Q_CLUSTER = {
+    "name": "tweetwatch",
+    "broker_class": "trackers.jobs.broker.PostgresBroker",
+    "workers": environment.number(env, "WORKERS", default=4, least=1, most=256),
+    "queue_limit": 1,
+    "timeout": TASK_TIMEOUT,
+    "retry": max(120, 4 * TASK_TIMEOUT),
+    "max_attempts": 3,
+    "ack_failures": True,
+    "save_limit": -1,
+    "recycle": 5000,
+    "poll": 0.5,
+    "guard_cycle": 0.5,
+    "catch_up": False,
+    "ALT_CLUSTERS": {},
+}
+
+# Words, times, static files
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG or not STATIC_ROOT.is_dir()
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+# Without a collectstatic (the demo, tests) the files are served from where they lie.
+WHITENOISE_USE_FINDERS = DEBUG or not STATIC_ROOT.is_dir()
+
+# Security
+
+HTTPS = environment.truth(env, "HTTPS", default=True)
+SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+if environment.truth(env, "BEHIND_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "form-action": ["'self'"],
+    }
+}
+
+# Logging: a line per batch of ours; theirs only when something is wrong.
+# tweepy writes bearer tokens at DEBUG, so its level is pinned here whatever LOG_LEVEL says.
+
+LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
+if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
+    environment.refuse("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {
+        "trackers": {"level": LOG_LEVEL},
+        "tweetwatch": {"level": LOG_LEVEL},
+        "django-q": {"level": "WARNING", "propagate": True},
+        "tweepy": {"level": "WARNING"},
+        "urllib3": {"level": "WARNING"},
+        "oauthlib": {"level": "WARNING"},
+        "requests_oauthlib": {"level": "WARNING"},
+    },
+}
