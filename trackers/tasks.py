@@ -137,9 +137,7 @@ def track_in_chunks(
 
     for done in track(found(), came_from=came_from):
         told, rejected[:] = list(rejected), []
-        yield Tracked(
-            done.tracked + done.already + len(told), done.tracked, done.already, told
-        )
+        yield Tracked(done.tracked + done.already + len(told), done.tracked, done.already, told)
     if rejected:
         yield Tracked(read=len(rejected), rejected=rejected)
 

@@ -1,4 +1,4 @@
-"""Read the environment: every variable that this program knows, or a sentence that says what is wrong."""
+"""Read the environment: each variable, or a sentence that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
-SECRET_KEY_HOW = (
+HOW_TO_SIGN = (
     "make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))' "
     "(`make` writes a .env with fresh keys when there is none)"
 )
-FIELD_KEYS_HOW = (
+HOW_TO_ENCRYPT = (
     "make one with: python -c 'from cryptography.fernet import Fernet; "
-    "print(Fernet.generate_key().decode())' (`make` writes a .env with fresh keys when there is none)"
+    "print(Fernet.generate_key().decode())' "
+    "(`make` writes a .env with fresh keys when there is none)"
 )
 
 
@@ -27,9 +28,9 @@ def refuse(name: str, fault: str, how: str) -> NoReturn:
 def secret_key(env: environ.Env) -> str:
     key: str = env.str("SECRET_KEY", default="")
     if not key:
-        refuse("SECRET_KEY", "is missing", SECRET_KEY_HOW)
+        refuse("SECRET_KEY", "is missing", HOW_TO_SIGN)
     if len(key) < 50:
-        refuse("SECRET_KEY", f"is too short ({len(key)} characters, 50 at least)", SECRET_KEY_HOW)
+        refuse("SECRET_KEY", f"is too short ({len(key)} characters, 50 at least)", HOW_TO_SIGN)
     return key
 
 
@@ -37,12 +38,12 @@ def field_keys(env: environ.Env) -> list[str]:
     """Fernet keys, the newest first; the others only decrypt, so that a key can be rotated."""
     keys = [key.strip() for key in env.str("FIELD_KEYS", default="").split(",") if key.strip()]
     if not keys:
-        refuse("FIELD_KEYS", "is missing", FIELD_KEYS_HOW)
+        refuse("FIELD_KEYS", "is missing", HOW_TO_ENCRYPT)
     for place, key in enumerate(keys, start=1):
         try:
             Fernet(key)
         except ValueError:
-            refuse("FIELD_KEYS", f"has a bad key in place {place}", FIELD_KEYS_HOW)
+            refuse("FIELD_KEYS", f"has a bad key in place {place}", HOW_TO_ENCRYPT)
     return keys
 
 

@@ -1,4 +1,4 @@
-"""The one settings file. All that differs between machines comes from the environment (.env.example)."""
+"""The one settings file; what differs between machines is in the environment (.env.example)."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ SAMPLE_RETENTION_DAYS = environment.number(
 
 # Database
 
-EMBEDDED_POSTGRES_DIR = Path(env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres")
+EMBEDDED_POSTGRES_DIR = Path(
+    env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres"
+)
 DATABASE_POOL = environment.truth(env, "DATABASE_POOL", default=False)
 
 _database = environment.database(env) or {
@@ -195,7 +197,9 @@ if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"}},
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"}
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {

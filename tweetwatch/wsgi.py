@@ -1,4 +1,4 @@
-"""The web's entrance. It alone uses a pool: a pool opened before a fork is shared by the children."""
+"""The web's entrance. It alone has a pool: one opened before a fork is shared by the children."""
 
 from __future__ import annotations
 

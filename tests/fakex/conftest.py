@@ -80,7 +80,7 @@ def shared_x() -> Iterator[FakeX]:
 @pytest.fixture
 def x(shared_x: FakeX) -> FakeX:
     """The shared fake, with everything that can be set as it was at first."""
-    for subject in ("faults", "credentials", "tweets", "log", "limits"):
+    for subject in ("faults", "credentials", "tweets", "authors", "log", "limits"):
         shared_x.fake("DELETE", subject)
     many = {"token": 5000, "app": 3500, "window": 900}
     few = {"token": 900, "app": 300, "window": 900}

@@ -197,8 +197,6 @@ def test_users_tell_why_a_tweet_is_hidden(x):
     assert suspended["detail"] == f"User has been suspended: [{second}]."
     assert unknown["title"] == "Not Found Error"
     assert unknown["resource_id"] == "5"
-    for author in (first, second, third):
-        x.fake("DELETE", f"authors/{author}")
 
 
 def test_users_are_found_by_name(x):

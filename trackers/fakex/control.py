@@ -5,6 +5,7 @@ Unknown routes are 404, unreadable or unknown settings 400 with {"error": "..."}
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -45,7 +46,7 @@ class Control:
             ("DELETE", "tweets"): self._lift_tweets,
             ("GET", "authors"): self._show_authors,
             ("PUT", "authors"): self._override_author,
-            ("DELETE", "authors"): self._lift_author,
+            ("DELETE", "authors"): self._lift_authors,
             ("GET", "limits"): self._show_limits,
             ("PUT", "limits"): self._set_limits,
             ("DELETE", "limits"): self._reopen_windows,
@@ -58,7 +59,6 @@ class Control:
             ("POST", "credentials"): self._add_credential,
             ("PUT", "credentials"): self._set_strict,
             ("DELETE", "credentials"): self._clear_credentials,
-            ("GET", "log"): self._show_log,
             ("PUT", "log"): self._set_log,
             ("DELETE", "log"): self._clear_log,
             ("GET", "totals"): self._show_totals,
@@ -67,14 +67,15 @@ class Control:
     async def handle(self, http: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
         subject, _, rest = path.removeprefix("/_fake/").partition("/")
         given = dict(parse_qsl(query))
-        if (http.method, subject) == ("GET", "ids"):
-            return await self._stream_ids(http, given)
         act = self._acts.get((http.method, subject))
-        if act is None:
-            return _json({"error": f"no {http.method} /_fake/{subject}"}, 404)
-        # The server's limit on bodies is for X's requests; a script of overrides may be long.
-        text = await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
         try:
+            if (http.method, subject) == ("GET", "ids"):
+                return await self._stream_ids(http, given)
+            if (http.method, subject) == ("GET", "log"):
+                return await self._show_log(given)
+            if act is None:
+                return _json({"error": f"no {http.method} /_fake/{subject}"}, 404)
+            text = await _read(http)
             return _json(act(rest, given, orjson.loads(text) if text else {}))
         except LookupError as error:
             return _json({"error": f"missing or unknown: {error}"}, 400)
@@ -159,10 +160,11 @@ class Control:
         self._x.replace_world(self._x.world.with_author(author.id, state))
         return self._author(author)
 
-    def _lift_author(self, rest: str, _query: Query, _body: Body) -> Any:
-        author = self._x.world.people_by_id[int(rest)]
-        self._x.replace_world(self._x.world.with_author(author.id, None))
-        return self._author(author)
+    def _lift_authors(self, rest: str, _query: Query, _body: Body) -> Any:
+        lifted = [int(rest)] if rest else list(self._x.world.authors)
+        for author_id in lifted:
+            self._x.replace_world(self._x.world.with_author(author_id, None))
+        return {"lifted": len(lifted)}
 
     def _author(self, author: Author) -> dict[str, str]:
         world = self._x.world
@@ -214,9 +216,6 @@ class Control:
         self._x.credentials.clear()
         return {}
 
-    def _show_log(self, _rest: str, query: Query, _body: Body) -> Any:
-        return self._x.log.read(int(query.get("since", 0)), int(query.get("limit", 10_000)))
-
     def _set_log(self, _rest: str, _query: Query, body: Body) -> Any:
         if body["detail"] not in ("full", "counts"):
             raise ValueError("detail is full or counts")
@@ -229,6 +228,18 @@ class Control:
 
     def _show_totals(self, _rest: str, _query: Query, _body: Body) -> Any:
         return self._x.log.totals.to_dict()
+
+    async def _show_log(self, query: Query) -> web.Response:
+        """Entries above `since`; `next` is the `since` of the next reading."""
+        log, since = self._x.log, int(query.get("since", 0))
+        found = log.find(since, int(query.get("limit", 10_000)))
+        following = found[-1].seq if found else max(since, log.last)
+        entries: list[dict[str, Any]] = []
+        for entry in found:
+            entries.append(entry.to_dict())
+            # A thousand entries take a second to compute; X must answer others meanwhile.
+            await asyncio.sleep(0)
+        return _json({"next": following, "first": log.first, "entries": entries})
 
     async def _stream_ids(self, http: web.BaseRequest, query: Query) -> web.StreamResponse:
         """Ids offset..offset+limit of the world's N: JSON, or text with one id a line."""
@@ -244,6 +255,11 @@ class Control:
             await response.write(("\n".join(lines) + "\n").encode())
         await response.write_eof()
         return response
+
+
+async def _read(http: web.BaseRequest) -> bytes:
+    # The server's limit on bodies is for X's requests; a script of overrides may be long.
+    return await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
 
 
 def _json(body: Any, status: int = 200) -> web.Response:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from trackers.fakex.traits import Counts
 from trackers.fakex.world import FaultAnswer, World
 
-MOST_ENTRIES = 200_000
+MOST_ENTRIES = 50_000  # some 120 MB of ids
 
 
 @dataclass(slots=True)
@@ -120,12 +120,16 @@ class Log:
         if self.detail == "full":
             self._entries.append(entry)
 
-    def read(self, since: int, limit: int) -> dict[str, Any]:
-        """Entries numbered above `since`; `next` is the `since` of the next reading."""
-        entries = self._entries
-        found = list(islice((entry for entry in entries if entry.seq > since), limit))
-        return {
-            "next": found[-1].seq if found else max(since, self._next - 1),
-            "first": entries[0].seq if entries else None,
-            "entries": [entry.to_dict() for entry in found],
-        }
+    def find(self, since: int, limit: int) -> list[Entry]:
+        """The oldest entries numbered above `since`, at most `limit` of them."""
+        return list(islice((entry for entry in self._entries if entry.seq > since), limit))
+
+    @property
+    def first(self) -> int | None:
+        """The number of the oldest entry kept; a reader who is behind it has missed some."""
+        return self._entries[0].seq if self._entries else None
+
+    @property
+    def last(self) -> int:
+        """The newest number given, whether the entry was kept or not."""
+        return self._next - 1

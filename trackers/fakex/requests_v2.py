@@ -88,12 +88,14 @@ class Reader:
         matches = self._pattern.match
         bad = [value for value in ids if not matches(value)]
         if bad:
-            pattern = self._pattern.pattern.removesuffix(r"\Z")
-            message = f"The `{name}` query parameter value [{{}}] does not match ^{pattern}$"
-            return [(name, [value], message.format(value)) for value in bad]
+            return [(name, [value], self._mismatch(value)) for value in bad]
         if len(ids) > MOST_IDS:
             return [(name, ids, _too_many(name, len(ids)))]
         return []
+
+    def _mismatch(self, value: str) -> str:
+        pattern = "^" + self._pattern.pattern.removesuffix(r"\Z") + "$"
+        return f"The `{self._subject}` query parameter value [{value}] does not match {pattern}"
 
     def _read_shape(self, parts: tuple[str, ...], complaints: list[Complaint]) -> Shape:
         found: dict[str, set[str]] = {}

@@ -7,7 +7,7 @@ a copy where UTF-8 would look at every character.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -15,11 +15,19 @@ from trackers.fakex import problems, texts
 from trackers.fakex.escapes import v2_string, v2_time
 from trackers.fakex.ids import HOUR
 from trackers.fakex.requests_v2 import Shape
-from trackers.fakex.traits import Figures, Traits
+from trackers.fakex.traits import HIDEABLE, Figures, Traits
 from trackers.fakex.wire_users import user_v2
 from trackers.fakex.world import Answer, FaultAnswer, Moment, World
 
-Told = tuple[Traits, str]
+
+class Told(NamedTuple):
+    """What is kept of a tweet; `plain_ms` is its age at the start, -1 if its fate must be asked."""
+
+    traits: Traits
+    head: str
+    plain_ms: int
+
+
 PROBLEMS: dict[str, Callable[[str, str], problems.Problem]] = {
     "not_found": problems.tweet_not_found,
     "not_authorized": problems.tweet_not_authorized,
@@ -60,7 +68,8 @@ class TweetWriter:
         data: list[str] = []
         errors: list[problems.Problem] = []
         seen: list[Traits] = []
-        known, answer = self._known, world.answer
+        known, answer, count = self._known, world.answer, world.count
+        as_fated, elapsed_ms = not world.is_overridden, moment.elapsed_ms
         metrics, authors = "public_metrics" in self.shape.fields, self.shape.authors
         reposts = f',"public_metrics":{{"{self._reposts}":'
         for text in ids:
@@ -69,8 +78,12 @@ class TweetWriter:
                 if faulted.get(text) != "omitted":
                     errors.append(problems.tweet_not_found(text, host))
                 continue
-            tweet, head = found
-            said: Answer | FaultAnswer = answer(tweet, moment)
+            tweet, head, plain_ms = found
+            said: Answer | FaultAnswer
+            if as_fated and plain_ms >= 0:
+                said = count(tweet, plain_ms + elapsed_ms)
+            else:
+                said = answer(tweet, moment)
             if faulted and text in faulted:
                 said = _spoil(said, faulted[text])
             if isinstance(said, str):
@@ -116,7 +129,8 @@ class TweetWriter:
             tweet = world.traits(int(text))
             if tweet is None:
                 return None
-            found = tweet, write_head(tweet, self.shape, world)
+            plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
+            found = Told(tweet, write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
                 return found  # it may live by an override only, and that can be lifted
         if len(self._known) >= self._keep // 2:

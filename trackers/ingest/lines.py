@@ -26,7 +26,17 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 LARGEST_ID = 2**63 - 1
-ID_COLUMNS = ("id", "tweet_id", "id_str", "tweetid", "status_id", "tweet", "url", "link", "tweet_url")
+ID_COLUMNS = (
+    "id",
+    "tweet_id",
+    "id_str",
+    "tweetid",
+    "status_id",
+    "tweet",
+    "url",
+    "link",
+    "tweet_url",
+)
 SHOWN = 80
 
 
@@ -64,7 +74,7 @@ def read(lines: Iterable[str], *, format: str = "auto") -> Iterator[Found | Reje
 def guess(line: str) -> str:
     if line.startswith(("{", "[")):
         return "jsonl"
-    if id_of(line) is None and any(c in line for c in ",;\t") or column_name(line) in ID_COLUMNS:
+    if (id_of(line) is None and any(c in line for c in ",;\t")) or column_name(line) in ID_COLUMNS:
         return "csv"
     return "ids"
 
@@ -105,7 +115,9 @@ def read_csv(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:
         column = next((i for i, cell in enumerate(cells) if id_of(cell) is not None), None)
         if column is None:
             yield Rejected(
-                number, head[:SHOWN], f"names no column of ids; one of {', '.join(ID_COLUMNS)} would"
+                number,
+                head[:SHOWN],
+                f"names no column of ids; one of {', '.join(ID_COLUMNS)} would",
             )
             return
         lines = (one for part in (((number, head),), lines) for one in part)

@@ -17,9 +17,9 @@ from trackers.ingest.lines import Found
 from trackers.jobs import queue
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
+from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.answers import Post
 from tweetwatch.database import cursor
 

@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 
 LONGEST_SLEEP = 0.5
 LONGEST_BACKOFF = 1.0
-# How long a claim may look no further back than the last one did. Rows that were put before that
-# bound meanwhile wait for the next look from the head, so this is how late they can be.
+# How long a claim looks no further back than the last one did. What was put before that bound
+# meanwhile waits for the next look from the head, so this is how late it can be.
 BOUND_FOR = 1.0
 
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -60,7 +60,7 @@ COUNT_TASKS = """
 """
 
 
-class PostgresBroker(Broker):  # type: ignore[misc]
+class PostgresBroker(Broker):
     def __init__(self, list_key: str | None = None) -> None:
         super().__init__(list_key)
         self.failures = 0
@@ -197,7 +197,7 @@ class PostgresBroker(Broker):  # type: ignore[misc]
         return found[0], found[1]
 
     def purge_queue(self) -> None:
-        """Forget the ordinary tasks of this cluster's name. The namespaces are nobody's to purge."""
+        """Forget the ordinary tasks of this cluster. The namespaces are nobody's to purge."""
         with cursor() as db:
             db.execute("DELETE FROM django_q_ormq WHERE key = %(key)s", {"key": self.list_key})
 

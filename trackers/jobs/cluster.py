@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from multiprocessing import active_children, current_process
 from multiprocessing.context import ForkProcess
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import setproctitle
@@ -217,7 +217,7 @@ class Cluster(stock.Cluster):
     def kill(self) -> None:
         """SIGKILL for every process but this one."""
         try:
-            os.killpg(self.sentinel.pid, signal.SIGKILL)
+            os.killpg(cast(int, self.sentinel.pid), signal.SIGKILL)
         except ProcessLookupError:
             # It has no session yet, and so no children.
             self.sentinel.kill()

@@ -14,7 +14,8 @@ from tweetwatch.database import cursor
 WAITING = """
     SELECT
         (SELECT count(*) FROM {job} WHERE due_at <= now()),
-        (SELECT extract(epoch FROM now() - min(due_at))::float8 FROM {job} WHERE due_at <= now()),
+        (SELECT extract(epoch FROM now() - min(due_at))::float8
+         FROM {job} WHERE due_at <= now()),
         (SELECT count(*) FROM {job} j, trackers_namespace n
          WHERE n.name = %(namespace)s AND j.due_at > now() AND j.due_at <= now() + n.lease
            AND j.lease IS NOT NULL),
@@ -27,7 +28,8 @@ WAITING = """
 DONE = """
     WITH share AS (SELECT 1 - extract(second FROM now()) / 60.0 AS of_last,
                           date_trunc('minute', now()) AS this)
-    SELECT coalesce(sum(t.measured * CASE WHEN t.minute = share.this THEN 1 ELSE share.of_last END), 0)
+    SELECT coalesce(
+        sum(t.measured * CASE WHEN t.minute = share.this THEN 1 ELSE share.of_last END), 0)
     FROM share LEFT JOIN trackers_tally t
       ON t.namespace = %(namespace)s AND t.minute >= share.this - interval '1 minute'
 """
@@ -59,7 +61,7 @@ FORGET = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Of one namespace now. Lateness and batch fill over the last five minutes; None: no batches."""
+    """Of one namespace now; lateness and batch fill over five minutes, None without a batch."""
 
     due: int
     oldest_due_seconds: float
@@ -87,7 +89,7 @@ def figures(namespace: str = "tweet:update") -> Figures:
     with cursor() as db:
         waiting = db.execute(on(namespace, WAITING), given).fetchone()
         done = db.execute(DONE, given).fetchone()
-        late: list[tuple[int, int]] = db.execute(LATENESS, given).fetchall()  # type: ignore[assignment]
+        late: list[tuple[int, int]] = db.execute(LATENESS, given).fetchall()
         fill = db.execute(FILL, given).fetchone()
     assert waiting is not None
     assert done is not None

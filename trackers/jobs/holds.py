@@ -20,7 +20,8 @@ FAIL = """
     UPDATE trackers_namespace
     SET failures = failures + 1,
         held_until = CASE WHEN failures < 2 THEN held_until
-            ELSE now() + least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) * %(jitter)s END,
+            ELSE now() + %(jitter)s
+                 * least(retry_most, retry_first * 2 ^ least(failures - 2, 30)) END,
         held_because = CASE WHEN failures < 2 THEN held_because ELSE %(because)s END
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until <= now())
 """

@@ -91,12 +91,14 @@ class Namespace(models.Model):
                 f"A lease must be longer than a task may run ({settings.TASK_TIMEOUT} s), "
                 "or a slow task would lose its batch."
             )
-        if self.buffer_ttl is not None and self.lease is not None:
-            if not timedelta(0) <= self.buffer_ttl < self.lease:
-                faults["buffer_ttl"] = "The buffer's time is from 0 to less than the lease."
-        if self.retry_first is not None and self.retry_most is not None:
-            if not timedelta(0) < self.retry_first <= self.retry_most:
-                faults["retry_most"] = "The longest wait is at least the first, and that above 0."
+        if None not in (self.buffer_ttl, self.lease) and not (
+            timedelta(0) <= self.buffer_ttl < self.lease
+        ):
+            faults["buffer_ttl"] = "The buffer's time is from 0 to less than the lease."
+        if None not in (self.retry_first, self.retry_most) and not (
+            timedelta(0) < self.retry_first <= self.retry_most
+        ):
+            faults["retry_most"] = "The longest wait is at least the first, and that above 0."
         if not self.arrivals_per_second:
             faults["arrivals_per_second"] = "At least one key a second must arrive."
         if faults:
@@ -117,7 +119,9 @@ class Job(models.Model):
 
     key = models.BigIntegerField(primary_key=True)
     due_at = models.DateTimeField()
-    lease = models.BigIntegerField(null=True, help_text="Fencing token of the claim; null: waiting.")
+    lease = models.BigIntegerField(
+        null=True, help_text="Fencing token of the claim; null: waiting."
+    )
     attempts = models.SmallIntegerField(
         default=0, help_text="Leases that ran out since the last success."
     )

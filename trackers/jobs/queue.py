@@ -92,9 +92,11 @@ CLAIM = """
         FOR UPDATE SKIP LOCKED
     ),
     ready AS MATERIALIZED (
-        SELECT (SELECT strikes FROM head WHERE strikes < 3 ORDER BY due_at LIMIT 1) AS first_strikes,
+        SELECT (SELECT strikes FROM head WHERE strikes < 3 ORDER BY due_at LIMIT 1)
+                   AS first_strikes,
                (SELECT key FROM head WHERE strikes < 3 ORDER BY due_at LIMIT 1) AS first_key,
-               (count(*) >= max(knobs.size) OR min(head.due_at) <= now() - max(knobs.buffer_ttl)) AS go
+               count(*) >= max(knobs.size)
+               OR min(head.due_at) <= now() - max(knobs.buffer_ttl) AS go
         FROM head CROSS JOIN knobs
     ),
     claimed AS (
@@ -133,16 +135,19 @@ ARRIVALS = "CREATE TEMP TABLE arrivals (place bigint, key bigint, delay interval
 # What is no burst, less than a second's worth, waits for nobody.
 RESERVE_ARRIVALS = """
     UPDATE trackers_namespace n
-    SET arrivals_until = greatest(n.arrivals_until, now()) + %(count)s * interval '1 second' / n.arrivals_per_second
+    SET arrivals_until = greatest(n.arrivals_until, now())
+                       + %(count)s * interval '1 second' / n.arrivals_per_second
     WHERE n.name = %(namespace)s AND %(count)s > n.arrivals_per_second
-    RETURNING extract(epoch FROM n.arrivals_until - now()) - %(count)s / n.arrivals_per_second::float8
+    RETURNING extract(epoch FROM n.arrivals_until - now())
+              - %(count)s / n.arrivals_per_second::float8
 """
 
 # In the order of keys: every statement that locks many rows of a queue takes them in that order.
 SCHEDULE_ARRIVALS = """
     INSERT INTO {job} (key, due_at, lease, attempts)
     SELECT DISTINCT ON (a.key) a.key,
-           now() + a.delay + (%(start)s + a.place / n.arrivals_per_second::float8) * interval '1 second',
+           now() + a.delay
+           + (%(start)s + a.place / n.arrivals_per_second::float8) * interval '1 second',
            NULL, 0
     FROM arrivals a CROSS JOIN trackers_namespace n
     WHERE n.name = %(namespace)s
@@ -193,7 +198,7 @@ def table(namespace: str) -> sql.Identifier:
 
 
 def on(namespace: str, query: str) -> sql.Composed:
-    return sql.SQL(query).format(job=table(namespace))  # type: ignore[arg-type]
+    return sql.SQL(query).format(job=table(namespace))
 
 
 def schedule(namespace: str, key: int, delay: timedelta) -> None:
@@ -264,7 +269,9 @@ def _claim(
     if isolated:
         logger.warning(
             "%s: isolated %d keys whose third lease ran out, the first is %d",
-            namespace, len(isolated), isolated[0],
+            namespace,
+            len(isolated),
+            isolated[0],
         )
     if keys is None:
         return None

@@ -18,7 +18,9 @@ class Interval(models.Model):
         help_text="Share of `every` by which a look-up may come sooner or later, 0 to 0.5; "
         "it keeps tweets that arrived together from staying in step.",
     )
-    enabled = models.BooleanField(default=True, help_text="A disabled row is as if it were not there.")
+    enabled = models.BooleanField(
+        default=True, help_text="A disabled row is as if it were not there."
+    )
 
     class Meta:
         ordering = ["younger_than"]
@@ -27,7 +29,8 @@ class Interval(models.Model):
                 condition=Q(younger_than__gt=timedelta(0)), name="interval_younger_than_positive"
             ),
             models.CheckConstraint(
-                condition=Q(every__gte=timedelta(seconds=1)), name="interval_every_at_least_a_second"
+                condition=Q(every__gte=timedelta(seconds=1)),
+                name="interval_every_at_least_a_second",
             ),
             models.CheckConstraint(
                 condition=Q(every__lte=timedelta(days=365)), name="interval_every_at_most_a_year"

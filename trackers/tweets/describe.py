@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from trackers.xapi.answers import Post
 from tweetwatch.database import cursor
 
-
 # Authors in the order of ids: two workers that meet the same new authors do not wait crosswise.
 DESCRIBE = """
     WITH told AS MATERIALIZED (

@@ -31,8 +31,8 @@ EVERY_RUN = """
            retweets, replies, likes, quotes, bookmarks, impressions
     FROM trackers_sample
     UNION ALL
-    SELECT p.tweet_id, run.taken_at, run.measured_until, run.measurements, run.retweets, run.replies, run.likes, run.quotes, run.bookmarks,
-           run.impressions
+    SELECT p.tweet_id, run.taken_at, run.measured_until, run.measurements,
+           run.retweets, run.replies, run.likes, run.quotes, run.bookmarks, run.impressions
     FROM trackers_packedsamples p
     CROSS JOIN LATERAL unnest(p.taken_at, p.measured_until, p.measurements, p.retweets,
                               p.replies, p.likes, p.quotes, p.bookmarks, p.impressions)

@@ -7,7 +7,6 @@ When it ends, `record` closes it into a row of `Sample`; `pack` later turns a da
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
@@ -165,5 +164,3 @@ class PackedSamples(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tweet_id} in {self.month:%Y-%m}"
-
-

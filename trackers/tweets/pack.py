@@ -66,7 +66,9 @@ LOCK = "LOCK TABLE ONLY trackers_sample, {rows} IN ACCESS EXCLUSIVE MODE"
 EMPTY = "SELECT NOT EXISTS (SELECT FROM {rows})"
 DROP = "DROP TABLE {rows}"
 
-RETIRE = "DELETE FROM trackers_packedsamples WHERE month < date_trunc('month', %(before)s::timestamptz)"
+RETIRE = (
+    "DELETE FROM trackers_packedsamples WHERE month < date_trunc('month', %(before)s::timestamptz)"
+)
 
 
 def pack(*, now: datetime) -> int:
@@ -115,5 +117,3 @@ def retire(*, older_than: timedelta, now: datetime) -> int:
     """Forget whole months that ended before the retention; how many rows of arrays that was."""
     with cursor() as db:
         return db.execute(RETIRE, {"before": now - older_than}).rowcount
-
-

@@ -87,7 +87,7 @@ def make_ahead(*, now: datetime) -> int:
 
 
 def make(partition: Partition) -> bool:
-    """Make one; False when its time is in the default partition already, or locks stood in the way."""
+    """Make one; False when the default one holds its time already, or locks stood in the way."""
     span = {"start": partition.start, "end": partition.end}
     try:
         with transaction.atomic(), cursor() as db:

@@ -15,6 +15,7 @@ from typing import Any
 from trackers.xapi.answers import Figures
 from tweetwatch.database import cursor
 
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Figures of one tweet at one time.

@@ -1,4 +1,4 @@
-"""The one statement that writes metrics, samples and next checks of a batch, fenced by its lease."""
+"""The one statement that writes a batch: metrics, samples, next checks, fenced by its lease."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ SAVE = (
     + """,
     missing AS (
         UPDATE trackers_tweet t
-        SET missing_since = coalesce(t.missing_since, %(at)s::timestamptz), missing_because = a.kind,
+        SET missing_since = coalesce(t.missing_since, %(at)s::timestamptz),
+            missing_because = a.kind,
             gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, %(at)s::timestamptz) END
         FROM answer a JOIN ours ON ours.key = a.tweet_id
         WHERE t.id = a.tweet_id AND a.kind NOT IN ('measured', '')

@@ -26,6 +26,9 @@ Answer = TypeVar("Answer", covariant=True)
 PLACEHOLDER = "signed by the wire"
 
 
+Send = Callable[[], requests.Response]
+
+
 class Read(Protocol[Answer]):
     """Reads the body of a 200 to these ids; XError when it is not an answer."""
 

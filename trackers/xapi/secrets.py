@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -16,6 +18,9 @@ NEEDS = {
     "bearer": ("bearer_token",),
     "oauth1": ("consumer_key", "consumer_secret", "access_token", "access_token_secret"),
 }
+
+# What may stand in a header: printable ASCII without blanks.
+KEY = re.compile(r"[!-~]+")
 
 
 class SecretUnreadableError(Exception):
@@ -54,8 +59,22 @@ class Secrets(Mapping[str, str]):
         raise TypeError("Secrets are not pickled: a task gets a credential's id.")
 
 
-def fernet() -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in settings.FIELD_KEYS])
+def encrypt(secrets: Mapping[str, str]) -> str:
+    return fernet(tuple(settings.FIELD_KEYS)).encrypt(json.dumps(dict(secrets)).encode()).decode()
+
+
+def decrypt(token: str) -> Secrets:
+    """What a stored token holds; SecretUnreadableError when none of FIELD_KEYS opens it."""
+    try:
+        plain = fernet(tuple(settings.FIELD_KEYS)).decrypt(token.encode())
+    except InvalidToken:
+        raise SecretUnreadableError from None
+    return Secrets(json.loads(plain))
+
+
+@lru_cache(maxsize=4)
+def fernet(keys: tuple[str, ...]) -> MultiFernet:
+    return MultiFernet([Fernet(key) for key in keys])
 
 
 class EncryptedJSONField(models.Field):
@@ -67,13 +86,7 @@ class EncryptedJSONField(models.Field):
         return "TextField"
 
     def from_db_value(self, value: str | None, *_: object) -> Secrets | None:
-        if value is None:
-            return None
-        try:
-            plain = fernet().decrypt(value.encode())
-        except InvalidToken:
-            raise SecretUnreadableError from None
-        return Secrets(json.loads(plain))
+        return None if value is None else decrypt(value)
 
     def to_python(self, value: Any) -> Secrets | None:
         if value is None or isinstance(value, Secrets):
@@ -84,9 +97,7 @@ class EncryptedJSONField(models.Field):
 
     def get_prep_value(self, value: Any) -> str | None:
         secrets = self.to_python(value)
-        if secrets is None:
-            return None
-        return fernet().encrypt(json.dumps(dict(secrets)).encode()).decode()
+        return None if secrets is None else encrypt(secrets)
 
     def get_lookup(self, lookup_name: str) -> Any:
         # Two encryptions of one secret differ, so that every comparison would be wrong.
@@ -103,11 +114,11 @@ def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
         raise ValidationError(f"There is no kind of credential called {kind!r}.")
     given = dict(secrets or {})
     missing = [name for name in needed if not given.get(name)]
-    strange = [name for name in given if name not in needed]
     if missing:
         raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
-    if strange:
-        raise ValidationError(f"A credential of kind {kind} has no {', '.join(strange)}.")
+    if len(given) > len(needed):
+        # Not named: who mixes up names and values has a secret where a name belongs.
+        raise ValidationError(f"A credential of kind {kind} has {' and '.join(needed)} only.")
     for name, value in given.items():
-        if not isinstance(value, str) or value != value.strip() or not value.isprintable():
+        if not isinstance(value, str) or not KEY.fullmatch(value):
             raise ValidationError(f"{name} has white space or characters that no key of X has.")

@@ -72,25 +72,28 @@ class Wire(BaseAdapter):
         method, url = str(request.method), str(request.url)
         headers = {**request.headers, "Authorization": self._sign(method, url)}
         path = self._prefix + url.removeprefix(CANONICAL)
-        failure: XError
         try:
             reply = self._exchange(method, path, headers)
             if 200 <= reply.status_code < 300:
                 return reply
             raise Rejected(reply)
-        except IncompleteRead:
-            failure = Garbage("X's reply ended too early.")
-        except DecodeError:
-            failure = Garbage("X's reply could not be unpacked.")
-        except TooLate:
-            failure = Unavailable(f"X did not answer within {self._seconds:g} s.")
         except (HTTPError, OSError) as error:
-            failure = Unavailable(describe(error))
+            failure = self._failure(error)
         # Outside of the handlers, so that it does not carry the libraries' errors along.
         raise failure
 
     def close(self) -> None:
         self._pool.close()
+
+    def _failure(self, error: Exception) -> XError:
+        if isinstance(error, IncompleteRead):
+            return Garbage("X's reply ended too early.")
+        if isinstance(error, DecodeError):
+            return Garbage("X's reply could not be unpacked.")
+        # A connection that is refused is a kind of TooLate to urllib3.
+        if isinstance(error, TooLate) and not isinstance(error, NewConnectionError):
+            return Unavailable(f"X did not answer within {self._seconds:g} s.")
+        return Unavailable(describe(error))
 
     def _exchange(self, method: str, path: str, headers: dict[str, Any]) -> Reply:
         response = self._pool.urlopen(

@@ -21,7 +21,7 @@ from django.utils import timezone
 
 from trackers.xapi.endpoints import TWEETS
 from trackers.xapi.models import Credential
-from trackers.xapi.secrets import SecretUnreadableError
+from trackers.xapi.secrets import SecretUnreadableError, decrypt
 from trackers.xapi.standing import accept, learn, refuse
 
 __all__ = ["NoCredential", "NoRoom", "Turn", "accept", "learn", "refuse", "take"]
@@ -89,6 +89,7 @@ CANDIDATES = """
     ORDER BY w.resets_at NULLS FIRST, c.name
 """
 ATTEMPTS = 5
+A_MOMENT = timedelta(seconds=1)
 
 
 def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredential:
@@ -98,7 +99,6 @@ def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredentia
     of other versions are passed over. One whose secrets cannot be decrypted is passed over too.
     """
     unreadable: dict[int, str] = {}
-    why: NoRoom | NoCredential | None = None
     for _ in range(ATTEMPTS):
         params = {"endpoints": json.dumps(dict(endpoint_of)), "except": list(unreadable)}
         row = first(TAKE, params) or first(TAKE_AND_WAIT, params)
@@ -111,8 +111,10 @@ def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredentia
             return Turn(loaded(row))
         except SecretUnreadableError as error:
             unreadable[row[0]] = f"{row[1]}: {error}"
-    # Others were faster each time: there is work enough for all that X takes.
-    return NoRoom(timezone.now() + timedelta(seconds=1), "All credentials are being used.")
+    if unreadable:
+        return NoCredential(advice([], unreadable))
+    # Others were faster each time, so that the windows are nearly used up.
+    return NoRoom(timezone.now() + A_MOMENT, "Other workers have the last requests of the windows.")
 
 
 def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
@@ -123,13 +125,9 @@ def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
 
 
 def loaded(row: tuple[Any, ...]) -> Credential:
-    values = list(row)
-    at = LOADED.index("secrets")
-    values[at] = SECRETS.from_db_value(values[at])
-    return Credential.from_db(connection.alias, LOADED, values)
-
-
-SECRETS = Credential._meta.get_field("secrets")
+    values = dict(zip(LOADED, row, strict=True))
+    values["secrets"] = decrypt(values["secrets"])
+    return Credential.from_db(connection.alias, LOADED, list(values.values()))
 
 
 def why_nobody(

@@ -1,4 +1,4 @@
-"""Django's PostgreSQL backend on the embedded server, which it starts or joins when it first connects."""
+"""Django's PostgreSQL backend on the embedded server, started or joined at the first connection."""
 
 from __future__ import annotations
 

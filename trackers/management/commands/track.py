@@ -94,7 +94,7 @@ class Command(BaseCommand):
 
 
 def lines_of(file: IO[bytes], bar: Any) -> Iterator[str]:
-    """The lines of a file; what is no UTF-8 in them is shown as such, and rejected by its reader."""
+    """The lines of a file; what is no UTF-8 in them is shown as such, and rejected."""
     while line := file.readline(LONGEST_LINE):
         bar.update(len(line))
         yield line.decode("utf-8", "replace")

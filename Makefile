@@ -1,0 +1,43 @@
+# make demo   everything on this machine with a fake X; Ctrl-C ends it
+# make test   the whole suite
+# make check  what CI checks: lint, then the suite
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint check format
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+.venv/made: requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	touch $@
+
+.venv/made-dev: .venv/made requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+.env: | .venv/made
+	$(BIN)/python -m tweetwatch.new_env
+
+demo: .venv/made .env
+	$(BIN)/python manage.py demo
+
+test: .venv/made-dev .env
+	$(BIN)/python -m pytest
+
+lint: .venv/made-dev .env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy tweetwatch trackers
+	$(BIN)/lint-imports
+	$(BIN)/python manage.py makemigrations --check --dry-run
+	HTTPS=true DEBUG=false $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+check: lint test
+
+format: .venv/made-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+
+def test_a_window_counts_down_and_then_refuses(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 3, "app": None}})
+    ids = x.live_ids(1)
+
+    replies = [x.tweets(ids, token="w1") for _ in range(4)]
+
+    assert [reply.status_code for reply in replies] == [200, 200, 200, 429]
+    assert [reply.headers["x-rate-limit-remaining"] for reply in replies] == ["2", "1", "0", "0"]
+    assert {reply.headers["x-rate-limit-limit"] for reply in replies} == {"3"}
+    reset = {int(reply.headers["x-rate-limit-reset"]) for reply in replies}
+    assert len(reset) == 1
+    assert 890 < reset.pop() - time.time() <= 901
+    assert replies[3].json() == {
+        "title": "Too Many Requests",
+        "detail": "Too Many Requests",
+        "type": "about:blank",
+        "status": 429,
+    }
+    assert x.fake("GET", "totals")["over_window"] == 1
+
+
+def test_two_tokens_have_windows_of_their_own_within_their_apps(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 2, "app": 3}})
+    for name in ("one", "two"):
+        x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": name, "app": "shared"})
+
+    def ask(token: str) -> tuple[int, str]:
+        reply = x.tweets(["1"], token=token)
+        return reply.status_code, reply.headers["x-rate-limit-remaining"]
+
+    assert [ask("one"), ask("one"), ask("one")] == [(200, "1"), (200, "0"), (429, "0")]
+    assert [ask("two"), ask("two")] == [(200, "0"), (429, "0")]
+
+
+def test_a_bad_request_counts_in_the_window_and_an_unknown_caller_does_not(x):
+    x.fake("PUT", "credentials", {"strict": True})
+    x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "known"})
+
+    bad, unknown = x.tweets(["?"], token="known"), x.tweets(["1"], token="unknown")
+    good = x.tweets(["1"], token="known")
+
+    assert (bad.status_code, unknown.status_code, good.status_code) == (400, 401, 200)
+    assert "x-rate-limit-limit" not in unknown.headers
+    left = [int(reply.headers["x-rate-limit-remaining"]) for reply in (bad, good)]
+    assert left[0] - left[1] == 1
+
+
+@pytest.mark.parametrize("speed", [60, 900])
+def test_a_fast_clock_shortens_the_windows(start_x, speed):
+    x = start_x("--clock-speed", str(speed), "--tweets", "10")
+
+    reset = int(x.tweets(["1"]).headers["x-rate-limit-reset"])
+
+    assert 0 <= reset - time.time() <= 900 / speed + 1

@@ -1,0 +1,65 @@
+"""How many lookups of 100 ids one core answers; `pytest -s` shows the numbers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+LOOKUPS, CONNECTIONS = 1500, 4
+ATTEMPTS = 5
+FIELDS = "created_at,author_id,public_metrics,edit_controls"
+
+
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+async def ask(address: tuple[str, int], requests: list[bytes], replies: list[bytes]) -> None:
+    reader, writer = await asyncio.open_connection(*address, limit=1 << 20)
+    for request in requests:
+        writer.write(request)
+        head = (await reader.readuntil(b"\r\n\r\n")).lower()
+        assert head.startswith(b"http/1.1 200"), head
+        length = int(head.split(b"content-length: ")[1].split(b"\r")[0])
+        replies.append(await reader.readexactly(length))
+    writer.close()
+
+
+async def ask_all(address: tuple[str, int], requests: list[bytes]) -> list[bytes]:
+    replies: list[bytes] = []
+    shares = [requests[n::CONNECTIONS] for n in range(CONNECTIONS)]
+    await asyncio.gather(*(ask(address, share, replies) for share in shares))
+    return replies
+
+
+def test_a_core_answers_two_thousand_lookups_of_a_hundred_ids_a_second(start_x):
+    x = start_x("--tweets", "1000000")
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": None, "app": None}})
+    ids, url = x.ids(10_000), urlsplit(x.url)
+    batches = [ids[first : first + 100] for first in range(0, len(ids), 100)]
+    requests = [
+        f"GET /2/tweets?ids={','.join(batch)}&tweet.fields={FIELDS} HTTP/1.1\r\n"
+        f"Host: {url.netloc}\r\nAuthorization: Bearer speed\r\n\r\n".encode()
+        for batch in batches
+    ]
+    address = ("127.0.0.1", url.port)
+    replies = asyncio.run(ask_all(address, requests))
+    answered = [len(json.loads(reply)["data"]) for reply in replies]
+    assert min(answered) > 80
+
+    # The best of some runs: what others do on the machine at the time is not our speed.
+    best = 0.0
+    for _ in range(ATTEMPTS):
+        began = cpu_seconds(x.process.pid)
+        asyncio.run(ask_all(address, (requests * (LOOKUPS // len(requests) + 1))[:LOOKUPS]))
+        spent = cpu_seconds(x.process.pid) - began
+        best = max(best, LOOKUPS / spent)
+        if best > 2500:
+            break
+
+    print(f"\n{best:.0f} lookups of 100 ids a second of one core, {1e6 / best:.0f} us each")
+    assert best >= 2000

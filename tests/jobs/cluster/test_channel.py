@@ -1,0 +1,212 @@
+"""The channel, beside the queue that it stands for."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+
+import pytest
+from django_q.queues import Queue
+
+from tests.jobs.cluster.running import poll, stat
+from trackers.jobs.channel import (
+    GROWTH,
+    STOP,
+    Channel,
+    MessageTooLargeError,
+    UnsendableError,
+    refuse_too_large,
+)
+
+fork = multiprocessing.get_context("fork")
+
+
+@pytest.fixture
+def start():
+    processes = []
+
+    def start(target, *args):
+        process = fork.Process(target=target, args=args, daemon=True)
+        process.start()
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.join()
+
+
+def read_all(queue, answers):
+    while True:
+        answers.send(queue.get())
+
+
+def write_all(channel, me, count):
+    for number in range(count):
+        channel.put((me, number, "x" * random.randrange(3000)))
+
+
+def kill(process):
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+
+
+def sleeps(process):
+    """Twice in a row: it waits in the kernel, and not for the processor."""
+    return stat(process.pid)[0] == "S" and (time.sleep(0.05) or stat(process.pid)[0] == "S")
+
+
+def test_the_stock_queue_is_dead_when_its_waiting_reader_is_killed(start):
+    queue = Queue()
+    hears, answers = fork.Pipe(duplex=False)
+    first = start(read_all, queue, answers)
+    # It holds the lock now, and waits.
+    assert poll(lambda: not queue._rlock.acquire(block=False) or queue._rlock.release())
+
+    kill(first)
+    start(read_all, queue, answers)
+    queue.put("word")
+
+    # When this fails, upstream has mended it: see docs/django-q2.md.
+    assert not hears.poll(3)
+
+
+def test_a_channel_lives_on_when_its_waiting_reader_is_killed(start):
+    channel = Channel()
+    hears, answers = fork.Pipe(duplex=False)
+    first = start(read_all, channel, answers)
+    assert poll(lambda: sleeps(first))
+
+    kill(first)
+    start(read_all, channel, answers)
+    channel.put("word")
+
+    assert hears.poll(5)
+    assert hears.recv() == "word"
+
+
+def test_a_channel_lives_on_when_writers_are_killed_in_the_middle(start):
+    channel = Channel()
+    got = []
+    for me in range(8):
+        writer = start(write_all, channel, me, 10_000_000)
+        until = time.monotonic() + random.uniform(0.01, 0.1)
+        while time.monotonic() < until:
+            got.append(channel.get()[0])
+        kill(writer)
+
+    channel.put("after all")
+
+    while (last := channel.get()) != "after all":
+        got.append(last[0])
+    assert set(got) == set(range(8))
+
+
+def test_every_message_reaches_exactly_one_reader_whole(start):
+    channel = Channel()
+    hears, answers = fork.Pipe(duplex=False)
+    lock = fork.Lock()
+
+    def read(channel):
+        while (message := channel.get()) != STOP:
+            with lock:
+                answers.send(message[:2])
+
+    readers = [start(read, channel) for _ in range(3)]
+    writers = [start(write_all, channel, me, 300) for me in range(3)]
+
+    heard = [hears.recv() for _ in range(900) if hears.poll(10)]
+
+    for writer in writers:
+        writer.join(5)
+    for _ in readers:
+        channel.put(STOP)
+    for reader in readers:
+        reader.join(5)
+    assert [reader.exitcode for reader in readers] == [0, 0, 0]
+    assert sorted(heard) == [(me, number) for me in range(3) for number in range(300)]
+    assert not hears.poll(0)
+
+
+def test_a_bounded_channel_holds_one_and_its_writer_waits():
+    channel = Channel(maxsize=1)
+    channel.put("first")
+    writer = threading.Thread(target=channel.put, args=("second",), daemon=True)
+    writer.start()
+    writer.join(0.2)
+    assert writer.is_alive()
+
+    assert channel.get() == "first"
+
+    writer.join(5)
+    assert not writer.is_alive()
+    assert channel.get() == "second"
+
+
+def test_a_stop_does_not_wait_for_room():
+    channel = Channel(maxsize=1)
+    channel.put("first")
+
+    channel.put(STOP)
+    channel.put(STOP)
+
+    assert [channel.get() for _ in range(3)] == ["first", STOP, STOP]
+
+
+def test_a_channel_knows_whether_something_waits():
+    channel = Channel()
+    assert (channel.empty(), channel.qsize()) == (True, 0)
+
+    channel.put("word")
+    assert (channel.empty(), channel.qsize()) == (False, 1)
+
+    channel.get()
+    assert (channel.empty(), channel.qsize()) == (True, 0)
+
+
+def test_an_offer_to_a_full_channel_is_dropped_and_the_newest_is_read():
+    channel = Channel()
+    taken = 0
+    while channel.offer(("news", taken)):
+        taken += 1
+
+    assert taken > 10
+    assert channel.latest() == ("news", taken - 1)
+    assert channel.latest() is None
+
+
+def test_the_largest_message_crosses_and_the_next_larger_is_refused_with_a_sentence():
+    channel = Channel()
+    frame = len(channel._packet(b"x" * Channel.MOST)) - Channel.MOST if False else 13
+    largest = b"x" * (Channel.MOST - frame)
+
+    channel.put(largest)
+
+    assert channel.get() == largest
+    with pytest.raises(MessageTooLargeError, match="is too large: .* can be handed to a worker"):
+        channel.put(largest + b"x")
+
+
+def test_what_cannot_cross_is_given_to_who_was_named_for_it():
+    given = []
+    channel = Channel(unsendable=lambda message, error: given.append((message, type(error))))
+    unpicklable = {"result": (thing for thing in ())}
+    too_large = "x" * (Channel.MOST + 1)
+
+    channel.put(unpicklable)
+    channel.put(too_large)
+
+    assert given == [(unpicklable, UnsendableError), (too_large, MessageTooLargeError)]
+    assert channel.empty()
+
+
+def test_a_signed_task_that_no_worker_could_get_is_refused():
+    refuse_too_large("x" * (Channel.MOST - GROWTH))
+
+    with pytest.raises(MessageTooLargeError, match="Put the data into a table"):
+        refuse_too_large("x" * (Channel.MOST - GROWTH + 1))

@@ -1,0 +1,101 @@
+"""Rows of Worker, written by the cluster's processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+from tests.jobs.cluster.running import poll
+from trackers.jobs.heartbeats import forget_the_silent
+from trackers.jobs.models import Worker
+
+
+def test_every_process_has_a_row_that_is_renewed(run):
+    cluster = run().wait_until_up()
+    everybody = sorted(
+        [("main", cluster.pid), ("sentinel", *cluster.find("sentinel"))]
+        + [("worker", pid) for pid in cluster.workers()]
+        + [("monitor", *cluster.find("monitor")), ("pusher", *cluster.find("pusher"))]
+    )
+
+    assert poll(lambda: sorted(cluster.rows()) == everybody), cluster.rows()
+    [first] = set(cluster.rows("min(seen_at)"))
+    assert poll(lambda: cluster.rows("min(seen_at)")[0] > first)
+    [(alike,)] = cluster.rows("bool_and(started_at < seen_at AND doing = '')")
+    assert alike
+
+
+def test_a_worker_tells_what_it_is_doing_and_when_it_was_done(run):
+    cluster = run().wait_until_up()
+    word = cluster.enqueue("linger", 1)
+
+    doing = f"linger {word}"
+    assert poll(lambda: (doing, True) in cluster.rows("doing, doing_since <= seen_at"))
+    assert poll(lambda: word in cluster.noted())
+    idle = ("", None, True)
+    assert poll(lambda: idle in cluster.rows("doing, doing_since, done_at IS NOT NULL"))
+
+
+def test_a_task_that_failed_is_not_counted_as_done(run):
+    cluster = run().wait_until_up()
+    word = cluster.enqueue("fail")
+    assert poll(lambda: word in cluster.noted())
+
+    assert poll(lambda: cluster.rows("bool_and(doing = '')") == [(True,)])
+    assert cluster.rows("max(done_at)") == [(None,)]
+
+
+def test_what_a_killed_worker_did_last_stays_with_main(run):
+    cluster = run(workers=1).wait_until_up(workers=1)
+    assert cluster.does()
+    [victim] = poll(lambda: cluster.find("idle"))
+    [(done_at,)] = poll(lambda: [row for row in cluster.rows("max(done_at)") if row[0]])
+
+    os.kill(victim, signal.SIGKILL)
+
+    assert poll(lambda: ("worker", victim) not in cluster.rows(), seconds=20)
+    assert ("main", done_at) in cluster.rows("kind, done_at")
+
+
+def test_work_goes_on_while_the_rows_cannot_be_written(run):
+    cluster = run().wait_until_up()
+    with psycopg.connect(cluster.url, autocommit=True) as admin:
+        admin.execute("ALTER TABLE trackers_worker RENAME TO elsewhere")
+        try:
+            for _ in range(3):
+                assert cluster.does(), cluster.said()
+            assert poll(lambda: "cannot tell the database" in cluster.said())
+        finally:
+            admin.execute("ALTER TABLE elsewhere RENAME TO trackers_worker")
+
+    assert cluster.process.poll() is None
+    assert poll(lambda: len(cluster.rows()) == 6), cluster.rows()
+
+
+@pytest.mark.django_db
+def test_clusters_that_were_silent_for_an_hour_are_forgotten(django_db_blocker):
+    from datetime import timedelta
+
+    from django.utils import timezone
+
+    now = timezone.now()
+    ages = {"silent": timedelta(hours=2), "heard": timedelta(minutes=50)}
+    for host, age in ages.items():
+        cluster = uuid4()
+        for pid in (1, 2):
+            Worker.objects.create(
+                cluster=cluster,
+                host=host,
+                pid=pid,
+                kind="worker",
+                started_at=now - timedelta(hours=3),
+                seen_at=now - age * pid / 2,
+            )
+
+    assert forget_the_silent() == 2
+
+    assert set(Worker.objects.values_list("host", flat=True)) == {"heard"}

@@ -1,0 +1,126 @@
+"""kill -9 of each process of a cluster that works on the product's own broker."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.jobs.cluster.running import is_alive, poll
+
+
+def kill(pid):
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_twelve_idle_workers_killed_in_a_row_leave_the_cluster_at_work(run):
+    cluster = run().wait_until_up()
+
+    for _ in range(12):
+        victim = poll(lambda: cluster.find("idle"))[0]
+        kill(victim)
+        assert poll(lambda victim=victim: not is_alive(victim))
+        assert cluster.does(), cluster.said()
+
+    assert poll(lambda: len(cluster.workers()) == 2)
+
+
+def test_all_idle_workers_killed_at_once_leave_the_cluster_at_work(run):
+    cluster = run(workers=3).wait_until_up(workers=3)
+
+    for pid in cluster.find("idle"):
+        kill(pid)
+
+    assert cluster.does(), cluster.said()
+    assert poll(lambda: len(cluster.workers()) == 3)
+
+
+@pytest.mark.parametrize("role", ["pusher", "monitor"])
+def test_a_killed_helper_is_replaced_and_work_goes_on(run, role):
+    cluster = run().wait_until_up()
+
+    for _ in range(3):
+        [victim] = poll(lambda: cluster.find(role))
+        kill(victim)
+        assert poll(lambda victim=victim: cluster.find(role) not in ([], [victim]))
+        assert cluster.does(), cluster.said()
+
+
+def test_a_busy_worker_that_is_killed_is_replaced(run):
+    cluster = run(workers=1).wait_until_up(workers=1)
+    word = cluster.enqueue("hang")
+    assert poll(lambda: f"{word} begins" in cluster.noted())
+
+    kill(cluster.find("processing")[0])
+
+    assert cluster.does(), cluster.said()
+
+
+def test_a_worker_deaf_to_its_time_out_is_killed_and_replaced(run):
+    cluster = run(workers=1, timeout=1).wait_until_up(workers=1)
+    word = cluster.enqueue("hang")
+    assert poll(lambda: f"{word} begins" in cluster.noted())
+    [victim] = cluster.find("processing")
+
+    assert poll(lambda: not is_alive(victim), seconds=10)
+    assert cluster.does(), cluster.said()
+
+
+def test_a_worker_over_its_time_is_replaced(run):
+    cluster = run(workers=1, timeout=1).wait_until_up(workers=1)
+    word = cluster.enqueue("linger", 30)
+    assert poll(lambda: f"{word} begins" in cluster.noted())
+
+    assert cluster.does(), cluster.said()
+    assert word not in cluster.noted()
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_nobody_outlives_main(run, busy):
+    cluster = run().wait_until_up()
+    if busy:
+        word = cluster.enqueue("hang")
+        assert poll(lambda: f"{word} begins" in cluster.noted())
+    assert len(cluster.pids()) == 6
+
+    kill(cluster.pid)
+
+    assert poll(cluster.is_gone, seconds=5), cluster.said()
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run, busy):
+    cluster = run().wait_until_up()
+    if busy:
+        word = cluster.enqueue("hang")
+        assert poll(lambda: f"{word} begins" in cluster.noted())
+    cluster.pids()
+
+    kill(cluster.find("sentinel")[0])
+
+    assert cluster.ends(within=5) == 1
+    assert cluster.is_gone()
+    assert "The sentinel died" in cluster.said()
+    assert cluster.rows() == []
+
+
+def test_a_result_that_cannot_be_handed_on_ends_no_worker(run):
+    cluster = run(workers=1).wait_until_up(workers=1)
+    [worker] = cluster.find("idle")
+
+    assert cluster.does("answer", size=5_000_000)
+    assert cluster.does("open_lock")
+
+    assert cluster.does(), cluster.said()
+    assert cluster.workers() == [worker]
+
+
+def test_a_task_that_no_worker_can_get_is_given_up_and_ends_no_pusher(run):
+    cluster = run().wait_until_up()
+    [pusher] = cluster.find("pusher")
+    cluster.enqueue("note", "x" * 5_000_000)
+    assert poll(lambda: "is given up" in cluster.said())
+
+    assert cluster.does(), cluster.said()
+    assert cluster.find("pusher") == [pusher]

@@ -1,0 +1,95 @@
+"""SIGTERM and SIGINT, to main or to all: a clean end. The stock cluster hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.jobs.cluster.running import STOCK_BROKER, poll
+
+
+def to_main(cluster, signum):
+    os.kill(cluster.pid, signum)
+
+
+def to_the_group(cluster, signum):
+    os.killpg(cluster.pid, signum)
+
+
+def to_every_process(cluster, signum):
+    """As systemd does with KillMode=control-group."""
+    for pid in cluster.pids():
+        os.kill(pid, signum)
+
+
+def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
+    cluster = run(which="stock", **STOCK_BROKER)
+    assert cluster.does(seconds=20)
+
+    to_the_group(cluster, signal.SIGTERM)
+
+    # When this fails, upstream has mended it: see docs/django-q2.md.
+    assert cluster.ends(within=6) is None
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("send", [to_main, to_the_group, to_every_process])
+def test_a_signal_ends_a_cluster_cleanly(run, send, signum):
+    cluster = run().wait_until_up()
+    assert cluster.does()
+
+    send(cluster, signum)
+
+    assert cluster.ends(within=8) == 0, cluster.said()
+    assert cluster.is_gone()
+    assert cluster.rows() == []
+
+
+def test_a_stop_lets_a_running_task_end_whatever_signals_follow(run):
+    cluster = run().wait_until_up()
+    word = cluster.enqueue("linger", 2)
+    assert poll(lambda: f"{word} begins" in cluster.noted())
+
+    for _ in range(3):
+        to_every_process(cluster, signal.SIGTERM)
+        to_every_process(cluster, signal.SIGINT)
+
+    assert cluster.ends(within=10) == 0, cluster.said()
+    assert word in cluster.noted()
+
+
+def test_a_signal_while_the_cluster_starts_ends_it_cleanly(run):
+    cluster = run()
+    assert poll(lambda: cluster.find("sentinel"), seconds=20)
+
+    to_every_process(cluster, signal.SIGTERM)
+
+    assert cluster.ends(within=8) == 0, cluster.said()
+    assert cluster.is_gone()
+
+
+def test_a_task_that_does_not_end_is_killed_ten_seconds_after_its_time(run):
+    cluster = run(timeout=1).wait_until_up()
+    # It blocks the alarm; and a cluster that stops has no guard any more to kill it.
+    word = cluster.enqueue("hang")
+    assert poll(lambda: f"{word} begins" in cluster.noted())
+
+    to_main(cluster, signal.SIGTERM)
+
+    assert cluster.ends(within=20) == 1, cluster.said()
+    assert cluster.is_gone()
+
+
+def test_run_once_does_what_waits_and_ends(run):
+    cluster = run(arguments=["--run-once"])
+
+    assert cluster.ends(within=20) == 0, cluster.said()
+    assert cluster.is_gone()
+
+
+def test_a_name_names_the_queue(run):
+    cluster = run(arguments=["--name", "other"]).wait_until_up()
+
+    assert f"qcluster other: 2 workers, pid {cluster.pid}" in cluster.said()

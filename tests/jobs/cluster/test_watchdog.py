@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import os
+import signal
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+
+from tests.jobs.cluster.running import poll
+from trackers.jobs.watchdog import Due, Overdue, Reading, State, Watchdog, barks
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+LEASE = timedelta(seconds=60)
+
+
+def ago(seconds):
+    return NOW - timedelta(seconds=seconds)
+
+
+def owed(*, due=1000, since=1000, lease=LEASE):
+    return Overdue("tweet:update", lease, ago(due), ago(since))
+
+
+@pytest.mark.parametrize(
+    ("started", "done", "overdue", "bark"),
+    [
+        pytest.param(1000, 1000, [owed()], True, id="owes and did nothing"),
+        pytest.param(1000, None, [owed()], True, id="never did anything"),
+        pytest.param(120, 120, [owed(due=120, since=120)], True, id="exactly two leases"),
+        pytest.param(1000, 1000, [], False, id="owes nothing"),
+        pytest.param(1000, 119, [owed()], False, id="did something"),
+        pytest.param(119, None, [owed()], False, id="has just started"),
+        pytest.param(1000, 1000, [owed(due=119)], False, id="not late enough"),
+        pytest.param(1000, 1000, [owed(since=119)], False, id="was paused until just now"),
+        pytest.param(
+            1000, 1000, [owed(lease=timedelta(hours=1))], False, id="the lease is that long"
+        ),
+        pytest.param(1000, 1000, [owed(due=1), owed()], True, id="one of two"),
+    ],
+)
+def test_it_barks_at_work_owed_and_not_done(started, done, overdue, bark):
+    state = State(NOW, ago(started), done and ago(done), tuple(overdue))
+
+    assert bool(barks(state)) is bark
+
+
+def test_the_bark_says_what_and_since_when():
+    assert barks(State(NOW, ago(1000), ago(500), (owed(due=300),))) == (
+        "tweet:update has had work due since 2026-11-21 11:55:00, "
+        "and this cluster finished nothing since 2026-11-21 11:51:40: it ends."
+    )
+
+
+def reading(seconds, *, due=True):
+    found = (Due("tweet:update", LEASE, ago(5000)),) if due else ()
+    return Reading(ago(-seconds), None, found)
+
+
+def since(readings):
+    watchdog = Watchdog(None)
+    for each in readings:
+        state = watchdog.remember(each)
+    return [(NOW - overdue.owed_since).total_seconds() * -1 for overdue in state.overdue]
+
+
+@pytest.mark.parametrize(
+    ("readings", "owed_since"),
+    [
+        pytest.param([reading(0), reading(5), reading(10)], [0], id="from the first on"),
+        pytest.param(
+            [reading(0), reading(5, due=False), reading(10)], [10], id="anew after a pause"
+        ),
+        pytest.param([reading(0), reading(5), reading(600)], [600], id="anew after a long silence"),
+        pytest.param([reading(0), reading(-5)], [-5], id="anew when the clock was put back"),
+        pytest.param([reading(0), reading(5, due=False)], [], id="owed no more"),
+    ],
+)
+def test_it_remembers_since_when_work_is_owed(readings, owed_since):
+    assert since(readings) == owed_since
+
+
+def stick(cluster):
+    """No process dies, nobody works."""
+    for pid in [*cluster.workers(), *cluster.find("pusher")]:
+        os.kill(pid, signal.SIGSTOP)
+
+
+def owe(url, *, namespace="", lease="1 second"):
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "UPDATE trackers_namespace SET lease = %s, buffer_ttl = '0.1 seconds'", [lease]
+        )
+        connection.execute(
+            "INSERT INTO trackers_tweetupdate (key, due_at, attempts)"
+            " SELECT key, now() - interval '1 hour', 0 FROM generate_series(1, 5) key"
+        )
+        if namespace:
+            connection.execute(f"UPDATE trackers_namespace SET {namespace}")
+
+
+def seen_at(cluster):
+    return cluster.rows("max(seen_at)")[0][0]
+
+
+def test_a_stuck_cluster_ends_with_one_and_leaves_nobody(run, url):
+    cluster = run().wait_until_up()
+    stick(cluster)
+
+    owe(url)
+
+    assert cluster.ends(within=30) == 1, cluster.said()
+    assert cluster.is_gone()
+    assert "tweet:update has had work due" in cluster.said()
+
+
+def test_a_stuck_cluster_stays_while_all_is_paused_or_held_or_the_lease_is_long(
+    run, url, tmp_path
+):
+    cluster = run().wait_until_up()
+    stick(cluster)
+    owe(url, namespace="paused = true")
+    assert poll(lambda: cluster.rows())
+
+    # Three beats of five seconds: more than two leases of one.
+    for held in ["paused = true", "paused = false, held_until = now() + interval '1 hour'"]:
+        with psycopg.connect(url) as connection:
+            connection.execute(f"UPDATE trackers_namespace SET {held}")
+        before = seen_at(cluster)
+        assert poll(lambda before=before: (seen_at(cluster) - before).seconds >= 8, seconds=20)
+
+    assert cluster.process.poll() is None, cluster.said()

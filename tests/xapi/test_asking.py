@@ -1,0 +1,247 @@
+"""The client on the wire, against the fake X over HTTP."""
+
+from __future__ import annotations
+
+import os
+import threading
+from dataclasses import astuple
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.xapi.conftest import OAUTH1
+from trackers.xapi.client import look_up, look_up_accounts
+from trackers.xapi.errors import (
+    BadRequest,
+    Garbage,
+    RateLimited,
+    Refused,
+    Unavailable,
+    XError,
+)
+from trackers.xapi.models import Credential
+from trackers.xapi.secrets import Secrets
+
+FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "impressions": 6}
+
+
+def test_tweets_come_back_as_x_shows_them(fake, bearer):
+    (id,) = fake.shown(1)
+    fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
+
+    answer = look_up(bearer, [id], **fake.asking)
+
+    post = answer.posts[id]
+    assert astuple(post.figures) == (1, 2, 3, 4, 5, 6)
+    assert post.text
+    assert post.author_id
+    assert post.edit_history == (id,)
+    assert post.created_at.tzinfo is not None
+    assert (answer.missing, answer.broken) == ({}, {})
+
+
+def test_every_state_of_a_tweet_gets_its_verdict(fake, bearer):
+    shown, gone, hidden, suspended, broken, silent = fake.shown(6)
+    fake.tell("PUT", "tweets", **{str(gone): {"state": "deleted"}})
+    fake.tell("PUT", "tweets", **{str(hidden): {"state": "protected"}})
+    fake.tell("PUT", "tweets", **{str(suspended): {"state": "suspended"}})
+    fake.fault(
+        {"kind": "broken", "match": {"ids": [broken]}},
+        {"kind": "omit", "match": {"ids": [silent]}},
+    )
+
+    answer = look_up(bearer, [shown, gone, hidden, suspended, broken, silent, 5], **fake.asking)
+
+    assert set(answer.posts) == {shown}
+    assert answer.missing == {
+        gone: "not_found",
+        hidden: "unauthorized",
+        suspended: answer.missing[suspended],
+        5: "not_found",
+    }
+    assert answer.missing[suspended] in ("unauthorized", "suspended", "not_found")
+    assert list(answer.broken) == [broken]
+    assert silent not in answer.posts | answer.missing | answer.broken
+
+
+def test_a_full_batch_is_one_request_and_its_window_is_seen(fake, bearer):
+    answer = look_up(bearer, fake.ids(100), **fake.asking)
+
+    window = answer.window
+    assert (window.endpoint, window.limit, window.remaining) == ("GET /2/tweets", 3500, 3499)
+    assert abs(window.seen_at - datetime.now(UTC)) < timedelta(minutes=1)
+    assert timedelta(minutes=14) < window.resets_at - window.seen_at <= timedelta(minutes=15.1)
+    assert fake.tell("GET", "totals")["max_ids_a_request"] >= 100
+
+
+@pytest.mark.parametrize("count", [0, 101])
+def test_more_than_a_hundred_ids_or_none_are_the_callers_fault(fake, bearer, count):
+    with pytest.raises(ValueError, match="1 to 100"):
+        look_up(bearer, list(range(1, count + 1)), **fake.asking)
+
+
+@pytest.mark.parametrize("api", ["v2", "v1.1"])
+def test_oauth1_is_signed_for_xs_own_address(fake, oauth1, api):
+    oauth1.api = api
+    fake.tell("PUT", "credentials", strict=True)
+    ids = fake.shown(3)
+
+    assert set(look_up(oauth1, ids, **fake.asking).posts) == set(ids)
+
+
+def test_a_wrong_signature_is_refused(fake, oauth1):
+    wrong = Credential(
+        name="wrong", kind="oauth1", secrets=Secrets(OAUTH1 | {"access_token_secret": "no"})
+    )
+
+    with pytest.raises(Refused) as refused:
+        look_up(wrong, fake.ids(1), **fake.asking)
+
+    assert (refused.value.status, refused.value.window) == (401, None)
+
+
+def test_v1_tells_of_retweets_and_likes_and_nulls_are_unavailable(fake, oauth1):
+    oauth1.api = "v1.1"
+    shown, gone, broken = fake.shown(3)
+    fake.tell(
+        "PUT", "tweets", **{str(shown): {"metrics": FIGURES}, str(gone): {"state": "deleted"}}
+    )
+    fake.fault({"kind": "broken", "match": {"ids": [broken]}})
+
+    answer = look_up(oauth1, [shown, gone, broken], **fake.asking)
+
+    post = answer.posts[shown]
+    assert astuple(post.figures) == (1, None, 3, None, None, None)
+    assert (post.text, post.username) != ("", "")
+    assert answer.missing == {gone: "unavailable"}
+    assert list(answer.broken) == [broken]
+    assert answer.window.endpoint == "GET /1.1/statuses/lookup"
+
+
+def test_v1_works_with_a_bearer_too(fake, bearer):
+    bearer.api = "v1.1"
+    ids = fake.shown(2)
+
+    assert set(look_up(bearer, ids, **fake.asking).posts) == set(ids)
+
+
+def test_both_apis_say_the_same_of_a_tweet(fake, bearer, oauth1):
+    (id,) = fake.shown(1)
+    fake.tell("PUT", "tweets", **{str(id): {"metrics": FIGURES}})
+    oauth1.api = "v1.1"
+
+    new = look_up(bearer, [id], **fake.asking).posts[id]
+    old = look_up(oauth1, [id], **fake.asking).posts[id]
+
+    assert (new.created_at, new.author_id, new.text, new.lang) == (
+        old.created_at,
+        old.author_id,
+        old.text,
+        old.lang,
+    )
+
+
+def test_accounts_are_looked_up_by_id(fake, bearer):
+    (id,) = fake.shown(1)
+    author = look_up(bearer, [id], **fake.asking).posts[id].author_id
+
+    answer = look_up_accounts(bearer, [author, 999999999999], **fake.asking)
+
+    assert answer.accounts[author].id == author
+    assert answer.accounts[author].username
+    assert answer.missing == {999999999999: "not_found"}
+    assert answer.window.endpoint == "GET /2/users"
+
+
+@pytest.mark.parametrize("api", ["v2", "v1.1"])
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("429", RateLimited),
+        ("503_json", Unavailable),
+        ("503_text", Unavailable),
+        ("500", Unavailable),
+        ("401", Refused),
+        ("403", Refused),
+        ("html", Garbage),
+        ("garbage_list", Garbage),
+        ("truncated", (Garbage, Unavailable)),
+        ("reset", Unavailable),
+    ],
+)
+def test_every_fault_of_a_reply_is_an_error_of_its_kind(fake, oauth1, api, fault, error):
+    oauth1.api = api
+    fake.fault({"kind": fault, "times": 1})
+    ids = fake.shown(1)
+
+    with pytest.raises(error) as raised:
+        look_up(oauth1, ids, **fake.asking)
+    again = look_up(oauth1, ids, **fake.asking)
+
+    assert isinstance(raised.value, XError)
+    assert 0 < len(str(raised.value)) <= 250
+    assert set(again.posts) == set(ids)
+
+
+def test_a_used_up_window_says_until_when(fake, bearer):
+    fake.tell("PUT", "limits", **{"GET /2/tweets": {"token": 1, "app": 1}})
+    look_up(bearer, fake.ids(1), **fake.asking)
+
+    with pytest.raises(RateLimited) as limited:
+        look_up(bearer, fake.ids(1), **fake.asking)
+
+    assert limited.value.resets_at == limited.value.window.resets_at
+    assert limited.value.window.remaining == 0
+    assert limited.value.resets_at > datetime.now(UTC)
+
+
+def test_a_request_that_x_does_not_understand_is_a_bad_request_without_a_list_of_ids(fake, bearer):
+    with pytest.raises(BadRequest) as bad:
+        look_up(bearer, [10**20 + number for number in range(50)], **fake.asking)
+
+    assert len(str(bad.value)) < 250
+
+
+def test_a_reply_that_takes_too_long_is_unavailable(fake, bearer):
+    fake.fault({"kind": "slow", "params": {"ms": 60_000, "delay_ms": 60_000, "seconds": 60}})
+    asking = {**fake.asking, "timeout": timedelta(seconds=0.5)}
+
+    with pytest.raises(Unavailable, match=r"within 0\.5 s"):
+        look_up(bearer, fake.ids(1), **asking)
+
+
+def test_threads_have_connections_of_their_own(fake, bearer):
+    bearer.pk = 1
+    ids, answers = fake.shown(5), []
+
+    def ask():
+        answers.extend(
+            set(look_up(bearer, ids, **fake.asking).posts) == set(ids) for _ in range(30)
+        )
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [True] * 120
+
+
+def test_a_process_that_was_forked_does_not_read_its_parents_replies(fake, bearer):
+    ids = fake.shown(5)
+    look_up(bearer, ids, **fake.asking)
+
+    children = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            good = all(
+                set(look_up(bearer, ids, **fake.asking).posts) == set(ids) for _ in range(30)
+            )
+            os._exit(0 if good else 1)
+        children.append(child)
+    parent = all(set(look_up(bearer, ids, **fake.asking).posts) == set(ids) for _ in range(30))
+
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0, 0, 0]
+    assert parent

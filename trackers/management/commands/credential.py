@@ -1,0 +1,156 @@
+"""`manage.py credential`: the keys to X, added, listed, checked, put out of use and back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator, Mapping
+from getpass import getpass
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from trackers.xapi.check import check
+from trackers.xapi.describe import describe, table
+from trackers.xapi.models import Credential
+from trackers.xapi.secrets import NEEDS, SecretUnreadableError, check_secrets
+
+USAGE = 2
+
+
+class Command(BaseCommand):
+    help = "Add, list, check, disable, enable or remove the credentials that ask X."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        add = actions.add_parser("add", help="secrets are one JSON object on standard input")
+        add.add_argument("name")
+        add.add_argument("--kind", required=True, choices=Credential.Kind.values)
+        add.add_argument("--api", default=Credential.Api.V2, choices=Credential.Api.values)
+        add.add_argument("--app", default="", help="the X app that the keys belong to")
+        add.add_argument("--project", default="", help="the X project of the app")
+        check = actions.add_parser("check", help="ask X for one tweet with each, or with one")
+        check.add_argument("name", nargs="?")
+        disable = actions.add_parser("disable", help="use it no longer")
+        disable.add_argument("name")
+        disable.add_argument("--reason", default="disabled by hand")
+        for name, what in (("enable", "use it again"), ("remove", "forget it and its secrets")):
+            actions.add_parser(name, help=what).add_argument("name")
+        actions.add_parser("list", help="all of them, with their request windows")
+        for action in actions.choices.values():
+            action.add_argument("--json", action="store_true", help="one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
+        act(options)
+
+    def do_add(self, options: Mapping[str, Any]) -> None:
+        name = options["name"]
+        if Credential.objects.filter(name=name).exists():
+            raise CommandError(f"There is a credential called {name} already: remove it first.")
+        given = {field: options[field] for field in ("name", "kind", "api", "app", "project")}
+        credential = Credential(**given, secrets=read_secrets(options["kind"]))
+        try:
+            check_secrets(credential.kind, credential.secrets)
+            credential.full_clean()
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+        credential.save()
+        self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
+        self.show([describe(credential)], options)
+
+    def do_list(self, options: Mapping[str, Any]) -> None:
+        # Without the secrets: the list is wanted most when a key of FIELD_KEYS was lost.
+        rows = [describe(credential) for credential in everyone()]
+        if options["json"]:
+            self.show(rows, options)
+        elif rows:
+            self.stdout.write(table(rows))
+        else:
+            self.say("There is no credential yet: `manage.py credential add NAME --kind bearer`.")
+
+    def do_check(self, options: Mapping[str, Any]) -> None:
+        names = [options["name"]] if options["name"] else [one.name for one in everyone()]
+        if not names:
+            raise CommandError("There is no credential to check.")
+        accepted = 0
+        for name in names:
+            credential = find(name, with_secrets=True)
+            verdict = check(
+                credential, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
+            )
+            accepted += verdict.ok
+            if options["json"]:
+                self.show([verdict.to_dict()], options)
+            else:
+                self.stdout.write(f"{name}: {verdict.sentence()}")
+        if not accepted:
+            raise CommandError("X answered with none of them.")
+
+    def do_disable(self, options: Mapping[str, Any]) -> None:
+        credential = find(options["name"])
+        credential.disable(options["reason"], now=timezone.now())
+        self.say(f"{credential} is disabled.")
+        self.show([describe(credential)], options)
+
+    def do_enable(self, options: Mapping[str, Any]) -> None:
+        credential = find(options["name"])
+        credential.enable()
+        self.say(f"{credential} is enabled.")
+        self.show([describe(credential)], options)
+
+    def do_remove(self, options: Mapping[str, Any]) -> None:
+        credential = find(options["name"])
+        row = describe(credential)
+        credential.delete()
+        self.say(f"{row['name']} and its secrets are removed.")
+        self.show([row], options)
+
+    def show(self, rows: Any, options: Mapping[str, Any]) -> None:
+        if options["json"]:
+            for row in rows:
+                self.stdout.write(json.dumps(row))
+
+    def say(self, sentence: str) -> None:
+        self.stderr.write(sentence, lambda text: text)
+
+
+def everyone() -> Iterator[Credential]:
+    return iter(Credential.objects.defer("secrets").prefetch_related("windows"))
+
+
+def find(name: str, *, with_secrets: bool = False) -> Credential:
+    rows = Credential.objects.all() if with_secrets else Credential.objects.defer("secrets")
+    try:
+        return rows.get(name=name)
+    except Credential.DoesNotExist:
+        raise CommandError(f"There is no credential called {name}.") from None
+    except SecretUnreadableError as error:
+        raise CommandError(f"{name}: {error}") from None
+
+
+def read_secrets(kind: str) -> dict[str, str]:
+    """From standard input as JSON; a person at a terminal is asked, and sees nothing of it."""
+    if sys.stdin.isatty():
+        return {name: getpass(f"{name}: ").strip() for name in NEEDS[kind]}
+    text = sys.stdin.read()
+    if not text.strip():
+        raise CommandError(
+            f"The secrets are read from standard input, and it is empty. Give one JSON object "
+            f"with {', '.join(NEEDS[kind])}.",
+            returncode=USAGE,
+        )
+    try:
+        secrets = json.loads(text)
+    except ValueError:
+        secrets = None
+    if not isinstance(secrets, dict):
+        raise CommandError(
+            f"Standard input is not a JSON object with {', '.join(NEEDS[kind])}.",
+            returncode=USAGE,
+        )
+    return secrets

@@ -1,0 +1,29 @@
+"""`manage.py rotate_field_keys`: after a new key was put first in FIELD_KEYS."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from trackers.xapi.rotation import encrypt_anew
+from trackers.xapi.secrets import SecretUnreadableError
+
+
+class Command(BaseCommand):
+    help = "Encrypt all secrets anew with the first of FIELD_KEYS; the others may go afterwards."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="one object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            count = encrypt_anew()
+        except SecretUnreadableError as error:
+            raise CommandError(f"Nothing was changed. {error}") from None
+        if options["json"]:
+            self.stdout.write(json.dumps({"rotated": count}))
+        else:
+            self.stdout.write(f"{count} credentials are encrypted with the first of FIELD_KEYS.")

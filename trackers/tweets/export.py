@@ -1,0 +1,89 @@
+"""Samples and tweets out of the database as lines, streamed: memory does not grow with them.
+
+COPY ... TO STDOUT on a snapshot of its own ─> JSONL or CSV, in blocks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from django.db import transaction
+from psycopg import sql
+
+from trackers.tweets.history import EVERY_RUN
+from trackers.tweets.models import METRICS
+from tweetwatch.database import cursor
+
+Format = Literal["jsonl", "csv"]
+BLOCK = 64 * 1024
+
+ISO = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
+
+# Ids are texts: a JSON reader would round them.
+SAMPLES = f"""
+    SELECT tweet_id::text AS tweet_id, {ISO.format("taken_at")} AS taken_at,
+           {ISO.format("measured_until")} AS measured_until, measurements, {", ".join(METRICS)}
+    FROM ({EVERY_RUN}) AS run
+    WHERE {{chosen}}
+"""
+SAMPLES_IN_ORDER = SAMPLES + " ORDER BY run.tweet_id, run.taken_at"
+
+TWEETS = f"""
+    SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
+           {ISO.format("t.created_at")} AS created_at, {ISO.format("t.tracked_at")} AS tracked_at,
+           t.came_from, t.paused, {ISO.format("t.gone_at")} AS gone_at, t.missing_because,
+           x.text, x.lang, {ISO.format("t.taken_at")} AS taken_at,
+           {ISO.format("t.measured_until")} AS measured_until, t.measurements,
+           {", ".join(f"t.{metric}" for metric in METRICS)}
+    FROM trackers_tweet t
+    LEFT JOIN trackers_tweettext x ON x.tweet_id = t.id
+    LEFT JOIN trackers_author a ON a.id = t.author_id
+    WHERE {{chosen}} ORDER BY t.id
+"""
+
+# A spreadsheet runs a cell that begins like a formula; an apostrophe in front makes it a text.
+GUARD = "CASE WHEN {0} ~ '^[-=+@\\t\\r]' THEN '''' || {0} ELSE {0} END AS {1}"
+GUARDED_TWEETS = TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",").replace(
+    "t.came_from,", GUARD.format("t.came_from", "came_from") + ","
+)
+
+
+def export_samples(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
+    """Every sample of these tweets by tweet and time; of all tweets, in no order, without ids."""
+    return lines(SAMPLES_IN_ORDER if ids else SAMPLES, "tweet_id", ids, format)
+
+
+def export_tweets(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
+    """These tweets, or all, with their newest figures."""
+    return lines(GUARDED_TWEETS if format == "csv" else TWEETS, "t.id", ids, format)
+
+
+def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
+    """Blocks of whole lines. Takes a read-only transaction for as long as it is read."""
+    chosen = sql.SQL("true")
+    if ids:
+        name = sql.SQL("run.tweet_id" if column == "tweet_id" else column)
+        chosen = sql.SQL("{} = ANY({})").format(name, sql.Literal(list(ids)))  # type: ignore[assignment]
+    rows = sql.SQL(query).format(chosen=chosen)
+    copy = COPY[format].format(rows=rows)
+    with transaction.atomic(), cursor() as db, db.copy(copy) as stream:
+        block = bytearray()
+        for line in stream:
+            block += line
+            if len(block) >= BLOCK:
+                yield bytes(block)
+                block.clear()
+        if block:
+            yield bytes(block)
+
+
+COPY = {
+    "csv": sql.SQL("COPY ({rows}) TO STDOUT (FORMAT csv, HEADER)"),
+    # row_to_json has no backslash of its own to double: CSV with quote and delimiter that JSON
+    # never holds leaves each line as it is.
+    "jsonl": sql.SQL(
+        "COPY (SELECT row_to_json(rows) FROM ({rows}) rows) TO STDOUT "
+        "(FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"
+    ),
+}

@@ -1,0 +1,59 @@
+"""Does X take this credential? One real look-up of the first tweet of all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from trackers.xapi import client, turns
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.errors import Refused, XError
+from trackers.xapi.models import Credential
+
+# "just setting up my twttr"
+FIRST_TWEET = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`verdict` is ok, refused, or failed for all that is not the fault of the keys."""
+
+    name: str
+    verdict: str
+    reason: str
+    window: WindowSeen | None
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict == "ok"
+
+    def sentence(self) -> str:
+        if not self.ok:
+            return f"{self.verdict}: {self.reason}"
+        left = self.window
+        return "ok" if left is None else f"ok, {left.remaining} of {left.limit} requests left"
+
+    def to_dict(self) -> dict[str, Any]:
+        left = self.window
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "limit": None if left is None else left.limit,
+            "remaining": None if left is None else left.remaining,
+            "resets_at": None if left is None else left.resets_at.isoformat(),
+        }
+
+
+def check(credential: Credential, *, base_url: str, timeout: timedelta) -> Verdict:
+    """Ask, and learn the window. A refusal here is shown, not counted against the credential."""
+    try:
+        answer = client.look_up(credential, [FIRST_TWEET], base_url=base_url, timeout=timeout)
+    except XError as error:
+        turns.learn(credential, error.window)
+        verdict = "refused" if isinstance(error, Refused) else "failed"
+        return Verdict(credential.name, verdict, error.reason, error.window)
+    turns.learn(credential, answer.window)
+    turns.accept(credential)
+    return Verdict(credential.name, "ok", "", answer.window)

@@ -1,0 +1,32 @@
+"""Write a .env with fresh keys, for this machine alone, when there is none."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.fernet import Fernet
+
+HERE = Path(__file__).resolve().parent.parent / ".env"
+
+
+def write(path: Path) -> bool:
+    """False when the file is there already: keys that encrypted something are never replaced."""
+    text = (
+        "# Made for this machine; every variable is explained in .env.example.\n"
+        f"SECRET_KEY={secrets.token_urlsafe(50)}\n"
+        f"FIELD_KEYS={Fernet.generate_key().decode()}\n"
+        "HTTPS=false\n"
+    )
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return False
+    with os.fdopen(file, "w") as out:
+        out.write(text)
+    return True
+
+
+if __name__ == "__main__":
+    print(f"wrote {HERE} with fresh keys" if write(HERE) else f"{HERE} is there already")
