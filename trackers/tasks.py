@@ -20,10 +20,12 @@ from trackers.schedule import intervals
 from trackers.schedule.replan import replan
 from trackers.schedule.steer import pause, refresh_now, resume, retry_isolated, untrack
 from trackers.tweets import pack, partitions
+from trackers.updater import authors
 from trackers.updater.refresh import Asking, Failed, Held, Refreshed, refresh
 
 __all__ = [
     "Tracked",
+    "ask_authors",
     "keep_house",
     "pause",
     "refresh_now",
@@ -67,10 +69,12 @@ def update_tweets(batch: Batch) -> None:
 
 def give_back(batch: Batch, failed: Failed) -> None:
     """Back into the queue: at once when another credential may do better, else after a while."""
-    if failed.credential_at_fault:
-        queue.release(batch)
-    else:
-        queue.release(batch, holds.fail(batch.namespace, because=failed.because))
+    wait = timedelta(0)
+    if failed.until:
+        holds.hold(batch.namespace, until=failed.until, because=failed.because)
+    elif not failed.known:
+        wait = holds.fail(batch.namespace, because=failed.because)
+    queue.release(batch, timedelta(0) if failed.another_may else wait)
     tallies.count(batch.namespace, tallies.Done(failed=len(batch.keys), late=batch.late))
     logger.warning(
         "gave %d tweets back, credential %s: %s",
@@ -151,6 +155,13 @@ def track_lines(lines: Iterable[str], *, came_from: str) -> Tracked:
         total.already += chunk.already
         total.rejected += chunk.rejected
     return total
+
+
+def ask_authors() -> None:
+    """Every minute: names of new authors, and why tweets are hidden."""
+    told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
+    if told:
+        logger.info("X told of %d authors", told)
 
 
 def keep_house() -> None:

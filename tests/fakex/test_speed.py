@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 LOOKUPS, CONNECTIONS = 1500, 4
-ATTEMPTS = 5
+ATTEMPTS = 10
 FIELDS = "created_at,author_id,public_metrics,edit_controls"
 
 
@@ -58,7 +58,7 @@ def test_a_core_answers_two_thousand_lookups_of_a_hundred_ids_a_second(start_x):
         asyncio.run(ask_all(address, (requests * (LOOKUPS // len(requests) + 1))[:LOOKUPS]))
         spent = cpu_seconds(x.process.pid) - began
         best = max(best, LOOKUPS / spent)
-        if best > 2500:
+        if best >= 2200:
             break
 
     print(f"\n{best:.0f} lookups of 100 ids a second of one core, {1e6 / best:.0f} us each")

@@ -69,7 +69,8 @@ def running_fake():
     )
     url = process.stdout.readline().split()[-1]
     yield FakeX(url)
-    process.terminate()
+    # Not asked to end: it would wait for replies that a test made it delay.
+    process.kill()
     process.wait(10)
     process.stdout.close()
 

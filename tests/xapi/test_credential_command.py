@@ -211,3 +211,16 @@ def test_a_lost_key_does_not_keep_anyone_from_listing_and_removing(run, settings
     run("credential", "remove", "a")
 
     assert not Credential.objects.exists()
+
+
+def test_a_check_goes_on_past_a_credential_that_cannot_be_decrypted(run, fake, settings):
+    settings.X_API_BASE_URL = fake.url
+    settings.FIELD_KEYS = [Fernet.generate_key().decode()]
+    save_credential("lost")
+    settings.FIELD_KEYS = [Fernet.generate_key().decode()]
+    save_credential("readable")
+
+    lost, readable = map(json.loads, run("credential", "check", "--json").splitlines())
+
+    assert (lost["verdict"], readable["verdict"]) == ("failed", "ok")
+    assert "FIELD_KEYS" in lost["reason"]

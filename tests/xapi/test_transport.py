@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import time
 from datetime import timedelta
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -73,8 +74,11 @@ def test_the_request_names_the_host_it_goes_to(peer, bearer):
     look_up(bearer, [20, 21], **peer.asking)
 
     first, *headers = peer.heard[0].split("\r\n")
-    assert first.startswith("GET /2/tweets?ids=20%2C21&tweet.fields=created_at")
-    assert "expansions" not in first
+    path, _, query = first.split(" ")[1].partition("?")
+    asked = dict(parse_qsl(query))
+    assert (path, asked.pop("ids")) == ("/2/tweets", "20,21")
+    # Nothing else: expansions are billed.
+    assert list(asked) == ["tweet.fields"]
     assert [line for line in headers if line.lower().startswith("host:")] == [
         f"Host: {peer.asking['base_url'].removeprefix('http://')}"
     ]

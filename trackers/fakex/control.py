@@ -109,7 +109,7 @@ class Control:
         if body.get("engagement", "natural") not in ("natural", "busy"):
             raise ValueError("engagement is natural or busy")
         x = self._x
-        nature = {name: value for name, value in body.items() if name in NATURE}
+        nature = {n: type(getattr(Nature(), n))(body[n]) for n in NATURE.intersection(body)}
         if nature:
             x.replace_world(replace(x.world, nature=replace(x.world.nature, **nature)))
         for name in SETTINGS.intersection(body):

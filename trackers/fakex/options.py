@@ -26,7 +26,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--clock-speed", type=float, default=1.0, help="world seconds a second")
     parser.add_argument("--start", type=int, default=None, help="epoch ms of its start; now")
     parser.add_argument(
-        "--keep", type=int, default=Settings().keep, help="tweets held ready, some 0.7 kB each"
+        "--keep", type=int, default=Settings().keep, help="tweets held ready, some 1.2 kB each"
     )
 
 

@@ -9,7 +9,6 @@ import orjson
 
 Problem = dict[str, Any]
 
-HOST = "api.twitter.com"
 UNAUTHORIZED: Problem = {
     "title": "Unauthorized",
     "type": "about:blank",

@@ -34,8 +34,6 @@ from trackers.jobs.timer import Timer
 
 logger = logging.getLogger(__name__)
 
-# What a clean stop may take beyond the longest task.
-STOP_MARGIN = 10.0
 # django-q2's own bound where tasks have none.
 TIMEOUT_WITHOUT_ONE = 30
 
@@ -73,7 +71,7 @@ class Sentinel(stock.Sentinel):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
         limit: Any = Conf.QUEUE_LIMIT
-        self.task_queue = Channel(limit, unsendable=self._refuse_task)
+        self.task_queue = Channel(limit or 0, unsendable=self._refuse_task)
         self.result_queue = Channel(unsendable=self._shorten_result)
         self.event_out = Flag()
         self.news = news
@@ -148,7 +146,9 @@ def _guard(main: int, *args: Any) -> None:
 class Cluster(stock.Cluster):
     """`start()`, then `watch()` until a signal comes or something dies. One in a process."""
 
+    # Seconds between heartbeats; what a clean stop may take beyond the longest task.
     look_every = 5.0
+    stop_margin = 10.0
     stop_requested = False
 
     # None in the stock class until the start.
@@ -195,7 +195,7 @@ class Cluster(stock.Cluster):
                     logger.critical("The sentinel died (%s).", self.sentinel.exitcode)
                     return 1
                 if lookout.verdict:
-                    logger.critical(lookout.verdict)
+                    logger.critical("%s", lookout.verdict)
                     self.kill()
                     return 1
                 time.sleep(0.1)
@@ -207,7 +207,7 @@ class Cluster(stock.Cluster):
         """Let running tasks end, no longer than one may take; whether all ended by themselves."""
         self.stop_event.set()
         timeout: Any = self.timeout or Conf.TIMEOUT or TIMEOUT_WITHOUT_ONE
-        most = timeout + STOP_MARGIN
+        most = timeout + self.stop_margin
         self.sentinel.join(most)
         if self.sentinel.is_alive():
             logger.critical("The cluster did not stop within %d s and is killed.", most)

@@ -13,6 +13,11 @@ INTERVALS = [
     (timedelta(days=30), timedelta(days=1)),
 ]
 
+SCHEDULES = [
+    ("housekeeping", "trackers.tasks.keep_house", 5),
+    ("authors", "trackers.tasks.ask_authors", 1),
+]
+
 
 def fill(apps, schema_editor):
     apps.get_model("trackers", "Namespace").objects.get_or_create(
@@ -22,15 +27,16 @@ def fill(apps, schema_editor):
     if not interval.objects.exists():
         for younger_than, every in INTERVALS:
             interval.objects.create(younger_than=younger_than, every=every)
-    apps.get_model("django_q", "Schedule").objects.get_or_create(
-        name="housekeeping",
-        defaults={
-            "func": "trackers.tasks.keep_house",
-            "schedule_type": "I",
-            "minutes": 5,
-            "next_run": timezone.now(),
-        },
-    )
+    for name, task, minutes in SCHEDULES:
+        apps.get_model("django_q", "Schedule").objects.get_or_create(
+            name=name,
+            defaults={
+                "func": task,
+                "schedule_type": "I",
+                "minutes": minutes,
+                "next_run": timezone.now(),
+            },
+        )
 
 
 class Migration(migrations.Migration):

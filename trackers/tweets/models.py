@@ -88,6 +88,10 @@ class Tweet(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["author", "-id"], name="tweet_by_author"),
+            # "whose author could tell why it is hidden?"
+            models.Index(
+                fields=["author"], name="tweet_hidden", condition=Q(missing_because="unauthorized")
+            ),
             # Rare states, so that counting them never scans the table.
             models.Index(fields=["id"], name="tweet_gone", condition=~Q(gone_at=None)),
             models.Index(fields=["id"], name="tweet_paused", condition=Q(paused=True)),

@@ -27,7 +27,7 @@ NEXT_TWEETS = """
     SELECT max(tweet_id) FROM (
         SELECT DISTINCT tweet_id FROM {rows} WHERE tweet_id > %(after)s
         ORDER BY tweet_id LIMIT %(limit)s
-    ) some
+    ) next_tweets
 """
 
 # The arrays keep the order of time: what is appended is younger than what was there, except for

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
-from statistics import median
 
 from trackers.tweets.history import EVERY_RUN, Run
 from tweetwatch.database import cursor
@@ -77,5 +76,5 @@ def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
 def longest(every: timedelta | None, steps: Sequence[timedelta]) -> timedelta:
     known = [every] if every is not None else []
     if steps:
-        known.append(median(steps))
+        known.append(sorted(steps)[len(steps) // 2])
     return max(known, default=timedelta.max / 4)

@@ -8,19 +8,22 @@ open while X is asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+from django.db import InterfaceError, OperationalError, connection
 
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
 from trackers.tweets.describe import describe
 from trackers.tweets.models import Tweet
-from trackers.updater.promote import Known, Rules, verdicts
+from trackers.updater.promote import Known, Rules, Verdict, verdicts
 from trackers.updater.save import Saved, save
 from trackers.xapi import client, turns
 from trackers.xapi.answers import Lookup
-from trackers.xapi.errors import RateLimited, Refused, XError
+from trackers.xapi.errors import RateLimited, Refused, Unavailable, XError
+from trackers.xapi.models import Credential
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +55,18 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The request came to nothing. `credential_at_fault`: another one may do better at once."""
+    """The request came to nothing.
+
+    `another_may`: another credential may do better at once. `known`: nobody needs to be cautious,
+    since the window that ran out will keep this credential from asking. `until`: X asked to be
+    left alone so long.
+    """
 
     credential: str
     because: str
-    credential_at_fault: bool = False
+    another_may: bool = False
+    known: bool = False
+    until: datetime | None = None
 
 
 # How long nothing is asked when there is no credential that could; a person has to act.
@@ -80,11 +90,7 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed:
             credential, batch.keys, base_url=asking.base_url, timeout=asking.timeout
         )
     except XError as error:
-        turns.learn(credential, error.window)
-        if isinstance(error, Refused):
-            turns.refuse(credential, str(error), now=now)
-        at_fault = isinstance(error, Refused | RateLimited)
-        return Failed(credential.name, str(error), credential_at_fault=at_fault)
+        return failed(credential, error, now=now)
     # The database's time, from its answer above and what our clock has run since.
     answered_at = now + timedelta(seconds=time.monotonic() - asked_at)
 
@@ -93,10 +99,44 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed:
     rules = Rules(plan, asking.confirm_gone_after, asking.gone_every)
     known = what_we_know(answer)
     judged = list(verdicts(batch.keys, answer, known, rules, now=answered_at))
-    saved = save(batch, judged, at=answered_at)
+    saved = save_in_spite_of_the_database(batch, judged, at=answered_at)
     # On its own: a crash between the two leaves the tweet undescribed, which the next look mends.
     describe([answer.posts[id] for id in saved.undescribed])
     return Refreshed(credential.name, answer, saved)
+
+
+def failed(credential: Credential, error: XError, *, now: datetime) -> Failed:
+    turns.learn(credential, error.window)
+    if isinstance(error, Refused):
+        turns.refuse(credential, str(error), now=now)
+    retry_after = error.retry_after if isinstance(error, Unavailable) else None
+    return Failed(
+        credential.name,
+        str(error),
+        another_may=isinstance(error, Refused | RateLimited),
+        known=isinstance(error, RateLimited) and error.resets_at is not None,
+        until=now + retry_after if retry_after else None,
+    )
+
+
+def save_in_spite_of_the_database(
+    batch: Batch, judged: Sequence[Verdict], *, at: datetime
+) -> Saved:
+    """Save, and again when the database goes away or chose us in a deadlock, while the lease lasts.
+
+    X was paid for the answer. A save that was committed before its connection broke is not
+    repeated: the lease is off the rows then.
+    """
+    begun = time.monotonic()
+    while True:
+        try:
+            return save(batch, judged, at=at)
+        except (OperationalError, InterfaceError):
+            left = (batch.expires_at - at).total_seconds()
+            if connection.in_atomic_block or time.monotonic() - begun > left:
+                raise
+            connection.close()
+            time.sleep(0.2)
 
 
 def what_we_know(answer: Lookup) -> dict[int, Known]:

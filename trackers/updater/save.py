@@ -50,7 +50,10 @@ SAVE = (
     missing AS (
         UPDATE trackers_tweet t
         SET missing_since = coalesce(t.missing_since, %(at)s::timestamptz),
-            missing_because = a.kind,
+            -- What the users endpoint told is more than the tweets' endpoint ever says.
+            missing_because = CASE
+                WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
+                THEN t.missing_because ELSE a.kind END,
             gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, %(at)s::timestamptz) END
         FROM answer a JOIN ours ON ours.key = a.tweet_id
         WHERE t.id = a.tweet_id AND a.kind NOT IN ('measured', '')

@@ -6,10 +6,9 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import connection
-
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.models import Credential
+from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
@@ -20,15 +19,20 @@ REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
 # count holds, since requests under way are in ours and not in X's. Most replies say what the
 # countdown knew; those neither write nor lock anything.
 LEARN = """
+    WITH said AS (
+        SELECT %(credential)s::bigint AS credential_id, %(endpoint)s::text AS endpoint,
+            %(limit)s::int AS "limit", %(remaining)s::int AS remaining,
+            %(resets_at)s::timestamptz AS resets_at, %(seen_at)s::timestamptz AS seen_at
+    )
     INSERT INTO trackers_window AS w
         (credential_id, endpoint, "limit", remaining, resets_at, seen_at)
-    SELECT %(credential)s, %(endpoint)s, %(limit)s, %(remaining)s, %(resets_at)s, %(seen_at)s
-    WHERE EXISTS (SELECT FROM trackers_credential c WHERE c.id = %(credential)s)
+    SELECT * FROM said
+    WHERE EXISTS (SELECT FROM trackers_credential c WHERE c.id = said.credential_id)
         AND NOT EXISTS (
             SELECT FROM trackers_window k
-            WHERE k.credential_id = %(credential)s AND k.endpoint = %(endpoint)s
-                AND k.resets_at = %(resets_at)s AND k.remaining <= %(remaining)s
-                AND k."limit" = %(limit)s
+            WHERE k.credential_id = said.credential_id AND k.endpoint = said.endpoint
+                AND k.resets_at = said.resets_at AND k."limit" = said."limit"
+                AND k.remaining <= said.remaining
         )
     ON CONFLICT (credential_id, endpoint) DO UPDATE SET
         "limit" = EXCLUDED."limit",
@@ -55,22 +59,23 @@ def learn(credential: Credential, window: WindowSeen | None) -> None:
         "resets_at": window.resets_at,
         "seen_at": window.seen_at,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(LEARN, params)
+    with cursor() as db:
+        db.execute(LEARN, params)
 
 
 # One refusal proves nothing: X once answered 401 to everybody for two hours.
 REFUSE = """
     UPDATE trackers_credential c SET
         refused = LEAST(c.refused + 1, 32767),
-        refused_since = COALESCE(c.refused_since, %(now)s),
-        disabled_at = CASE WHEN {enough} THEN %(now)s END,
-        disabled_because = CASE WHEN {enough} THEN %(because)s ELSE '' END
-    WHERE c.id = %(credential)s AND c.disabled_at IS NULL
+        refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
+        disabled_at = CASE WHEN {enough} THEN %(now)s::timestamptz END,
+        disabled_because = CASE WHEN {enough} THEN %(because)s::text ELSE '' END
+    WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
     RETURNING c.disabled_at IS NOT NULL
 """.replace(
     "{enough}",
-    "c.refused + 1 >= %(refusals)s AND c.refused_since <= %(now)s - %(for)s",
+    "c.refused + 1 >= %(refusals)s::int"
+    " AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval",
 )
 
 
@@ -86,9 +91,8 @@ def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
         "refusals": REFUSALS_UNTIL_DISABLED,
         "for": REFUSED_FOR_AT_LEAST,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(REFUSE, params)
-        row = cursor.fetchone()
+    with cursor() as db:
+        row = db.execute(REFUSE, params).fetchone()
     if row is None or not row[0]:
         return False
     logger.warning("credential %s is disabled: %s", credential.name, params["because"])

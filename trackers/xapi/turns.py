@@ -23,6 +23,7 @@ from trackers.xapi.endpoints import TWEETS
 from trackers.xapi.models import Credential
 from trackers.xapi.secrets import SecretUnreadableError, decrypt
 from trackers.xapi.standing import accept, learn, refuse
+from tweetwatch.database import cursor
 
 __all__ = ["NoCredential", "NoRoom", "Turn", "accept", "learn", "refuse", "take"]
 
@@ -47,6 +48,8 @@ class NoCredential:
     why: str
 
 
+# What a crash of the database forgets of this is who came last, and a count that the next reply
+# corrects: so nobody waits for the disk (synchronous_commit, off for this statement alone).
 # The credential's row is locked before its window is counted down, by every taker in this order.
 # SKIP LOCKED: while one taker commits, the next takes another credential instead of waiting.
 # `counted` sees a count that was taken to 0 since this statement's snapshot: then nothing is taken.
@@ -71,7 +74,8 @@ TAKE = """
     UPDATE trackers_credential c SET used_at = clock_timestamp()
     FROM chosen
     WHERE c.id = chosen.id AND (chosen.window_id IS NULL OR EXISTS (SELECT FROM counted))
-    RETURNING c.id, c.name, c.kind, c.api, c.app, c.project, c.secrets, c.refused
+    RETURNING c.id, c.name, c.kind, c.api, c.app, c.project, c.secrets, c.refused,
+        set_config('synchronous_commit', 'off', true)
 """
 # The same, but waiting: for the moment in which all that have room are somebody else's.
 TAKE_AND_WAIT = TAKE.replace(" SKIP LOCKED", "")
@@ -118,14 +122,12 @@ def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredentia
 
 
 def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        row: tuple[Any, ...] | None = cursor.fetchone()
-        return row
+    with cursor() as db:
+        return db.execute(sql, params).fetchone()
 
 
 def loaded(row: tuple[Any, ...]) -> Credential:
-    values = dict(zip(LOADED, row, strict=True))
+    values = dict(zip(LOADED, row, strict=False))
     values["secrets"] = decrypt(values["secrets"])
     return Credential.from_db(connection.alias, LOADED, list(values.values()))
 
@@ -134,9 +136,8 @@ def why_nobody(
     params: Mapping[str, Any], unreadable: Mapping[int, str]
 ) -> NoRoom | NoCredential | None:
     """Why none was taken; None when one has room after all."""
-    with connection.cursor() as cursor:
-        cursor.execute(CANDIDATES, params)
-        rows = cursor.fetchall()
+    with cursor() as db:
+        rows = db.execute(CANDIDATES, params).fetchall()
     enabled = [row for row in rows if not row[1]]
     if not enabled:
         return NoCredential(advice(rows, unreadable))

@@ -1,10 +1,12 @@
-"""Clusters run as real processes on a database of their own, beside the one of pytest-django."""
+"""Clusters run as real processes, each test's on a database of its own."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
+from itertools import count
 from urllib.parse import quote, urlencode
 
 import psycopg
@@ -14,9 +16,11 @@ from psycopg import sql
 
 from tests.jobs.cluster.running import PROJECT, Running
 
+numbers = count()
+
 
 def url_of(database):
-    """The server that the settings name, another database."""
+    """Another database on the server that the settings name."""
     params = connection.get_connection_params()
     who = f"{quote(params.get('user', ''))}:{quote(params.get('password', ''))}@"
     host = params.get("host", "")
@@ -25,38 +29,32 @@ def url_of(database):
     return f"postgresql://{who}{host}:{params.get('port', 5432)}/{database}"
 
 
+@contextmanager
+def made(template="template1"):
+    """The name of a new database, there for the length of the block."""
+    name = f"tweetwatch_cluster_{os.getpid()}_{next(numbers)}"
+    made, used = sql.Identifier(name), sql.Identifier(template)
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        admin.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(made, used))
+        try:
+            yield name
+        finally:
+            admin.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(made))
+
+
 @pytest.fixture(scope="session")
 def migrated():
-    name = f"tweetwatch_cluster_{os.getpid()}"
-    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
-        admin.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        try:
-            subprocess.run(
-                [sys.executable, "manage.py", "migrate", "--skip-checks", "--verbosity", "0"],
-                cwd=PROJECT,
-                env={**os.environ, "DATABASE_URL": url_of(name)},
-                check=True,
-            )
-            yield url_of(name)
-        finally:
-            admin.execute(
-                sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-            )
-
-
-TABLES = "django_q_ormq, django_q_task, trackers_worker, trackers_tweetupdate"
+    with made() as name:
+        command = [sys.executable, "manage.py", "migrate", "--skip-checks", "--verbosity", "0"]
+        environment = {**os.environ, "DATABASE_URL": url_of(name)}
+        subprocess.run(command, cwd=PROJECT, env=environment, check=True)
+        yield name
 
 
 @pytest.fixture
 def url(migrated):
-    """A database with nothing to do in it."""
-    with psycopg.connect(migrated) as tidy:
-        tidy.execute(f"TRUNCATE {TABLES}")
-        tidy.execute(
-            "UPDATE trackers_namespace SET paused = false, held_until = NULL,"
-            " lease = '60 seconds', buffer_ttl = '2 seconds'"
-        )
-    return migrated
+    with made(migrated) as name:
+        yield url_of(name)
 
 
 @pytest.fixture
@@ -70,4 +68,13 @@ def run(url, tmp_path):
 
     yield run
     for cluster in started:
+        cluster.close()
+
+
+@pytest.fixture(scope="module")
+def cluster(migrated, tmp_path_factory):
+    """One of two workers for all tests that leave it at work."""
+    with made(migrated) as name:
+        cluster = Running(url_of(name), tmp_path_factory.mktemp("cluster")).wait_until_up()
+        yield cluster
         cluster.close()

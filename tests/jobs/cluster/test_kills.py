@@ -14,9 +14,7 @@ def kill(pid):
     os.kill(pid, signal.SIGKILL)
 
 
-def test_twelve_idle_workers_killed_in_a_row_leave_the_cluster_at_work(run):
-    cluster = run().wait_until_up()
-
+def test_twelve_idle_workers_killed_in_a_row_leave_the_cluster_at_work(cluster):
     for _ in range(12):
         victim = poll(lambda: cluster.find("idle"))[0]
         kill(victim)
@@ -26,20 +24,16 @@ def test_twelve_idle_workers_killed_in_a_row_leave_the_cluster_at_work(run):
     assert poll(lambda: len(cluster.workers()) == 2)
 
 
-def test_all_idle_workers_killed_at_once_leave_the_cluster_at_work(run):
-    cluster = run(workers=3).wait_until_up(workers=3)
-
+def test_all_idle_workers_killed_at_once_leave_the_cluster_at_work(cluster):
     for pid in cluster.find("idle"):
         kill(pid)
 
     assert cluster.does(), cluster.said()
-    assert poll(lambda: len(cluster.workers()) == 3)
+    assert poll(lambda: len(cluster.workers()) == 2)
 
 
 @pytest.mark.parametrize("role", ["pusher", "monitor"])
-def test_a_killed_helper_is_replaced_and_work_goes_on(run, role):
-    cluster = run().wait_until_up()
-
+def test_a_killed_helper_is_replaced_and_work_goes_on(cluster, role):
     for _ in range(3):
         [victim] = poll(lambda: cluster.find(role))
         kill(victim)
@@ -47,8 +41,7 @@ def test_a_killed_helper_is_replaced_and_work_goes_on(run, role):
         assert cluster.does(), cluster.said()
 
 
-def test_a_busy_worker_that_is_killed_is_replaced(run):
-    cluster = run(workers=1).wait_until_up(workers=1)
+def test_a_busy_worker_that_is_killed_is_replaced(cluster):
     word = cluster.enqueue("hang")
     assert poll(lambda: f"{word} begins" in cluster.noted())
 
@@ -76,12 +69,11 @@ def test_a_worker_over_its_time_is_replaced(run):
     assert word not in cluster.noted()
 
 
-@pytest.mark.parametrize("busy", [False, True])
-def test_nobody_outlives_main(run, busy):
+def test_nobody_outlives_main(run):
     cluster = run().wait_until_up()
-    if busy:
-        word = cluster.enqueue("hang")
-        assert poll(lambda: f"{word} begins" in cluster.noted())
+    # One worker is busy, deaf to all but SIGKILL, and the other idle.
+    word = cluster.enqueue("hang")
+    assert poll(lambda: f"{word} begins" in cluster.noted())
     assert len(cluster.pids()) == 6
 
     kill(cluster.pid)
@@ -89,12 +81,11 @@ def test_nobody_outlives_main(run, busy):
     assert poll(cluster.is_gone, seconds=5), cluster.said()
 
 
-@pytest.mark.parametrize("busy", [False, True])
-def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run, busy):
+def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run):
     cluster = run().wait_until_up()
-    if busy:
-        word = cluster.enqueue("hang")
-        assert poll(lambda: f"{word} begins" in cluster.noted())
+    # One worker is busy, deaf to all but SIGKILL, and the other idle.
+    word = cluster.enqueue("hang")
+    assert poll(lambda: f"{word} begins" in cluster.noted())
     cluster.pids()
 
     kill(cluster.find("sentinel")[0])
@@ -105,19 +96,18 @@ def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run, busy):
     assert cluster.rows() == []
 
 
-def test_a_result_that_cannot_be_handed_on_ends_no_worker(run):
-    cluster = run(workers=1).wait_until_up(workers=1)
-    [worker] = cluster.find("idle")
+def test_a_result_that_cannot_be_handed_on_ends_no_worker(cluster):
+    assert poll(lambda: len(cluster.find("idle")) == 2)
+    workers = cluster.workers()
 
     assert cluster.does("answer", size=5_000_000)
     assert cluster.does("open_lock")
 
     assert cluster.does(), cluster.said()
-    assert cluster.workers() == [worker]
+    assert cluster.workers() == workers
 
 
-def test_a_task_that_no_worker_can_get_is_given_up_and_ends_no_pusher(run):
-    cluster = run().wait_until_up()
+def test_a_task_that_no_worker_can_get_is_given_up_and_ends_no_pusher(cluster):
     [pusher] = cluster.find("pusher")
     cluster.enqueue("note", "x" * 5_000_000)
     assert poll(lambda: "is given up" in cluster.said())

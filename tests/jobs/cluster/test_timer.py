@@ -37,9 +37,7 @@ def look(timer, tells):
         tells.send(timer.value)
 
 
-@pytest.mark.parametrize(
-    ("make", "hangs"), [(lambda: fork.Value("f", -1), True), (Timer, False)]
-)
+@pytest.mark.parametrize(("make", "hangs"), [(lambda: fork.Value("f", -1), True), (Timer, False)])
 def test_a_worker_killed_in_the_lock_freezes_the_guard_with_the_stock_timer_only(make, hangs):
     timer = make()
     hears, tells = fork.Pipe(duplex=False)

@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from trackers.xapi.check import check
+from trackers.xapi.check import Verdict, check
 from trackers.xapi.describe import describe, table
 from trackers.xapi.models import Credential
 from trackers.xapi.secrets import NEEDS, SecretUnreadableError, check_secrets
@@ -77,18 +77,15 @@ class Command(BaseCommand):
         names = [options["name"]] if options["name"] else [one.name for one in everyone()]
         if not names:
             raise CommandError("There is no credential to check.")
-        accepted = 0
+        verdicts = []
         for name in names:
-            credential = find(name, with_secrets=True)
-            verdict = check(
-                credential, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
-            )
-            accepted += verdict.ok
+            verdict = check_one(name)
+            verdicts.append(verdict)
             if options["json"]:
                 self.show([verdict.to_dict()], options)
             else:
                 self.stdout.write(f"{name}: {verdict.sentence()}")
-        if not accepted:
+        if not any(verdict.ok for verdict in verdicts):
             raise CommandError("X answered with none of them.")
 
     def do_disable(self, options: Mapping[str, Any]) -> None:
@@ -123,14 +120,20 @@ def everyone() -> Iterator[Credential]:
     return iter(Credential.objects.defer("secrets").prefetch_related("windows"))
 
 
-def find(name: str, *, with_secrets: bool = False) -> Credential:
-    rows = Credential.objects.all() if with_secrets else Credential.objects.defer("secrets")
+def find(name: str) -> Credential:
     try:
-        return rows.get(name=name)
+        return Credential.objects.defer("secrets").get(name=name)
     except Credential.DoesNotExist:
         raise CommandError(f"There is no credential called {name}.") from None
+
+
+def check_one(name: str) -> Verdict:
+    credential = find(name)
+    try:
+        credential.refresh_from_db(fields=["secrets", "refused"])
     except SecretUnreadableError as error:
-        raise CommandError(f"{name}: {error}") from None
+        return Verdict(name, "failed", str(error), None)
+    return check(credential, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 
 def read_secrets(kind: str) -> dict[str, str]:

@@ -1,0 +1,172 @@
+"""The real things that all tests share: a PostgreSQL that is as after migration, and a fake X.
+
+Each run has a database of its own name, so that several can run side by side on one server.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import psutil
+import psycopg
+import pytest
+import requests
+from django.conf import settings
+from django.db import connection, connections
+from django.test import TransactionTestCase
+from psycopg import sql
+
+PROJECT = Path(__file__).resolve().parents[1]
+OURS = f"test_tweetwatch_{os.getpid()}"
+TEMPLATE = f"{OURS}_template"
+NUMBERS = count(1)
+
+
+def url_of(database):
+    """Where a database of the tests' server is, as DATABASE_URL says it."""
+    params = connection.get_connection_params()
+    who, secret = quote(params.get("user", ""), safe=""), quote(params.get("password", ""), safe="")
+    who = f"{who}:{secret}" if secret else who
+    host = params.get("host", "")
+    if host.startswith("/") or not host:
+        return f"postgres://{who}@/{database}?{urlencode({'host': host})}"
+    return f"postgres://{who}@{host}:{params.get('port') or 5432}/{database}"
+
+
+def administer(statement, *names):
+    """One statement outside of every transaction, on the server's own database."""
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        admin.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
+
+
+def clone(name, *, of):
+    administer("CREATE DATABASE {} TEMPLATE {}", name, of)
+
+
+def drop(name):
+    administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+
+
+def drop_leftovers():
+    """The databases of runs that were killed."""
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        names = admin.execute(
+            "SELECT datname FROM pg_database WHERE datname ~ '^test_tweetwatch_[0-9]+(_|$)'"
+        ).fetchall()
+    for (name,) in names:
+        if not psutil.pid_exists(int(name.split("_")[2])):
+            with suppress(psycopg.Error):
+                administer("DROP DATABASE IF EXISTS {}", name)
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings():
+    settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = OURS
+    connection.settings_dict["TEST"]["NAME"] = OURS
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_blocker):
+    """And beside it, while nobody is connected, the template of all fresh databases.
+
+    After a test that commits, Django would empty the tables: also of the rows that migrations
+    made, and not those of unmanaged models. Here the next test gets the database as it was.
+    """
+    with django_db_blocker.unblock(), pytest.MonkeyPatch.context() as patch:
+        drop_leftovers()
+        connection.close()
+        clone(TEMPLATE, of=OURS)
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: restore())
+    
+        with django_db_blocker.block():
+            yield
+        drop(TEMPLATE)
+
+
+def restore():
+    connections.close_all()
+    drop(OURS)
+    clone(OURS, of=TEMPLATE)
+
+
+@pytest.fixture
+def fresh_database(django_db_setup, django_db_blocker):
+    """The URL of a database as after migration, for processes; dropped at the end."""
+    name = f"{OURS}_{next(NUMBERS)}"
+    with django_db_blocker.unblock():
+        clone(name, of=TEMPLATE)
+        url = url_of(name)
+    yield url
+    with django_db_blocker.unblock():
+        drop(name)
+
+
+class FakeX:
+    """The fake X as a process of its own; everything is set and read over HTTP."""
+
+    def __init__(self, url):
+        self.url = url
+        self.session = requests.Session()
+        self.session.trust_env = False
+
+    def tell(self, method, path, json=None):
+        reply = self.session.request(
+            method, f"{self.url}/_fake/{path.removeprefix('/_fake/')}", json=json, timeout=10
+        )
+        reply.raise_for_status()
+        return reply.json()
+
+    def get(self, path):
+        return self.tell("GET", path)
+
+    def put(self, path, json):
+        return self.tell("PUT", path, json)
+
+    def delete(self, path):
+        return self.tell("DELETE", path)
+
+    def ids(self, count):
+        """Ids of tweets of all ages, as integers."""
+        return [int(id) for id in self.get(f"ids?limit={count}")["ids"]]
+
+    def log(self):
+        """The requests since the test began, oldest first."""
+        return self.get("log")["entries"]
+
+    def reset(self):
+        for subject in ("faults", "credentials", "tweets", "authors", "limits", "log"):
+            self.delete(subject)
+        many = {"token": 1_000_000, "app": 1_000_000, "window": 900}
+        endpoints = ("GET /2/tweets", "GET /2/users", "GET /1.1/statuses/lookup")
+        self.put("limits", dict.fromkeys(endpoints, many))
+        self.put("credentials", {"strict": False})
+        self.put("latency", {"ms": 0})
+        self.put("log", {"detail": "full"})
+        self.put("world", {"engagement": "natural"})
+
+
+@pytest.fixture(scope="session")
+def running_fakex():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trackers.fakex", "--port", "0", "--tweets", "10000"],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    yield FakeX(process.stdout.readline().split()[-1])
+    process.terminate()
+    process.wait(10)
+    process.stdout.close()
+
+
+@pytest.fixture
+def fakex(running_fakex):
+    """A fake X with nothing set; one process serves the whole run."""
+    running_fakex.reset()
+    return running_fakex

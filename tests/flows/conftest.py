@@ -1,0 +1,178 @@
+"""The whole product as a person runs it: commands, clusters, a fake X, each a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import psutil
+import psycopg
+import pytest
+
+from tests.conftest import PROJECT, FakeX
+
+BEARER = "planted-Bearer+Token/0123456789="
+
+
+def wait_until(fact, *, within, what):
+    """The fact's first true value; fails with `what` when there is none in so many seconds."""
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        if value := fact():
+            return value
+        time.sleep(0.05)
+    pytest.fail(f"after {within} s still not: {what}")
+
+
+class Product:
+    """One installation: its database, its X, and the processes that were started for it."""
+
+    def __init__(self, database, x, logs):
+        self.x, self.logs, self.clusters = x, logs, []
+        self.database = psycopg.connect(database, autocommit=True)
+        self.environment = {
+            **os.environ,
+            "DATABASE_URL": database,
+            "X_API_BASE_URL": x.url,
+            "REQUEST_TIMEOUT": "4",
+            "TASK_TIMEOUT": "6",
+            "LOG_LEVEL": "DEBUG",
+        }
+
+    def sql(self, query, *values):
+        with self.database.cursor() as cursor:
+            cursor.execute(query, values)
+            return cursor.fetchall() if cursor.description else None
+
+    def value(self, query, *values):
+        return self.sql(query, *values)[0][0]
+
+    def manage(self, *arguments, given=""):
+        return subprocess.run(
+            [sys.executable, "manage.py", *map(str, arguments)],
+            cwd=PROJECT,
+            env=self.environment,
+            input=given,
+            text=True,
+            capture_output=True,
+            timeout=120,
+        )
+
+    def told(self, *arguments, given=""):
+        done = self.manage(*arguments, "--json", given=given)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def status(self):
+        return self.told("status")
+
+    def give_credential(self, name="main", secret=BEARER):
+        done = self.manage(
+            "credential", "add", name, "--kind", "bearer", given=json.dumps({"bearer_token": secret})
+        )
+        assert done.returncode == 0, done.stderr
+
+    def start_cluster(self, workers=2, **environment):
+        log = (self.logs / f"cluster{len(self.clusters)}.log").open("wb")
+        cluster = subprocess.Popen(
+            [sys.executable, "manage.py", "qcluster"],
+            cwd=PROJECT,
+            env=self.environment | {"WORKERS": str(workers)} | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        log.close()
+        self.clusters.append(cluster)
+        return cluster
+
+    def processes(self, kind, cluster=None):
+        """The pids of a kind of process, oldest first, that live."""
+        rows = self.sql(
+            "SELECT pid FROM trackers_worker WHERE kind = %s ORDER BY started_at, pid", kind
+        )
+        family = None
+        if cluster is not None and psutil.pid_exists(cluster.pid):
+            children = psutil.Process(cluster.pid).children(recursive=True)
+            family = {cluster.pid, *(child.pid for child in children)}
+        return [
+            pid for (pid,) in rows if psutil.pid_exists(pid) and (family is None or pid in family)
+        ]
+
+    def wait_for(self, kind, count=1, cluster=None):
+        return wait_until(
+            lambda: len(found := self.processes(kind, cluster)) >= count and found,
+            within=20,
+            what=f"{count} {kind} processes told of themselves",
+        )
+
+    def stop(self, cluster, within=20):
+        cluster.send_signal(signal.SIGTERM)
+        return cluster.wait(within)
+
+    def end(self):
+        for cluster in self.clusters:
+            with suppress(ProcessLookupError):
+                os.killpg(cluster.pid, signal.SIGKILL)
+            cluster.wait(10)
+        self.database.close()
+
+    # The books, from the fake's log and not from our own figures.
+
+    def answered(self):
+        """How many times X gave figures of a tweet."""
+        return sum(len(figures(entry)) for entry in self.x.log())
+
+    def recorded(self):
+        """How many measurements the samples hold."""
+        return self.value(
+            "SELECT (SELECT coalesce(sum(measurements), 0) FROM trackers_tweet)"
+            " + (SELECT coalesce(sum(measurements), 0) FROM trackers_sample)"
+        )
+
+
+def figures(entry):
+    """The figures that one logged request answered with, by id."""
+    if not entry["endpoint"].endswith(("/tweets", "/lookup")) or entry["status"] != 200:
+        return {}
+    return {int(id): said for id, said in entry["answers"].items() if isinstance(said, dict)}
+
+
+@pytest.fixture
+def own_fakex(tmp_path):
+    """A fake X that nobody else asks: its log is this test's alone."""
+    started = []
+
+    def start(*options, tweets=100_000, clock_speed=1):
+        process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "trackers.fakex", "--port", "0", "--seed", "11"),
+                *("--tweets", str(tweets), "--clock-speed", str(clock_speed), *options),
+            ],
+            cwd=PROJECT,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        x = FakeX(process.stdout.readline().split()[-1])
+        x.reset()
+        return x
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+@pytest.fixture
+def product(fresh_database, own_fakex, tmp_path):
+    made = Product(fresh_database, own_fakex(), tmp_path)
+    yield made
+    made.end()

@@ -1,0 +1,110 @@
+"""Two thousand tweets of all ages stay fresh by their age; read from the fake's log alone."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_right
+from itertools import pairwise
+
+import pytest
+
+from tests.flows.conftest import figures, wait_until
+
+# So that pytest-django makes the database which fresh ones are copied from.
+pytestmark = pytest.mark.django_db
+
+# The intervals of the design, sixty times shorter: 18m=60s 60m=5m 1d=1h 7d=6h 30d=1d.
+TIERS = [(18, 1), (60, 5), (1440, 60), (10080, 360), (43200, 1440)]
+SHRUNK = [f"{younger_than}s={every}s" for younger_than, every in TIERS]
+JITTER, BUFFER_TTL, GRACE = 0.05, 2.0, 1.0
+TWEPOCH = 1288834974657
+
+
+def born_at(id):
+    """As X tells it in created_at: whole seconds."""
+    return ((id >> 22) + TWEPOCH) // 1000
+
+
+def every(age):
+    place = bisect_right([younger_than for younger_than, _ in TIERS], age)
+    return TIERS[place][1] if place < len(TIERS) else None
+
+
+def latest(interval):
+    return interval * (1 + JITTER) + BUFFER_TTL + GRACE
+
+
+def of_all_ages(x, count):
+    """Some of each tier, and some that are past the last."""
+    now = time.time()
+    by_tier = {}
+    for id in sorted(x.ids(100_000), reverse=True):
+        age = now - born_at(id)
+        by_tier.setdefault(bisect_right([0, *(bound for bound, _ in TIERS)], age), []).append(id)
+    share = count // len(by_tier) + 1
+    chosen = [id for ids in by_tier.values() for id in ids[:share]]
+    rest = [id for ids in by_tier.values() for id in ids[share:]]
+    return (chosen + rest)[:count]
+
+
+def checks(log):
+    """When each tweet was answered, in seconds of the clock on the wall."""
+    times = {}
+    for entry in log:
+        for id in figures(entry):
+            times.setdefault(id, []).append(entry["at_ms"] / 1000)
+    return times
+
+
+def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_lost(product):
+    ids = of_all_ages(product.x, 2000)
+    product.give_credential()
+    assert product.manage("interval", "set", *SHRUNK).returncode == 0
+    counts = product.told("track", "-", given="\n".join(map(str, ids)))
+    assert counts == {"read": 2000, "tracked": 2000, "already": 0, "rejected": 0}
+
+    cluster = product.start_cluster(workers=2)
+    time.sleep(75)
+    assert product.stop(cluster) == 0
+    ended = time.time()
+
+    log = [entry for entry in product.x.log() if entry["endpoint"] == "GET /2/tweets"]
+    times = checks(log)
+    answered_or_gone = {int(id) for entry in log for id in entry["ids"]}
+    assert answered_or_gone == set(ids), "a bare id is looked up once, whatever its age"
+    early, late = [], []
+    for id, seen in times.items():
+        for before, after in pairwise([*seen, None]):
+            # Planned by the age when the answer was read, which is a little later than it was
+            # given: at a tier's bound the next interval is as right.
+            age = before - born_at(id)
+            shortest, longest = every(age), every(age + GRACE / 2)
+            if after is None:
+                if longest and ended - before > latest(longest):
+                    late.append((id, age, longest, "never again"))
+            elif shortest is None or after - before < shortest * (1 - JITTER):
+                early.append((id, age, shortest, after - before))
+            elif longest and after - before > latest(longest):
+                late.append((id, age, longest, after - before))
+    assert (early, late) == ([], [])
+    assert sum(len(seen) - 1 for seen in times.values()) > 3000, "hardly anything was repeated"
+
+    assert max(len(entry["ids"]) for entry in log) <= 100
+    busy = [entry for entry in log if entry["at_ms"] < log[0]["at_ms"] + 15_000]
+    assert sum(len(entry["ids"]) for entry in busy) / len(busy) >= 95
+    assert product.answered() == product.recorded()
+
+
+def test_a_lonely_tweet_is_flushed_when_the_buffer_has_waited_long_enough(product):
+    product.give_credential()
+    cluster = product.start_cluster(workers=1)
+    product.wait_for("worker")
+
+    before = time.time()
+    product.told("track", str(product.x.ids(1)[0]))
+    tracked = time.time()
+    entry = wait_until(product.x.log, within=10, what="the lonely tweet was looked up")[0]
+
+    assert before + BUFFER_TTL <= entry["at_ms"] / 1000 <= tracked + BUFFER_TTL + GRACE
+    assert len(entry["ids"]) == 1
+    assert product.stop(cluster) == 0

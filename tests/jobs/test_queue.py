@@ -1,0 +1,354 @@
+"""The contract of the queue, one behaviour at a time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from tests.jobs.conftest import NAME
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace
+from trackers.jobs.queue import Batch
+
+SECOND = timedelta(seconds=1)
+
+
+def test_a_batch_has_the_keys_in_ascending_order_and_tells_its_times(jobs):
+    jobs.put(30, 10, 20)
+    jobs.turn_clock(5 * SECOND)
+
+    batch = queue.get(NAME, limit=10)
+
+    assert batch.keys == (10, 20, 30)
+    assert batch.namespace == NAME
+    assert batch.task == "trackers.tasks.update_tweets"
+    assert batch.claimed_at - batch.due_at == 5 * SECOND
+    assert batch.expires_at - batch.claimed_at == timedelta(seconds=60)
+    # Three keys, five seconds late: the class that ends at 5.0.
+    assert batch.late == (0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0)
+
+
+def test_a_batch_has_no_more_keys_than_asked_for_and_the_oldest_first(jobs):
+    for place, key in enumerate((5, 3, 9, 1)):
+        jobs.put(key)
+        queue.schedule(NAME, key, (place - 10) * SECOND)
+
+    assert queue.get(NAME, limit=2).keys == (3, 5)
+    assert queue.get(NAME, limit=1).keys == (9,)
+    assert queue.get(NAME).keys == (1,)
+    assert queue.get(NAME) is None
+
+
+def test_what_is_not_due_is_not_claimed(jobs):
+    jobs.put(1, delay=SECOND)
+
+    assert queue.get(NAME) is None
+
+
+def test_a_batch_of_none_cannot_be_asked_for(jobs):
+    with pytest.raises(ValueError, match="at least one"):
+        queue.get(NAME, limit=0)
+
+
+def test_fencing_tokens_are_random(jobs):
+    jobs.put(*range(20))
+
+    leases = [queue.get(NAME).lease for _ in range(20)]
+
+    assert len(set(leases)) == 20
+    assert all(0 <= lease < 2**63 for lease in leases)
+    assert max(leases) > 2**58
+    assert sorted(leases) != leases
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda batch: queue.get("no:such"),
+        lambda batch: queue.claim("no:such"),
+        lambda batch: queue.ready_in("no:such"),
+        lambda batch: queue.schedule("no:such", 1, SECOND),
+        lambda batch: queue.schedule_many("no:such", [(1, SECOND)]),
+        lambda batch: queue.schedule_many("no:such", []),
+        lambda batch: queue.release(batch),
+        lambda batch: queue.finish(batch, {}),
+        lambda batch: queue.remove("no:such", [1]),
+    ],
+)
+def test_an_unknown_namespace_is_a_lookup_error_that_names_the_known(jobs, call):
+    batch = Batch(1, (1,), timezone.now(), timezone.now(), namespace="no:such")
+
+    with pytest.raises(LookupError, match=r"'no:such'.*tweet:update"):
+        call(batch)
+
+
+def test_a_namespace_without_its_row_loses_nothing_silently(jobs):
+    Namespace.objects.all().delete()
+
+    with pytest.raises(LookupError, match=NAME):
+        queue.schedule_many(NAME, [(1, SECOND)])
+
+
+def test_scheduling_a_claimed_key_ends_the_claim(jobs):
+    jobs.put(1, 2)
+    batch = queue.get(NAME, 10)
+
+    queue.schedule(NAME, 1, timedelta(hours=1))
+
+    assert jobs.row(1) == (None, 0)
+    assert queue.finish(batch, {1: SECOND, 2: SECOND}) == {2}
+    assert jobs.due_in(1) == pytest.approx(3600)
+
+
+def test_a_late_release_writes_nothing(jobs):
+    jobs.put(1)
+    batch = queue.get(NAME)
+    queue.schedule(NAME, 1, timedelta(hours=1))
+
+    assert queue.release(batch) == set()
+    assert jobs.due_in(1) == pytest.approx(3600)
+
+
+def test_a_late_finish_removes_nothing(jobs):
+    jobs.put(1)
+    late = queue.get(NAME)
+    jobs.turn_clock(timedelta(seconds=61))
+    rival = queue.get(NAME)
+
+    assert queue.finish(late, {}) == set()
+    assert queue.release(late) == set()
+    assert queue.finish(rival, {}) == {1}
+    assert jobs.keys() == set()
+
+
+def test_scheduling_many_ends_claims_too(jobs):
+    jobs.put(1, 2)
+    batch = queue.get(NAME, 10)
+
+    queue.schedule_many(NAME, [(1, timedelta(hours=1))])
+
+    assert queue.finish(batch, {}) == {2}
+    assert jobs.keys() == {1}
+
+
+def test_finish_moves_some_and_removes_the_rest(jobs):
+    jobs.put(1, 2, 3)
+    batch = queue.get(NAME, 10)
+
+    ours = queue.finish(batch, {2: timedelta(minutes=5), 99: SECOND})
+
+    assert ours == {1, 2, 3}
+    assert jobs.keys() == {2}
+    assert jobs.row(2) == (None, 0)
+    assert jobs.due_in(2) == pytest.approx(300)
+
+
+def test_a_release_with_a_delay_waits_for_it(jobs):
+    jobs.put(1)
+    batch = queue.get(NAME)
+
+    assert queue.release(batch, timedelta(seconds=7)) == {1}
+    assert jobs.due_in(1) == pytest.approx(7)
+    assert jobs.row(1) == (None, 0)
+
+
+def test_a_claim_waits_for_company_until_the_buffer_ttl(jobs):
+    jobs.put(1, 2)
+    jobs.turn_clock(1.9 * SECOND)
+    assert queue.claim(NAME) is None
+    assert queue.ready_in(NAME) == pytest.approx(0.1)
+
+    jobs.turn_clock(0.1 * SECOND)
+
+    assert queue.ready_in(NAME) == pytest.approx(0)
+    assert queue.claim(NAME).keys == (1, 2)
+
+
+def test_a_full_batch_goes_at_once(jobs):
+    jobs.knobs(batch_size=3)
+    jobs.put(1, 2)
+    assert queue.claim(NAME) is None
+    jobs.put(3, 4)
+
+    assert queue.ready_in(NAME) == 0
+    assert queue.claim(NAME).keys.__len__() == 3
+    assert queue.claim(NAME) is None
+
+
+def test_it_is_told_when_a_batch_fills_before_the_buffer_ttl_is_over(jobs):
+    jobs.knobs(batch_size=2)
+    jobs.put(1, delay=10 * SECOND)
+    jobs.put(2, delay=11 * SECOND)
+
+    assert queue.ready_in(NAME) == pytest.approx(11)
+
+    jobs.put(2, delay=20 * SECOND)
+    assert queue.ready_in(NAME) == pytest.approx(12)
+
+
+def test_nothing_scheduled_has_no_time(jobs):
+    assert queue.ready_in(NAME) is None
+
+
+def test_a_paused_namespace_has_no_time_and_gives_nothing(jobs):
+    jobs.put(1)
+    jobs.turn_clock(5 * SECOND)
+    jobs.knobs(paused=True)
+
+    assert queue.ready_in(NAME) is None
+    assert queue.claim(NAME) is None
+    assert queue.get(NAME) is None
+
+
+def test_a_held_namespace_waits_for_the_end_of_its_hold(jobs):
+    jobs.put(1)
+    jobs.turn_clock(5 * SECOND)
+    jobs.knobs(held_until=timezone.now() + 30 * SECOND)
+
+    assert 25 < queue.ready_in(NAME) < 35
+    assert queue.claim(NAME) is None
+    assert queue.get(NAME) is None
+
+    jobs.knobs(held_until=timezone.now() - timedelta(minutes=5))
+    assert queue.get(NAME).keys == (1,)
+
+
+def test_a_claim_that_may_take_nothing_locks_and_isolates_nothing(jobs):
+    jobs.put(1, 2)
+    for _ in range(3):
+        jobs.die()
+        jobs.die()
+    jobs.put(3)
+    jobs.knobs(paused=True)
+    before = [jobs.row(key) for key in (1, 2, 3)]
+
+    assert queue.get(NAME) is None
+
+    assert [jobs.row(key) for key in (1, 2, 3)] == before
+
+
+def test_a_lease_that_ran_out_is_due_again_and_counted(jobs):
+    jobs.put(1)
+    first = queue.get(NAME)
+    assert queue.get(NAME) is None
+    jobs.turn_clock(timedelta(seconds=61))
+
+    second = queue.get(NAME)
+
+    assert second.keys == (1,)
+    assert second.lease != first.lease
+    assert jobs.row(1) == (second.lease, 1)
+
+
+def test_a_release_is_no_strike(jobs):
+    jobs.put(1)
+    for _ in range(5):
+        queue.release(queue.get(NAME))
+
+    assert jobs.row(1) == (None, 0)
+
+
+def test_success_clears_the_strikes(jobs):
+    jobs.put(1)
+    jobs.die()
+    jobs.die()
+
+    queue.finish(queue.get(NAME), {1: timedelta(0)})
+
+    assert jobs.row(1) == (None, 0)
+
+
+def test_after_two_strikes_a_key_is_looked_up_alone(jobs):
+    jobs.put(1)
+    jobs.die()
+    jobs.die()
+    jobs.put(2, 3)
+    queue.schedule(NAME, 4, -timedelta(hours=1))
+
+    found = [queue.get(NAME, 100).keys for _ in range(2)]
+
+    assert found == [(2, 3, 4), (1,)]
+    assert queue.get(NAME, 100) is None
+
+
+def test_two_suspects_are_not_put_together(jobs):
+    jobs.put(1, 2)
+    jobs.die()
+    jobs.die()
+
+    assert [queue.get(NAME, 100).keys for _ in range(2)] == [(1,), (2,)]
+
+
+def test_a_released_suspect_stays_alone(jobs):
+    jobs.put(1)
+    jobs.die()
+    jobs.die()
+    queue.release(queue.get(NAME))
+    jobs.put(2)
+
+    found = {queue.get(NAME, 100).keys, queue.get(NAME, 100).keys}
+
+    assert found == {(1,), (2,)}
+    assert jobs.row(1)[1] == 2
+
+
+def test_after_a_third_strike_a_key_is_isolated_and_never_claimed(jobs, caplog):
+    jobs.put(1)
+    assert [jobs.die() for _ in range(3)] == [(1,), (1,), (1,)]
+
+    assert queue.get(NAME, 100) is None
+
+    assert jobs.row(1) == (None, 3)
+    assert "isolated 1 keys" in caplog.text
+    jobs.turn_clock(timedelta(days=365))
+    assert queue.get(NAME, 100) is None
+
+
+def test_a_key_to_be_isolated_does_not_hide_those_that_are_due_behind_it(jobs):
+    jobs.put(1)
+    for _ in range(3):
+        jobs.die()
+    jobs.put(2)
+
+    assert queue.get(NAME, limit=1).keys == (2,)
+
+
+def test_what_is_isolated_takes_nobody_along(jobs):
+    jobs.put(*range(1, 6))
+    while jobs.row(5)[1] < 3:
+        jobs.die()
+    jobs.put(6)
+
+    assert queue.get(NAME, 100).keys == (6,)
+
+
+def test_removing_takes_claimed_ones_too_and_tells_which_were_there(jobs):
+    jobs.put(1, 2)
+    batch = queue.get(NAME)
+
+    assert queue.remove(NAME, [3, 2, 1]) == {1, 2}
+    assert queue.finish(batch, {key: SECOND for key in batch.keys}) == set()
+    assert jobs.keys() == set()
+
+
+def test_a_lower_bound_passes_over_what_is_older(jobs):
+    queue.schedule(NAME, 1, -timedelta(hours=1))
+    queue.schedule(NAME, 2, -timedelta(minutes=1))
+    low = timezone.now() - timedelta(minutes=30)
+
+    assert queue.claim(NAME, low=low).keys == (2,)
+    assert queue.ready_in(NAME, low=timezone.now() + timedelta(hours=2)) is None
+    assert queue.claim(NAME).keys == (1,)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_rolled_back_was_never_scheduled(committed_jobs):
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        queue.schedule(NAME, 1, SECOND)
+        queue.schedule_many(NAME, [(2, SECOND)])
+        raise ZeroDivisionError
+
+    assert committed_jobs.keys() == set()

@@ -1,0 +1,42 @@
+"""Pages as a person of the staff gets them, over rows as the updater writes them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.factories import TweetFactory, TweetUpdateFactory, id_born
+from trackers.tweets.models import METRICS, Author, TweetText
+from trackers.tweets.record import Measured, record
+
+BORN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
+
+
+@pytest.fixture(autouse=True)
+def _plain_http(settings):
+    settings.SECURE_SSL_REDIRECT = False
+
+
+@pytest.fixture
+def staff(client, db):
+    """A client that is logged in as an administrator."""
+    client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
+    return client
+
+
+def watched(low=0, *, text="Some words", author_id=7, username="ada", due_in=48, **given):
+    """A tweet that is kept fresh, born ten minutes ago and not measured yet."""
+    author, _ = Author.objects.get_or_create(id=author_id, defaults={"username": username})
+    tweet = TweetFactory(id=id_born(BORN, low), author=author, created_at=BORN, **given)
+    TweetText.objects.create(tweet=tweet, text=text)
+    TweetUpdateFactory(key=tweet.id, due_at=datetime.now(UTC) + timedelta(seconds=due_in))
+    return tweet
+
+
+def measure(tweet, seconds, **counts):
+    """X answered with these counts so many seconds after the tweet's birth; the others are 0."""
+    given = tuple(counts.get(metric, 0) for metric in METRICS)
+    at = BORN + timedelta(seconds=seconds)
+    record([Measured(tweet.id, at, given, hole_after=timedelta(seconds=120))])

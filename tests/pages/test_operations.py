@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+
+from tests.factories import CredentialFactory, TweetUpdateFactory
+from trackers.jobs.models import Namespace, Tally, Worker
+from trackers.xapi.models import Window
+
+pytestmark = pytest.mark.django_db
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def worker(**given):
+    values = {
+        "cluster": uuid4(), "host": "h1", "pid": 41, "kind": "worker",
+        "started_at": now(), "seen_at": now(),
+    }  # fmt: skip
+    return Worker.objects.create(**{**values, **given})
+
+
+def test_without_workers_and_credentials_the_pages_say_what_to_do(staff):
+    for address in ("/operations/", "/operations/strip/"):
+        page = staff.get(address).content.decode()
+        assert "manage.py qcluster" in page
+        assert "/admin/trackers/credential/add/" in page
+
+
+def test_a_silent_worker_is_flagged_and_does_not_count_as_running(staff):
+    worker(seen_at=now() - timedelta(minutes=2))
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "silent" in page
+    assert "Workers not running" in page
+
+
+def test_a_worker_tells_what_it_does_since_when(staff):
+    worker(doing="tweet:update, 100 keys", doing_since=now() - timedelta(seconds=3))
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "tweet:update, 100 keys" in page
+    assert "Workers not running" not in page
+
+
+def test_the_figures_are_those_of_the_queue(staff):
+    TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
+    TweetUpdateFactory.create_batch(2, due_at=now() + timedelta(seconds=900))
+
+    page = staff.get("/operations/").content.decode()
+
+    assert '<dt>Scheduled</dt><dd><data value="5"' in page
+    assert '<dt>Due</dt><dd><data value="3"' in page
+    assert 'class="card warn" title="How long the most overdue tweet has waited."' in page
+
+
+def test_the_minutes_are_bars(staff):
+    this = now().replace(second=0, microsecond=0)
+    given = {"namespace": "tweet:update", "host": "h", "pid": 1, "batches": 1, "late": []}
+    Tally.objects.create(minute=this, measured=1500, **given)
+    Tally.objects.create(minute=this - timedelta(minutes=5), measured=500, **given)
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "2,000 checks in the last sixty minutes, at the most 1,500 in a minute" in page
+    assert page.count('class="bar"') == 60
+
+
+def test_a_credential_shows_its_window_and_never_a_secret(staff):
+    credential = CredentialFactory(secrets={"bearer_token": "planted-secret"})
+    Window.objects.create(
+        credential=credential, endpoint="GET /2/tweets", limit=3500, remaining=1234,
+        resets_at=now() + timedelta(minutes=5), seen_at=now(),
+    )  # fmt: skip
+
+    page = staff.get("/operations/").content.decode()
+
+    assert '<meter min="0" max="3500" value="1234"' in page
+    assert "planted-secret" not in page
+
+
+def test_a_lost_field_key_does_not_take_the_page_away(staff):
+    credential = CredentialFactory()
+    credential.disable("X refused it", now=now())
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE trackers_credential SET secrets = 'not to be decrypted'")
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "X refused it" in page
+
+
+def test_a_pause_and_a_hold_are_told_with_their_reason(staff):
+    Namespace.objects.filter(pk="tweet:update").update(
+        held_until=now() + timedelta(minutes=2), held_because="X answered 503"
+    )
+    assert "X answered 503" in staff.get("/operations/strip/").content.decode()
+
+    Namespace.objects.filter(pk="tweet:update").update(paused=True)
+    assert "tweet:update is paused" in staff.get("/operations/strip/").content.decode()

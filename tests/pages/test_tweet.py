@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import csv
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.factories import TweetFactory
+from tests.pages.conftest import BORN, measure, watched
+from trackers.tweets.history import history
+from trackers.tweets.models import METRICS, Tweet
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+
+def epoch(seconds):
+    return (BORN + timedelta(seconds=seconds)).timestamp()
+
+
+def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=5, likes=1)
+    measure(tweet, 60, impressions=9, likes=1)
+    measure(tweet, 120, impressions=9, likes=1)
+    measure(tweet, 480, impressions=20, likes=3)
+
+    series = staff.get(f"/tweets/{tweet.id}/series.json").json()
+
+    assert series["tweet_id"] == str(tweet.id)
+    assert series["times"] == [epoch(0), epoch(60), epoch(120), epoch(300), epoch(480)]
+    assert series["series"]["impressions"] == [5, 9, 9, None, 20]
+    assert series["series"]["likes"] == [1, 1, 1, None, 3]
+    assert (series["runs"], series["drawn"]) == (3, 3)
+
+
+def test_a_range_leaves_out_what_ended_before_it(staff):
+    tweet = watched()
+    measure(tweet, -7200, likes=1)
+    measure(tweet, 0, likes=2)
+
+    hour = staff.get(f"/tweets/{tweet.id}/series.json?range=1h").json()
+    all = staff.get(f"/tweets/{tweet.id}/series.json?range=nonsense").json()
+
+    assert hour["times"] == [epoch(0)]
+    assert all["times"] == [epoch(-7200), epoch(-3600), epoch(0)]
+
+
+def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=1000, likes=4)
+    measure(tweet, 60, impressions=2500, likes=3)
+    measure(tweet, 480, impressions=2500, likes=3)
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert "Views rose from 1,000 to 2,500; Likes fell from 4 to 3." in page
+    assert "There is one gap, in which nobody looked." in page
+    assert page.count("Gap: nobody looked") == 1
+    assert page.count('<td class="figure">2,500</td>') == 2
+
+
+def test_the_csv_has_the_whole_history(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=None, likes=4)
+    measure(tweet, 60, impressions=7, likes=5)
+
+    answer = staff.get(f"/tweets/{tweet.id}/samples.csv")
+    rows = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
+
+    expected = [
+        {
+            "tweet_id": str(run.tweet_id),
+            "taken_at": run.taken_at.isoformat(),
+            "measured_until": run.measured_until.isoformat(),
+            "measurements": str(run.measurements),
+            **{m: "" if getattr(run, m) is None else str(getattr(run, m)) for m in METRICS},
+        }
+        for run in history(tweet.id)
+    ]
+    assert len(rows) == 2
+    assert rows == expected
+
+
+def test_a_page_of_a_tweet_costs_six_queries_however_long_its_history(
+    staff, django_assert_num_queries
+):
+    tweet = watched()
+    for seconds in range(0, 600, 60):
+        measure(tweet, seconds, likes=seconds)
+
+    # Session, user; the tweet, time and intervals, its runs, its job and its newest runs.
+    with django_assert_num_queries(7):
+        staff.get(f"/tweets/{tweet.id}/")
+
+
+@pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
+def test_a_tweet_that_is_not_tracked_is_not_found(staff, id):
+    assert staff.get(f"/tweets/{id}/").status_code == 404
+
+
+def test_a_person_pauses_resumes_and_hurries_a_tweet(staff):
+    tweet = watched(due_in=3000)
+
+    staff.post(f"/tweets/{tweet.id}/refresh")
+    assert TweetUpdate.objects.get(pk=tweet.id).due_at.timestamp() < epoch(3000)
+
+    staff.post(f"/tweets/{tweet.id}/pause")
+    assert Tweet.objects.get().paused
+    assert not TweetUpdate.objects.exists()
+    assert "Resume" in staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    staff.post(f"/tweets/{tweet.id}/resume")
+    assert not Tweet.objects.get().paused
+    assert TweetUpdate.objects.get().pk == tweet.id
+
+
+def test_a_person_untracks_a_tweet_and_its_history_goes(staff):
+    tweet = watched()
+    measure(tweet, 0, likes=1)
+    measure(tweet, 60, likes=2)
+
+    answer = staff.post(f"/tweets/{tweet.id}/untrack")
+
+    assert answer.url == "/"
+    assert not Tweet.objects.exists()
+    assert history(tweet.id) == []
+
+
+@pytest.mark.parametrize("act", ["refresh", "pause", "resume", "untrack"])
+def test_an_act_needs_a_post_and_the_permission(client, act):
+    tweet = TweetFactory()
+    reader = User.objects.create_user("eve", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_tweet"))
+    client.force_login(reader)
+
+    assert client.get(f"/tweets/{tweet.id}/{act}").status_code == 405
+    assert client.post(f"/tweets/{tweet.id}/{act}").status_code == 403
+    assert Tweet.objects.filter(pk=tweet.id, paused=False).exists()
+    assert "Untrack" not in client.get(f"/tweets/{tweet.id}/").content.decode()

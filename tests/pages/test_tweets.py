@@ -1,0 +1,231 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+
+from tests.factories import TweetFactory, TweetUpdateFactory
+from tests.pages.conftest import BORN, measure, watched
+from trackers.tweets.models import Author, Tweet, TweetText
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+
+def shown(page):
+    """The ids of the tweets on a page, in their order."""
+    return [int(id) for id in re.findall(r'id="row-(\d+)"', page.content.decode())]
+
+
+def test_a_visitor_who_is_not_logged_in_is_led_to_the_login(client):
+    page = client.get("/")
+
+    assert page.status_code == 302
+    assert page.url == "/admin/login/?next=/"
+
+
+def test_a_user_who_is_not_staff_sees_nothing(client):
+    client.force_login(User.objects.create_user("eve"))
+
+    assert client.get("/").status_code == 302
+
+
+def test_a_poll_without_a_login_renews_the_whole_page_instead_of_a_row(client):
+    answer = client.get("/rows/", headers={"HX-Request": "true"})
+
+    assert answer.headers["HX-Refresh"] == "true"
+
+
+def test_an_empty_page_says_what_to_do(staff):
+    page = staff.get("/").content.decode()
+
+    assert "No tweets tracked yet" in page
+    assert reverse("admin:trackers_tweet_track") in page
+
+
+def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
+    tweet = watched(text="Something & <b>more</b>")
+    measure(tweet, 60, impressions=1_234_567, likes=12, quotes=5)
+    measure(tweet, 120, impressions=1_240_000, likes=10, quotes=5)
+
+    page = staff.get("/").content.decode()
+
+    assert '<data value="1,240,000">1,240,000</data>' in page
+    assert ">+5,433</small>" in page
+    assert '<small class="delta falls"' in page
+    assert ">−2</small>" in page
+    assert "Something &amp; &lt;b&gt;more&lt;/b&gt;" in page
+    assert f'datetime="{(BORN + timedelta(seconds=120)).isoformat()}"' in page
+    assert "next <time" in page
+
+
+def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
+    tweet = watched()
+    measure(tweet, 60, impressions=None, likes=3)
+
+    page = staff.get("/").content.decode()
+
+    assert '<data value="–">–</data>' in page
+    assert '<data value="3">3</data>' in page
+
+
+def test_a_sparkline_tells_its_course_in_words(staff):
+    tweet = watched()
+    measure(tweet, 60, impressions=100)
+    measure(tweet, 120, impressions=250)
+
+    page = staff.get("/").content.decode()
+
+    assert "Views from 100 to 250 in 1 min, lowest 100, highest 250" in page
+    assert page.count("<polyline") == 1
+
+
+def test_a_sparkline_is_broken_where_nobody_looked(staff):
+    tweet = watched()
+    for seconds in (0, 60, 400, 460):
+        measure(tweet, seconds, impressions=seconds + 1)
+
+    assert staff.get("/").content.decode().count("<polyline") == 2
+
+
+def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries):
+    for low in range(50):
+        tweet = watched(low, author_id=low + 1, username=f"author_{low}")
+        measure(tweet, 60, impressions=1)
+        measure(tweet, 120, impressions=2)
+
+    # Session, user; time and intervals, tweets with author and text, their jobs, their runs.
+    with django_assert_num_queries(6):
+        page = staff.get("/")
+
+    assert len(shown(page)) == 50
+
+
+def test_pages_follow_each_other_without_gap_or_overlap(staff):
+    ids = sorted((watched(low).id for low in range(120)), reverse=True)
+
+    first = staff.get("/")
+    second = staff.get(f"/?before={ids[49]}")
+    third = staff.get(f"/?before={ids[99]}")
+    back = staff.get(f"/?after={ids[100]}")
+
+    assert shown(first) + shown(second) + shown(third) == ids
+    assert shown(back) == ids[50:100]
+    assert f"?before={ids[49]}" in first.content.decode()
+    assert "Older" not in third.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        pytest.param("night train", ["a"], id="words of the text"),
+        pytest.param("NIGHT", ["a"], id="in any case"),
+        pytest.param("@grace", ["b"], id="an author"),
+        pytest.param("grac", ["b"], id="a part of an author's name"),
+        pytest.param("100%", ["b"], id="a percent sign is itself"),
+        pytest.param("nowhere", [], id="nothing"),
+    ],
+)
+def test_search_finds(staff, words, found):
+    tweets = {
+        "a": watched(1, text="The night train left"),
+        "b": watched(2, text="100% sure", author_id=8, username="grace"),
+    }
+
+    assert shown(staff.get("/", {"q": words})) == [tweets[name].id for name in found]
+
+
+def test_search_finds_a_tweet_by_its_id_and_by_its_link(staff):
+    tweet, _other = watched(1), watched(2)
+
+    assert shown(staff.get("/", {"q": str(tweet.id)})) == [tweet.id]
+    link = f"https://x.com/ada/status/{tweet.id}?s=20"
+    assert shown(staff.get("/", {"q": link})) == [tweet.id]
+
+
+@pytest.mark.parametrize("words", ["9" * 19, "\0", "%", "'", "@", "https://x.com/a/status/"])
+def test_search_survives_anything(staff, words):
+    watched()
+
+    assert staff.get("/", {"q": words, "before": "x", "state": "nonsense"}).status_code == 200
+
+
+def test_the_states_share_out_all_tweets(staff):
+    now = datetime.now(UTC)
+    fresh = watched(1)
+    resting = TweetFactory(measured=True)
+    paused = TweetFactory(paused=True)
+    gone = watched(2)
+    Tweet.objects.filter(pk=gone.id).update(
+        missing_since=now, missing_because="suspended", gone_at=now
+    )
+
+    found = {
+        state: shown(staff.get("/", {"state": state}))
+        for state in ("fresh", "resting", "paused", "gone")
+    }
+
+    assert found == {
+        "fresh": [fresh.id],
+        "resting": [resting.id],
+        "paused": [paused.id],
+        "gone": [gone.id],
+    }
+
+
+def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
+    tweet = watched(text="Regretted words")
+    now = datetime.now(UTC)
+    Tweet.objects.filter(pk=tweet.id).update(
+        missing_since=now, missing_because="not_found", gone_at=now
+    )
+    # As if the removal of the text had been missed.
+    assert TweetText.objects.filter(pk=tweet.id).exists()
+
+    pages = [staff.get("/"), staff.get(f"/tweets/{tweet.id}/")]
+
+    for page in pages:
+        assert "Regretted words" not in page.content.decode()
+        assert "deleted" in page.content.decode()
+
+
+def test_a_claimed_tweet_is_said_to_be_being_checked(staff):
+    tweet = watched()
+    TweetUpdate.objects.filter(pk=tweet.id).update(lease=77)
+
+    assert "being checked" in staff.get("/").content.decode()
+
+
+def test_an_isolated_tweet_is_said_to_be_so(staff):
+    tweet = TweetFactory(measured=True)
+    TweetUpdateFactory(key=tweet.id, attempts=3, due_at=datetime(9000, 1, 1, tzinfo=UTC))
+
+    page = staff.get("/").content.decode()
+
+    assert "Isolated" in page
+    assert "no check planned" in page
+
+
+def test_an_author_whose_name_is_known_is_shown_by_it(staff):
+    watched(author_id=7, username="ada")
+    Author.objects.filter(pk=7).update(name="Ada Lovelace")
+
+    page = staff.get("/").content.decode()
+
+    assert "<strong>Ada Lovelace</strong>" in page
+    assert "@ada" in page
+
+
+def test_nothing_in_a_page_needs_what_the_policy_forbids(staff):
+    measure(watched(), 60, impressions=1)
+
+    for address in ("/", f"/tweets/{Tweet.objects.get().pk}/", "/operations/"):
+        page = staff.get(address)
+        html = page.content.decode()
+        assert "default-src 'self'" in page.headers["Content-Security-Policy"]
+        assert "unsafe" not in page.headers["Content-Security-Policy"]
+        assert not re.search(r"<script(?![^>]*\bsrc=)|\sstyle=|\son[a-z]+=|<style", html)
+        assert not re.findall(r'(?:src|href)="(?:https?:)?//(?!x\.com/i/status/)', html)

@@ -1,0 +1,39 @@
+"""Tweets that were set aside after three look-ups that never came to an end."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from trackers import tasks
+from trackers.admin.readonly import MachineMade
+from trackers.updater.models import IsolatedTweet
+
+# So many leases ran out before a tweet is isolated: CLAIM in trackers.jobs.queue.
+STRIKES = 3
+
+
+@admin.register(IsolatedTweet)
+class IsolatedTweetAdmin(MachineMade):
+    list_display = ("key", "attempts", "on_its_page")
+    list_display_links = None
+    actions = ("retry",)
+    show_full_result_count = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[IsolatedTweet]:
+        return super().get_queryset(request).filter(attempts__gte=STRIKES)
+
+    @admin.display(description="page")
+    def on_its_page(self, isolated: IsolatedTweet) -> str:
+        return format_html('<a href="{}">tweet</a>', reverse("tweet", args=[isolated.key]))
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.change_tweet")
+
+    @admin.action(description="Retry: look up again", permissions=["act"])
+    def retry(self, request: HttpRequest, chosen: QuerySet[IsolatedTweet]) -> None:
+        count = tasks.retry_isolated(list(chosen.values_list("key", flat=True)))
+        self.message_user(request, f"{count:,} are looked up again.", messages.SUCCESS)

@@ -1,0 +1,52 @@
+"""Namespaces: the knobs of each queue, and its stop."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db import models
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from trackers.jobs.models import Namespace
+from trackers.schedule.forms import LengthField
+
+
+@admin.register(Namespace)
+class NamespaceAdmin(admin.ModelAdmin):
+    list_display = (
+        "name", "paused", "held_until", "held_because", "failures",
+        "batch_size", "buffer_ttl", "lease", "arrivals_per_second",
+    )  # fmt: skip
+    readonly_fields = (
+        "name", "task", "paused", "held_until", "held_because", "failures", "arrivals_until",
+    )  # fmt: skip
+    fieldsets = (
+        (None, {"fields": ("name", "task")}),
+        ("Now", {"fields": ("paused", "held_until", "held_because", "failures")}),
+        ("Batches", {"fields": ("batch_size", "buffer_ttl", "lease")}),
+        ("Failed requests", {"fields": ("retry_first", "retry_most")}),
+        ("Arrivals in bulk", {"fields": ("arrivals_per_second", "arrivals_until")}),
+    )
+    formfield_overrides = {models.DurationField: {"form_class": LengthField}}
+    actions = ("pause", "resume", "lift_hold")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Namespace | None = None) -> bool:
+        return False
+
+    @admin.action(description="Pause: claim nothing", permissions=["change"])
+    def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
+        count = chosen.filter(paused=False).update(paused=True)
+        self.message_user(request, f"Paused {count}.", messages.SUCCESS)
+
+    @admin.action(description="Resume", permissions=["change"])
+    def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
+        count = chosen.filter(paused=True).update(paused=False)
+        self.message_user(request, f"Resumed {count}.", messages.SUCCESS)
+
+    @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
+    def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
+        count = chosen.exclude(held_until=None).update(held_until=None, held_because="", failures=0)
+        self.message_user(request, f"Lifted {count} holds.", messages.SUCCESS)

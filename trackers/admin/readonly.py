@@ -1,0 +1,22 @@
+"""Rows that machines make: a person looks at them and changes nothing."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db import models
+from django.http import HttpRequest
+
+
+class MachineMade(admin.ModelAdmin):
+    """No adding, no deleting; every field is shown and none can be edited."""
+
+    actions_on_bottom = False
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False

@@ -1,0 +1,158 @@
+"""Tweets and their authors: looked at here, and told to pause, go on, hurry or end."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from trackers import tasks
+from trackers.admin.estimate import EstimatingPaginator
+from trackers.admin.readonly import MachineMade
+from trackers.tweets.models import METRICS, Author, Tweet
+
+REJECTED_SHOWN = 500
+
+
+class PasteForm(forms.Form):
+    lines = forms.CharField(
+        label="Ids or links, one a line",
+        widget=forms.Textarea(
+            attrs={"rows": 14, "class": "track", "spellcheck": "false", "autofocus": True}
+        ),
+        help_text="Also comma-separated. A bad line is told of and refuses nothing else.",
+        max_length=2_400_000,
+        strip=False,
+    )
+
+
+@admin.register(Tweet)
+class TweetAdmin(MachineMade):
+    list_display = (
+        "id", "author", "created_at", "measured_until", "impressions", "likes", "retweets",
+        "paused", "missing_because", "on_its_page",
+    )  # fmt: skip
+    list_select_related = ("author",)
+    list_display_links = ("id",)
+    list_filter = ("paused", ("gone_at", admin.EmptyFieldListFilter), "missing_because")
+    search_fields = ("=id",)
+    search_help_text = "An id, or the link of a tweet."
+    ordering = ("-id",)
+    show_full_result_count = False
+    paginator = EstimatingPaginator
+    fields = (
+        "id", "author", "created_at", "tracked_at", "came_from", "paused",
+        "missing_since", "missing_because", "gone_at",
+        "taken_at", "measured_until", "measurements", *METRICS,
+    )  # fmt: skip
+    actions = ("refresh_now", "pause", "resume", "untrack")
+    change_list_template = "admin/trackers/tweet/change_list.html"
+
+    def get_search_results(
+        self, request: HttpRequest, rows: QuerySet[Any], words: str
+    ) -> tuple[QuerySet[Any], bool]:
+        if not words:
+            return rows, False
+        found = re.search(r"(\d{1,19})\D*$", words.split("?")[0])
+        id = int(found[1]) if found else -1
+        return rows.filter(pk=id if id < 2**63 else -1), False
+
+    @admin.display(description="curve")
+    def on_its_page(self, tweet: Tweet) -> str:
+        return format_html('<a href="{}">curve</a>', reverse("tweet", args=[tweet.pk]))
+
+    def has_act_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.change_tweet")
+
+    def has_end_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.delete_tweet")
+
+    def has_track_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.add_tweet")
+
+    @admin.action(description="Refresh now", permissions=["act"])
+    def refresh_now(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
+        count = tasks.refresh_now(ids(chosen))
+        self.message_user(request, f"{count:,} are looked up next.", messages.SUCCESS)
+
+    @admin.action(description="Pause", permissions=["act"])
+    def pause(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
+        self.message_user(request, f"Paused {tasks.pause(ids(chosen)):,}.", messages.SUCCESS)
+
+    @admin.action(description="Resume", permissions=["act"])
+    def resume(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
+        self.message_user(request, f"Resumed {tasks.resume(ids(chosen)):,}.", messages.SUCCESS)
+
+    @admin.action(description="Untrack: remove with the whole history", permissions=["end"])
+    def untrack(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
+        if request.POST.get("sure") != "yes":
+            return render(
+                request,
+                "admin/trackers/tweet/untrack.html",
+                {
+                    **self.admin_site.each_context(request),
+                    "title": "Untrack?",
+                    "opts": self.opts,
+                    "chosen": ids(chosen),
+                },
+            )
+        count = tasks.untrack(ids(chosen))
+        self.message_user(request, f"{count:,} are not tracked any more.", messages.SUCCESS)
+        return None
+
+    def get_urls(self) -> list[URLPattern]:
+        track = path("track/", self.admin_site.admin_view(self.track), name="trackers_tweet_track")
+        return [track, *super().get_urls()]
+
+    def track(self, request: HttpRequest) -> HttpResponse:
+        """The paste view: counts, and every rejected line with its number."""
+        if not self.has_track_permission(request):
+            raise PermissionDenied
+        form = PasteForm(request.POST or None)
+        done = None
+        if request.method == "POST" and form.is_valid():
+            done = tasks.track_lines(
+                form.cleaned_data["lines"].splitlines(), came_from=f"pasted by {request.user}"
+            )
+            form = PasteForm()
+        return render(
+            request,
+            "admin/trackers/tweet/track.html",
+            {
+                **self.admin_site.each_context(request),
+                "title": "Track tweets",
+                "opts": self.opts,
+                "form": form,
+                "done": done,
+                "rejected": done.rejected[:REJECTED_SHOWN] if done else [],
+                "rejected_count": len(done.rejected) if done else 0,
+                "more_rejected": max(0, len(done.rejected) - REJECTED_SHOWN) if done else 0,
+            },
+        )
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        given = {"may_track": self.has_track_permission(request), **(extra_context or {})}
+        return super().changelist_view(request, given)
+
+
+def ids(chosen: QuerySet[Tweet]) -> list[int]:
+    return list(chosen.values_list("pk", flat=True))
+
+
+@admin.register(Author)
+class AuthorAdmin(MachineMade):
+    list_display = ("id", "username", "name", "protected", "checked_at")
+    search_fields = ("=id", "username__istartswith")
+    show_full_result_count = False
+    paginator = EstimatingPaginator
+    ordering = ("-id",)

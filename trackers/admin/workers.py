@@ -1,0 +1,22 @@
+"""Who is at work, as they last told."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.utils import timezone
+
+from trackers.admin.readonly import MachineMade
+from trackers.jobs.models import Worker
+
+
+@admin.register(Worker)
+class WorkerAdmin(MachineMade):
+    list_display = (
+        "host", "pid", "kind", "alive", "doing", "doing_since", "started_at", "seen_at", "cluster",
+    )  # fmt: skip
+    list_filter = ("kind", "host")
+    list_display_links = None
+
+    @admin.display(boolean=True, description="alive")
+    def alive(self, worker: Worker) -> bool:
+        return worker.seen_at > timezone.now() - Worker.SILENT_AFTER

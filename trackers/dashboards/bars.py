@@ -1,0 +1,56 @@
+"""The last sixty minutes of checks as bars of an inline SVG, minutes without any being empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.dashboards.words import counted
+from trackers.jobs.figures import Minute
+
+MINUTES = 60
+BAR, GAP, HEIGHT = 9, 2, 72
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    x: int
+    y: str
+    height: str
+    said: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """The newest on the right; the minute that is not over yet is the last."""
+
+    bars: tuple[Bar, ...]
+    most: str
+    label: str
+    width: int = MINUTES * (BAR + GAP) - GAP
+    height: int = HEIGHT
+
+
+def bars(minutes: Iterable[Minute], *, now: datetime) -> Bars:
+    measured = {minute.minute: minute.measured for minute in minutes}
+    last = now.replace(second=0, microsecond=0)
+    times = [last - timedelta(minutes=back) for back in range(MINUTES - 1, -1, -1)]
+    most = max((measured.get(at, 0) for at in times), default=0)
+    total = sum(measured.get(at, 0) for at in times)
+    return Bars(
+        bars=tuple(bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
+        most=counted(most),
+        label=f"{counted(total)} checks in the last sixty minutes, "
+        f"at the most {counted(most)} in a minute",
+    )
+
+
+def bar(place: int, at: datetime, measured: int, most: int) -> Bar:
+    height = HEIGHT * measured / most if most else 0
+    return Bar(
+        x=place * (BAR + GAP),
+        y=f"{HEIGHT - height:.1f}",
+        height=f"{height:.1f}",
+        said=f"{at:%H:%M} UTC: {counted(measured)} checks",
+    )

@@ -1,0 +1,174 @@
+"""The page of operations: the queue's figures, the credentials' windows, who is at work."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.bars import Bars, bars
+from trackers.dashboards.cards import Card, cards
+from trackers.dashboards.words import Moment, ago, ahead
+from trackers.jobs.figures import by_minute, figures
+from trackers.jobs.models import Namespace, Worker
+from trackers.schedule.intervals import current
+from trackers.xapi.models import Credential, Window
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    endpoint: str
+    limit: int
+    remaining: int
+    resets: Moment
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A credential as it may be shown: never a secret of it."""
+
+    id: int
+    name: str
+    kind: str
+    state: str
+    reason: str
+    app: str
+    used: Moment | None
+    gauges: tuple[Gauge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A process of a cluster."""
+
+    host: str
+    pid: int
+    kind: str
+    started: Moment
+    seen: Moment
+    doing: str
+    doing_since: Moment | None
+    is_stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    paused: bool
+    held: Moment | None
+    because: str
+    failures: int
+
+
+@require_safe
+@staff_only
+def operations(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/operations.html", shown())
+
+
+@require_safe
+@staff_only
+def operations_now(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/_operations.html", shown())
+
+
+@require_safe
+@staff_only
+def strip(request: HttpRequest) -> HttpResponse:
+    """A line of figures for the head of the tweets page, and what a person should do first."""
+    now, _ = current()
+    return render(
+        request,
+        "dashboards/_strip.html",
+        {
+            "cards": cards(figures()),
+            "no_worker": not Worker.objects.alive(now=now).exists(),
+            "no_credential": not Credential.objects.enabled().exists(),
+            "queues": [queue for queue in queues(now=now) if queue.paused or queue.held],
+        },
+    )
+
+
+def shown() -> dict[str, object]:
+    now, _ = current()
+    hands = workers(now=now)
+    drawn: Bars = bars(by_minute(), now=now)
+    found: tuple[Card, ...] = cards(figures())
+    return {
+        "now": now,
+        "cards": found,
+        "bars": drawn,
+        "keys": keys(now=now),
+        "hands": hands,
+        "no_worker": not any(not hand.is_stale for hand in hands),
+        "queues": queues(now=now),
+    }
+
+
+def keys(*, now: datetime) -> list[Key]:
+    # The secrets are not even read: a lost field key must not take this page away.
+    found = Credential.objects.defer("secrets").prefetch_related("windows")
+    return [key(credential, now=now) for credential in found]
+
+
+def key(credential: Credential, *, now: datetime) -> Key:
+    windows = sorted(credential.windows.all(), key=lambda window: window.endpoint)
+    return Key(
+        id=credential.pk,
+        name=credential.name,
+        kind=f"{credential.get_kind_display()}, {credential.api}",
+        state=credential.state,
+        reason=credential.disabled_because,
+        app=credential.app,
+        used=ago(credential.used_at, now=now) if credential.used_at else None,
+        gauges=tuple(gauge(window, now=now) for window in windows),
+    )
+
+
+def gauge(window: Window, *, now: datetime) -> Gauge:
+    return Gauge(
+        endpoint=window.endpoint,
+        limit=window.limit,
+        remaining=window.remaining,
+        resets=ahead(window.resets_at, now=now),
+        is_over=window.resets_at <= now,
+    )
+
+
+def workers(*, now: datetime) -> list[Hand]:
+    return [hand(worker, now=now) for worker in Worker.objects.all()]
+
+
+def hand(worker: Worker, *, now: datetime) -> Hand:
+    return Hand(
+        host=worker.host,
+        pid=worker.pid,
+        kind=worker.get_kind_display(),
+        started=ago(worker.started_at, now=now),
+        seen=ago(worker.seen_at, now=now),
+        doing=worker.doing,
+        doing_since=ago(worker.doing_since, now=now)
+        if worker.doing and worker.doing_since
+        else None,
+        is_stale=worker.seen_at <= now - Worker.SILENT_AFTER,
+    )
+
+
+def queues(*, now: datetime) -> list[Queue]:
+    return [
+        Queue(
+            name=namespace.name,
+            paused=namespace.paused,
+            held=ahead(namespace.held_until, now=now)
+            if namespace.held_until and namespace.held(now=now)
+            else None,
+            because=namespace.held_because,
+            failures=namespace.failures,
+        )
+        for namespace in Namespace.objects.all()
+    ]

@@ -1,0 +1,134 @@
+"""The rows of the tweets page: everything that is shown of fifty tweets, in three queries."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from trackers.dashboards.sparkline import Sparkline, sparkline
+from trackers.dashboards.state import State, state_of
+from trackers.dashboards.words import Moment, ago, ahead, counted, signed
+from trackers.schedule.intervals import Plan
+from trackers.tweets.history import Run
+from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.series import Usual, holes, recent
+from trackers.updater.models import TweetUpdate
+
+RUNS_DRAWN = 32
+
+LABELS = {
+    "impressions": "Views",
+    "likes": "Likes",
+    "retweets": "Retweets",
+    "replies": "Replies",
+    "quotes": "Quotes",
+    "bookmarks": "Bookmarks",
+}
+assert set(LABELS) == set(METRICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One count as it is stored, and by how much the last change moved it."""
+
+    metric: str
+    label: str
+    value: str
+    delta: str
+    falls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tweet as the list shows it. `version` changes with anything but the passing of time."""
+
+    id: str
+    author: str
+    handle: str
+    initial: str
+    hue: int
+    text: str | None
+    born: Moment | None
+    state: State
+    figures: tuple[Figure, ...]
+    since: str
+    spark: Sparkline | None
+    checked: Moment | None
+    due: Moment | None
+    asking: bool
+    version: str = field(default="", compare=False)
+
+
+def rows(tweets: Sequence[Tweet], plan: Plan, *, now: datetime) -> list[Row]:
+    ids = [tweet.pk for tweet in tweets]
+    jobs = TweetUpdate.objects.in_bulk(ids)
+    runs = recent(ids, most=RUNS_DRAWN)
+    return [
+        row(tweet, jobs.get(tweet.pk), runs.get(tweet.pk, []), usual(tweet, plan), now=now)
+        for tweet in tweets
+    ]
+
+
+def row(
+    tweet: Tweet, job: TweetUpdate | None, runs: Sequence[Run], step: Usual, *, now: datetime
+) -> Row:
+    state = state_of(tweet, job)
+    who = tweet.author
+    name = (who.name or who.username or f"author {who.pk}") if who else "Author not known"
+    text = getattr(tweet, "tweettext", None)
+    return Row(
+        id=str(tweet.pk),
+        author=name,
+        handle=f"@{who.username}" if who and who.username else "",
+        initial=name[:1].upper() if who and (who.name or who.username) else "?",
+        hue=(who.pk if who else 0) % 6,
+        text=text.text if text and not tweet.gone_at else None,
+        born=ago(tweet.created_at, now=now) if tweet.created_at else None,
+        state=state,
+        figures=figures(tweet, runs),
+        since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
+        spark=sparkline(runs, holes(runs, step), LABELS),
+        checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
+        due=ahead(job.due_at, now=now) if job and state.is_scheduled else None,
+        asking=bool(job and job.lease is not None and job.due_at > now),
+        version=version(tweet, job, text and text.text),
+    )
+
+
+def version(tweet: Tweet, job: TweetUpdate | None, text: str | None) -> str:
+    facts = (
+        tweet.measured_until, tweet.counts(), tweet.missing_because, tweet.gone_at, tweet.paused,
+        job and (job.due_at, job.lease, job.attempts), text, str(tweet.author),
+    )  # fmt: skip
+    return f"{zlib.crc32(repr(facts).encode()):08x}"
+
+
+def figures(tweet: Tweet, runs: Sequence[Run]) -> tuple[Figure, ...]:
+    """The newest figures as they are stored, and what the newest run changed."""
+    before = runs[-2] if len(runs) > 1 else None
+    return tuple(figure(metric, tweet, before) for metric in LABELS)
+
+
+def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
+    value = getattr(tweet, metric)
+    was = getattr(before, metric) if before else None
+    moved = value - was if value is not None and was is not None else 0
+    return Figure(
+        metric=metric,
+        label=LABELS[metric],
+        value=counted(value) if value is not None else "–",
+        delta=signed(moved),
+        falls=moved < 0,
+    )
+
+
+def usual(tweet: Tweet, plan: Plan) -> Usual:
+    """How often the plan looks at this tweet, for any time."""
+
+    def every(at: datetime) -> object:
+        tier = plan.tier(tweet.created_at, now=at) or (plan.tiers[-1] if plan.tiers else None)
+        return tier.every if tier else None
+
+    return every  # type: ignore[return-value]

@@ -1,0 +1,76 @@
+"""A small curve for a row of the list: points of an inline SVG, made on the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trackers.dashboards.words import counted, lasting
+from trackers.tweets.history import Run
+
+WIDTH, HEIGHT, MARGIN = 120, 30, 3
+
+# The first that is known is drawn; v1.1 knows no impressions.
+PREFERRED = ("impressions", "likes", "retweets")
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """`lines` are polylines, broken where nobody measured; `end` is the newest point."""
+
+    lines: tuple[str, ...]
+    end: tuple[str, str]
+    label: str
+
+
+def sparkline(
+    runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
+) -> Sparkline | None:
+    """The newest runs of one tweet; None while there are not two measurements to draw between."""
+    metric = next((name for name in PREFERRED if known(runs, name)), None)
+    if metric is None:
+        return None
+    stretches = unbroken(runs, holes, metric)
+    points = [point for stretch in stretches for point in stretch]
+    if len(points) < 2:
+        return None
+    first, last = points[0], points[-1]
+    low, high = min(value for _, value in points), max(value for _, value in points)
+    duration = runs[-1].measured_until - runs[0].taken_at
+
+    def placed(point: tuple[float, int]) -> tuple[str, str]:
+        x = scaled(point[0] - first[0], last[0] - first[0], WIDTH)
+        y = HEIGHT - scaled(point[1] - low, high - low, HEIGHT)
+        return f"{x:.1f}", f"{y:.1f}"
+
+    return Sparkline(
+        lines=tuple(" ".join(",".join(placed(point)) for point in line) for line in stretches),
+        end=placed(last),
+        label=f"{names[metric]} from {counted(first[1])} to {counted(last[1])} "
+        f"in {lasting(duration)}, lowest {counted(low)}, highest {counted(high)}",
+    )
+
+
+def known(runs: Sequence[Run], metric: str) -> bool:
+    return any(getattr(run, metric) is not None for run in runs)
+
+
+def unbroken(
+    runs: Sequence[Run], holes: frozenset[int], metric: str
+) -> list[list[tuple[float, int]]]:
+    """(seconds, value) at the beginning and the end of each run, in stretches without a hole."""
+    stretches: list[list[tuple[float, int]]] = [[]]
+    for place, run in enumerate(runs):
+        value = getattr(run, metric)
+        if place in holes or value is None:
+            stretches.append([])
+        if value is None:
+            continue
+        stretches[-1].append((run.taken_at.timestamp(), value))
+        if run.measured_until > run.taken_at:
+            stretches[-1].append((run.measured_until.timestamp(), value))
+    return [stretch for stretch in stretches if stretch]
+
+
+def scaled(part: float, whole: float, size: int) -> float:
+    return MARGIN + (size - 2 * MARGIN) * (part / whole if whole else 0.0)

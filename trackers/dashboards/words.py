@@ -1,0 +1,54 @@
+"""Numbers and times as people say them; what is rounded here stands exactly in the title."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time for `_time.html`. `words` is only what stands there until the page's script runs."""
+
+    at: datetime
+    words: str
+    exact: str
+
+
+def counted(number: int) -> str:
+    return f"{number:,}"
+
+
+def signed(number: int) -> str:
+    """With its sign, the minus being one; nothing at all for nothing."""
+    return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else ""
+
+
+def lasting(length: timedelta) -> str:
+    """A length in its one or two largest units: 48 s, 12 min, 3 h 4 min, 2 d 5 h."""
+    seconds = max(0, int(length.total_seconds()))
+    if seconds < 60:
+        return f"{seconds} s"
+    for place, (size, unit) in enumerate(UNITS):
+        if seconds >= size:
+            said = f"{seconds // size} {unit}"
+            rest = seconds % size
+            if place + 1 < len(UNITS) and rest >= UNITS[place + 1][0]:
+                said += f" {rest // UNITS[place + 1][0]} {UNITS[place + 1][1]}"
+            return said
+    raise AssertionError("every length has a unit")
+
+
+def exactly(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def ago(at: datetime, *, now: datetime) -> Moment:
+    return Moment(at, f"{lasting(now - at)} ago", exactly(at))
+
+
+def ahead(at: datetime, *, now: datetime) -> Moment:
+    words = f"in {lasting(at - now)}" if at > now else f"due {lasting(now - at)} ago"
+    return Moment(at, words, exactly(at))

@@ -1,0 +1,45 @@
+"""Lengths of time as people write them: 60s, 18m, 1h30m, 7d, or H:MM:SS. One reader for all."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from django.utils.dateparse import parse_duration
+
+UNITS = {"w": 604800, "d": 86400, "h": 3600, "m": 60, "s": 1}
+SPELLED = re.compile(r"(\d+(?:\.\d+)?)\s*(w|d|h|min|m|sec|s)", re.IGNORECASE)
+WHOLE = re.compile(rf"(?:{SPELLED.pattern}\s*)+", re.IGNORECASE)
+
+
+def parse(text: str) -> timedelta:
+    """Raises ValueError, with a sentence, when the text is no length of time."""
+    text = text.strip()
+    try:
+        if WHOLE.fullmatch(text):
+            parts = SPELLED.findall(text)
+            return timedelta(
+                seconds=sum(float(number) * UNITS[unit[0].lower()] for number, unit in parts)
+            )
+        found = parse_duration(text) if ":" in text else None
+    except (OverflowError, ValueError):
+        found = None
+    if found is None:
+        raise ValueError(
+            f"“{text[:40]}” is no length of time: write it as 60s, 18m, 1h, 7d or 1:30:00."
+        )
+    return found
+
+
+def spell(length: timedelta) -> str:
+    """The shortest writing that `parse` reads back as the same length: 18m, 90s, 1h, 7d."""
+    if length % timedelta(seconds=1):
+        return f"{length.total_seconds():.6f}".rstrip("0") + "s"
+    seconds = round(length.total_seconds())
+    # A minute is said in seconds and an hour in minutes or hours, as the defaults are.
+    if 0 <= seconds <= 60:
+        return f"{seconds}s"
+    for unit in ("d", "h", "m"):
+        if seconds % UNITS[unit] == 0:
+            return f"{seconds // UNITS[unit]}{unit}"
+    return f"{seconds}s"

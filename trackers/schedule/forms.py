@@ -1,0 +1,94 @@
+"""Forms for the intervals: lengths as people write them, and the list checked as a whole."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from trackers.schedule.durations import parse, spell
+from trackers.schedule.models import Interval
+from trackers.schedule.validate import Row, faults
+
+
+class LengthField(forms.CharField):
+    """A length of time: 60s, 18m, 1h, 7d or H:MM:SS."""
+
+    def __init__(self, **given: Any) -> None:
+        given.pop("encoder", None)
+        given.setdefault("widget", forms.TextInput(attrs={"size": 10, "spellcheck": "false"}))
+        super().__init__(**given)
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, timedelta):
+            return value
+        text = super().to_python(value)
+        if not text:
+            return None
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise ValidationError(str(error), code="invalid") from None
+
+    def prepare_value(self, value: Any) -> Any:
+        return spell(value) if isinstance(value, timedelta) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(initial) != self.to_python(data))
+        except ValidationError:
+            return True
+
+
+class IntervalForm(forms.ModelForm):
+    """One row, added or changed alone: it must fit among the others."""
+
+    class Meta:
+        model = Interval
+        fields = ("younger_than", "every", "jitter", "enabled")
+        field_classes = {"younger_than": LengthField, "every": LengthField}
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        others = Interval.objects.exclude(pk=self.instance.pk)
+        row = row_of(cleaned)
+        if row is not None:
+            rows = sorted(
+                [*map(written, others), row], key=lambda one: (one.younger_than, one.every)
+            )
+            check(rows)
+        return cleaned
+
+
+class IntervalRowForm(forms.ModelForm):
+    """One row of the list; the list is checked by its formset."""
+
+    class Meta(IntervalForm.Meta):
+        pass
+
+
+class IntervalFormSet(forms.BaseModelFormSet):
+    """The whole list, saved together or not at all."""
+
+    def clean(self) -> None:
+        super().clean()
+        rows = [row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
+        check([row for row in rows if row is not None])
+
+
+def written(interval: Interval) -> Row:
+    return Row(interval.younger_than, interval.every, interval.jitter, interval.enabled)
+
+
+def row_of(cleaned: dict[str, Any]) -> Row | None:
+    """None when a field of it has a fault of its own, which is told beside that field."""
+    names = ("younger_than", "every", "jitter", "enabled")
+    values = [cleaned.get(name) for name in names]
+    return None if None in values else Row(*values)  # type: ignore[arg-type]
+
+
+def check(rows: list[Row]) -> None:
+    if found := faults(rows):
+        raise ValidationError(found)

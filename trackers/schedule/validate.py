@@ -1,0 +1,71 @@
+"""Is this list of intervals one that makes sense? Pure: rows in, a sentence for each fault out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+
+from trackers.schedule.durations import spell
+
+SHORTEST = timedelta(seconds=1)
+LONGEST = timedelta(days=365)
+OLDEST = timedelta(days=36500)
+JITTER = 0.05
+MOST_JITTER = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """“Younger than … → every …”, as somebody wrote it."""
+
+    younger_than: timedelta
+    every: timedelta
+    jitter: float = JITTER
+    enabled: bool = True
+
+
+def faults(rows: Sequence[Row]) -> list[str]:
+    """What is wrong with the list in the order in which it is given; empty: nothing."""
+    return [*of_each(rows), *of_the_order(rows), *of_the_whole(rows)]
+
+
+def of_each(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        name = f"Younger than {spell(row.younger_than)}"
+        if row.younger_than <= timedelta(0):
+            yield f"{name}: an age must be longer than nothing."
+        elif row.younger_than > OLDEST:
+            yield f"{name}: an age of more than {spell(OLDEST)} is beyond any tweet."
+        elif row.every > row.younger_than and row.every >= SHORTEST:
+            yield (
+                f"{name}: every {spell(row.every)} is longer than the age itself, so that no tweet "
+                "would be looked up in it."
+            )
+        if row.every < SHORTEST:
+            yield f"{name}: every {spell(row.every)} is too often; once a second is the most."
+        elif row.every > LONGEST:
+            yield f"{name}: every {spell(row.every)} is too seldom; once a year is the least."
+        if not 0 <= row.jitter <= MOST_JITTER:
+            yield f"{name}: a jitter is a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
+
+
+def of_the_order(rows: Sequence[Row]) -> Iterator[str]:
+    bounds = [row.younger_than for row in rows]
+    for before, after in pairwise(bounds):
+        if after == before:
+            yield f"Younger than {spell(after)} is there twice."
+        elif after < before:
+            yield (
+                f"Younger than {spell(after)} stands after younger than {spell(before)}: "
+                "the ages must increase."
+            )
+
+
+def of_the_whole(rows: Sequence[Row]) -> Iterator[str]:
+    if not any(row.enabled for row in rows):
+        yield (
+            "At least one interval must be enabled. To stop all look-ups, pause the namespace "
+            "tweet:update."
+        )

@@ -1,0 +1,64 @@
+"""Authors whose name is to be asked for, and what is written of them once X told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from trackers.xapi.answers import Account
+from tweetwatch.database import cursor
+
+# New ones, and those with a hidden tweet that was seen as such after they were last asked for.
+TO_ASK = """
+    (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
+    UNION
+    (SELECT a.id FROM trackers_tweet t JOIN trackers_author a ON a.id = t.author_id
+     WHERE t.missing_because = 'unauthorized' AND a.checked_at < t.missing_since
+     LIMIT %(limit)s)
+    LIMIT %(limit)s
+"""
+
+NAME = """
+    WITH told AS MATERIALIZED (
+        SELECT * FROM unnest(%(ids)s::bigint[], %(usernames)s::text[], %(names)s::text[],
+                             %(protected)s::bool[]) AS told(id, username, name, protected)
+    )
+    UPDATE trackers_author a
+    SET checked_at = now(), username = coalesce(told.username, a.username),
+        name = coalesce(told.name, a.name), protected = coalesce(told.protected, a.protected)
+    FROM unnest(%(asked)s::bigint[]) AS asked(id) LEFT JOIN told ON told.id = asked.id
+    WHERE a.id = asked.id
+"""
+
+# "Not authorized" is all that the tweets' endpoint says; now we know why.
+WHY_HIDDEN = """
+    UPDATE trackers_tweet t
+    SET missing_because = CASE WHEN a.id = ANY(%(suspended)s::bigint[]) THEN 'suspended'
+                               ELSE 'protected' END
+    FROM trackers_author a
+    WHERE a.id = ANY(%(asked)s::bigint[]) AND t.author_id = a.id
+      AND t.missing_because = 'unauthorized'
+      AND (a.protected OR a.id = ANY(%(suspended)s::bigint[]))
+"""
+
+
+def to_ask(*, limit: int) -> list[int]:
+    """Ids of authors to ask X for."""
+    with cursor() as db:
+        return [row[0] for row in db.execute(TO_ASK, {"limit": limit})]
+
+
+def name(asked: Sequence[int], accounts: Iterable[Account], *, suspended: Sequence[int]) -> None:
+    """Write what X told of the authors that were asked for; nothing told is an answer too."""
+    accounts = list(accounts)
+    with cursor() as db:
+        db.execute(
+            NAME,
+            {
+                "asked": list(asked),
+                "ids": [account.id for account in accounts],
+                "usernames": [account.username for account in accounts],
+                "names": [account.name for account in accounts],
+                "protected": [account.protected for account in accounts],
+            },
+        )
+        db.execute(WHY_HIDDEN, {"asked": list(asked), "suspended": list(suspended)})

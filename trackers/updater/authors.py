@@ -1,0 +1,49 @@
+"""Who posted: names of new authors, and why the tweets of an author are not shown to us.
+
+X bills an account more than a post, so each is asked for once, and again only when one of its
+tweets is hidden: the users endpoint alone tells protected from suspended.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import timedelta
+
+from trackers.tweets.authors import name, to_ask
+from trackers.xapi import client, turns
+from trackers.xapi.endpoints import ACCOUNTS
+from trackers.xapi.errors import XError
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 100
+REQUESTS_A_ROUND = 10
+
+
+def ask_authors(*, base_url: str, timeout: timedelta) -> int:
+    """Ask X for authors we do not know; how many it told of. Stops at the first refusal."""
+    told = 0
+    for _ in range(REQUESTS_A_ROUND):
+        ids = to_ask(limit=AT_ONCE)
+        if not ids:
+            break
+        turn = turns.take(ACCOUNTS)
+        if not isinstance(turn, turns.Turn):
+            break
+        try:
+            answer = client.look_up_accounts(
+                turn.credential, ids, base_url=base_url, timeout=timeout
+            )
+        except XError as error:
+            turns.learn(turn.credential, error.window)
+            logger.warning("authors are not known yet: %s", error)
+            break
+        turns.learn(turn.credential, answer.window)
+        name(ids, answer.accounts.values(), suspended=suspended(answer.missing))
+        told += len(answer.accounts)
+    return told
+
+
+def suspended(missing: Mapping[int, str]) -> list[int]:
+    return [id for id, reason in missing.items() if reason == "suspended"]
