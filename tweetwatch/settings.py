@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import environ
@@ -56,6 +57,12 @@ _database = environment.database(env) or {
 _options = {
     **_database.get("OPTIONS", {}),  # type: ignore[dict-item]
     "application_name": "tweetwatch",
+    # A database that fell silent is a lost connection after some 15 s, not a worker that hangs.
+    "connect_timeout": 5,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 15000,
     # The claim and the save are planned once per connection instead of once per batch.
     "prepare_threshold": 3,
 }
@@ -154,16 +161,19 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
+# Without a collectstatic (the demo, tests) the files are served from where they lie.
+_collected = STATIC_ROOT.is_dir()
+if not _collected:
+    warnings.filterwarnings("ignore", "No directory at", UserWarning)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
-        if DEBUG or not STATIC_ROOT.is_dir()
+        if DEBUG or not _collected
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-# Without a collectstatic (the demo, tests) the files are served from where they lie.
-WHITENOISE_USE_FINDERS = DEBUG or not STATIC_ROOT.is_dir()
+WHITENOISE_USE_FINDERS = DEBUG or not _collected
 
 # Security
 

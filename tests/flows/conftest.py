@@ -29,6 +29,14 @@ def wait_until(fact, *, within, what):
     pytest.fail(f"after {within} s still not: {what}")
 
 
+def lives(pid):
+    """A zombie does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 class Product:
     """One installation: its database, its X, and the processes that were started for it."""
 
@@ -98,12 +106,10 @@ class Product:
             "SELECT pid FROM trackers_worker WHERE kind = %s ORDER BY started_at, pid", kind
         )
         family = None
-        if cluster is not None and psutil.pid_exists(cluster.pid):
+        if cluster is not None and lives(cluster.pid):
             children = psutil.Process(cluster.pid).children(recursive=True)
             family = {cluster.pid, *(child.pid for child in children)}
-        return [
-            pid for (pid,) in rows if psutil.pid_exists(pid) and (family is None or pid in family)
-        ]
+        return [pid for (pid,) in rows if lives(pid) and (family is None or pid in family)]
 
     def wait_for(self, kind, count=1, cluster=None):
         return wait_until(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,8 +12,24 @@ from django.contrib.auth.models import User
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
+from trackers.xapi.answers import Figures
 
 BORN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without a Chromium the browser tests are left out, in one line; in CI that is an error."""
+    if shutil.which("chromium") or shutil.which("chromium-browser"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("browser")]
+    if not left_out:
+        return
+    said = f"{len(left_out)} browser tests: there is no chromium on the PATH"
+    if os.environ.get("BROWSER_TESTS") == "required":
+        raise pytest.UsageError(f"BROWSER_TESTS=required, but {said}.")
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+    config.get_terminal_writer().line(f"Left out {said}.")
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +55,6 @@ def watched(low=0, *, text="Some words", author_id=7, username="ada", due_in=48,
 
 def measure(tweet, seconds, **counts):
     """X answered with these counts so many seconds after the tweet's birth; the others are 0."""
-    given = tuple(counts.get(metric, 0) for metric in METRICS)
+    given = Figures(*(counts.get(metric, 0) for metric in METRICS))
     at = BORN + timedelta(seconds=seconds)
     record([Measured(tweet.id, at, given, hole_after=timedelta(seconds=120))])

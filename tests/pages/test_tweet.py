@@ -37,6 +37,7 @@ def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
 
 def test_a_range_leaves_out_what_ended_before_it(staff):
     tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - timedelta(seconds=7500))
     measure(tweet, -7200, likes=1)
     measure(tweet, 0, likes=2)
 
@@ -83,15 +84,16 @@ def test_the_csv_has_the_whole_history(staff):
     assert rows == expected
 
 
-def test_a_page_of_a_tweet_costs_six_queries_however_long_its_history(
+def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
     staff, django_assert_num_queries
 ):
     tweet = watched()
     for seconds in range(0, 600, 60):
         measure(tweet, seconds, likes=seconds)
 
-    # Session, user; the tweet, time and intervals, its runs, its job and its newest runs.
-    with django_assert_num_queries(7):
+    # Session, user, the tweet, its job. Beside these, on a cursor of their own that is not
+    # counted: time and intervals; its runs; its newest runs.
+    with django_assert_num_queries(4):
         staff.get(f"/tweets/{tweet.id}/")
 
 

@@ -77,7 +77,7 @@ class Sentinel(stock.Sentinel):
         self.news = news
         self.since = time.monotonic()
 
-    def spawn_process(self, target: Callable[..., None], *args: Any) -> Child:  # type: ignore[override]
+    def spawn_process(self, target: Callable[..., None], *args: Any) -> Child:
         child = Child(
             target=_live,
             args=(target, args, os.getpid(), self.cluster_id),
@@ -152,9 +152,9 @@ class Cluster(stock.Cluster):
     stop_requested = False
 
     # None in the stock class until the start.
-    sentinel: Child  # type: ignore[assignment]
-    stop_event: Flag  # type: ignore[assignment]
-    start_event: Flag  # type: ignore[assignment]
+    sentinel: Child
+    stop_event: Flag
+    start_event: Flag
     pid: int
     news: Channel
 

@@ -73,6 +73,9 @@ READY_IN = """
 # MATERIALIZED: without the fence the planner may run the LIMIT more than once and lock more.
 # SKIP LOCKED: rivals take the next rows; what one of them just claimed drops out by its new due_at.
 # now(), never clock_timestamp(): a volatile bound is no index condition.
+# coalesce: paused or held there are no knobs, and a LIMIT of null would be none at all.
+# ANY(ARRAY(…)): by the primary key whatever the statistics say. Once the queue was analyzed empty,
+# the join alone is planned as a walk over the whole table for each key, until the next analyze.
 # A lease still on a due row ran out: one strike. Two strikes: looked up alone, so that a key that
 # kills its worker takes nobody along. A third: isolated, out of the way until a person retries it.
 CLAIM = """
@@ -88,7 +91,7 @@ CLAIM = """
         FROM {job}
         WHERE due_at <= now() AND due_at >= %(low)s::timestamptz
         ORDER BY due_at
-        LIMIT (SELECT size FROM knobs)
+        LIMIT coalesce((SELECT size FROM knobs), 0)
         FOR UPDATE SKIP LOCKED
     ),
     ready AS MATERIALIZED (
@@ -103,7 +106,7 @@ CLAIM = """
         UPDATE {job} j
         SET due_at = now() + knobs.lease, lease = %(token)s, attempts = head.strikes
         FROM head, ready, knobs
-        WHERE j.key = head.key AND ready.go
+        WHERE j.key = ANY(ARRAY(SELECT key FROM head)) AND j.key = head.key AND ready.go
           AND CASE WHEN ready.first_strikes = 2 THEN head.key = ready.first_key
                    ELSE head.strikes < 2 END
         RETURNING j.key, head.due_at, j.due_at AS expires_at
@@ -112,7 +115,7 @@ CLAIM = """
         UPDATE {job} j
         SET due_at = '9000-01-01Z', lease = NULL, attempts = 3
         FROM head
-        WHERE j.key = head.key AND head.strikes >= 3
+        WHERE j.key = ANY(ARRAY(SELECT key FROM head WHERE strikes >= 3)) AND j.key = head.key
         RETURNING j.key
     )
     SELECT array_agg(key ORDER BY key), min(due_at), min(expires_at), now(),
@@ -169,7 +172,8 @@ FINISH = """
     ),
     moved AS (
         UPDATE {job} j SET due_at = now() + next.delay, lease = NULL, attempts = 0
-        FROM next WHERE j.key = next.key AND j.lease = %(lease)s
+        FROM next
+        WHERE j.key = ANY(%(moved)s::bigint[]) AND j.key = next.key AND j.lease = %(lease)s
         RETURNING j.key
     ),
     ended AS (
@@ -224,7 +228,11 @@ def schedule_many(namespace: str, jobs: Iterable[tuple[int, timedelta]]) -> int:
         given = {"namespace": namespace, "count": count}
         reserved = db.execute(RESERVE_ARRIVALS, given).fetchone()
         start = max(0.0, reserved[0]) if reserved else 0.0
-        db.execute(query, {"namespace": namespace, "start": start})
+        inserted = db.execute(query, {"namespace": namespace, "start": start}).rowcount
+        # The caller may schedule again in this transaction.
+        db.execute("DROP TABLE arrivals")
+        if count and not inserted:
+            raise LookupError(f"The namespace {namespace!r} has no row in the table of namespaces.")
     return count
 
 
@@ -274,7 +282,9 @@ def _claim(
             isolated[0],
         )
     if keys is None:
-        return None
+        # They stood before others that are due.
+        again = {"limit": limit, "buffer_ttl": buffer_ttl, "low": low}
+        return _claim(namespace, **again) if isolated else None  # type: ignore[arg-type]
     return Batch(
         lease=token,
         keys=tuple(keys),

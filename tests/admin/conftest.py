@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+
+@pytest.fixture(autouse=True)
+def _plain_http(settings):
+    settings.SECURE_SSL_REDIRECT = False
+
+
+@pytest.fixture
+def staff(client, db):
+    """A client that is logged in as an administrator."""
+    client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
+    return client
+
+
+def said(page):
+    """The messages of the page that a redirect leads to."""
+    return [str(message) for message in page.context["messages"]]
+
+
+def act(staff, address, action, *keys):
+    """Choose rows in a list and run an action on them."""
+    given = {"action": action, "_selected_action": [str(key) for key in keys]}
+    return staff.post(address, given, follow=True)

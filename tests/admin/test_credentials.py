@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.db import connection
+
+from tests.admin.conftest import act, said
+from tests.factories import CredentialFactory
+from trackers.xapi.models import Credential
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/trackers/credential/"
+SECRET = "planted+Bearer/0123456789"
+NONE = {
+    "windows-TOTAL_FORMS": "0", "windows-INITIAL_FORMS": "0",
+    "windows-MIN_NUM_FORMS": "0", "windows-MAX_NUM_FORMS": "0",
+}  # fmt: skip
+BEARER = {"name": "mine", "kind": "bearer", "api": "v2", "app": "", "project": "", **NONE}
+
+
+def test_a_bearer_token_is_added(staff):
+    staff.post(f"{LIST}add/", {**BEARER, "bearer_token": SECRET})
+
+    assert dict(Credential.objects.get().secrets) == {"bearer_token": SECRET}
+
+
+def test_what_is_missing_is_told_and_what_was_typed_is_not_shown_again(staff):
+    given = {**BEARER, "kind": "oauth1", "consumer_key": SECRET}
+
+    page = staff.post(f"{LIST}add/", given).content.decode()
+
+    assert "needs consumer_secret, access_token, access_token_secret" in page
+    assert SECRET not in page
+    assert not Credential.objects.exists()
+
+
+def test_a_secret_of_another_kind_is_refused(staff):
+    page = staff.post(f"{LIST}add/", {**BEARER, "bearer_token": "t", "access_token": SECRET})
+
+    assert "A bearer credential has no access_token." in page.content.decode()
+    assert SECRET not in page.content.decode()
+
+
+def test_stored_secrets_are_never_shown_and_stay_when_left_empty(staff):
+    credential = CredentialFactory(secrets={"bearer_token": SECRET})
+    change = f"{LIST}{credential.pk}/change/"
+
+    page = staff.get(change).content.decode()
+    staff.post(change, {**BEARER, "name": "renamed"})
+
+    assert SECRET not in page
+    assert page.count("set; leave empty to keep it") == 1
+    assert page.count("not set") == 4
+    credential.refresh_from_db()
+    assert (credential.name, dict(credential.secrets)) == ("renamed", {"bearer_token": SECRET})
+
+
+def test_a_secret_is_replaced(staff):
+    credential = CredentialFactory()
+
+    staff.post(f"{LIST}{credential.pk}/change/", {**BEARER, "bearer_token": SECRET})
+
+    credential.refresh_from_db()
+    assert dict(credential.secrets) == {"bearer_token": SECRET}
+    assert not LogEntry.objects.filter(change_message__contains=SECRET).exists()
+
+
+def test_a_secret_that_cannot_be_decrypted_is_told_and_can_be_entered_anew(staff):
+    credential = CredentialFactory()
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE trackers_credential SET secrets = 'not to be decrypted'")
+    change = f"{LIST}{credential.pk}/change/"
+
+    assert credential.name in staff.get(LIST).content.decode()
+    assert "cannot be decrypted" in staff.get(change).content.decode()
+    staff.post(change, {**BEARER, "bearer_token": SECRET})
+
+    assert dict(Credential.objects.get().secrets) == {"bearer_token": SECRET}
+
+
+def test_credentials_are_disabled_and_enabled(staff):
+    credential = CredentialFactory()
+
+    act(staff, LIST, "disable", credential.pk)
+    credential.refresh_from_db()
+    assert credential.disabled_because == "disabled by ada"
+
+    act(staff, LIST, "enable", credential.pk)
+    credential.refresh_from_db()
+    assert credential.state == "ready"
+
+
+def test_a_check_asks_x_and_tells_what_it_said(staff, fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    credential = CredentialFactory()
+
+    page = act(staff, LIST, "ask", credential.pk)
+
+    assert said(page)[0].startswith(f"{credential.name}: ok")
+    assert len(fakex.log()) == 1

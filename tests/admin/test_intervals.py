@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.admin.conftest import said
+from tests.factories import TweetFactory
+from trackers.schedule.models import Interval
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/trackers/interval/"
+
+
+def rows():
+    return [(i.younger_than, i.every, i.jitter, i.enabled) for i in Interval.objects.all()]
+
+
+def save(staff, **changed):
+    """The list as the page has it, with fields changed: `every_0="30s"`."""
+    formset = staff.get(LIST).context["cl"].formset
+    given = {"_save": "Save"}
+    for field in formset.management_form:
+        given[field.html_name] = field.value()
+    for form in formset.forms:
+        for field in form:
+            value = field.value()
+            if field.name == "enabled" and not value:
+                continue
+            given[field.html_name] = "on" if field.name == "enabled" else value
+    for name, value in changed.items():
+        field, _, place = name.rpartition("_")
+        given[f"form-{place}-{field}"] = value
+        if value is None:
+            del given[f"form-{place}-{field}"]
+    return staff.post(LIST, given, follow=True)
+
+
+def test_a_person_changes_sixty_seconds_to_thirty(staff):
+    before = rows()
+
+    page = save(staff, every_0="30s")
+
+    assert page.status_code == 200
+    assert rows() == [(timedelta(minutes=18), timedelta(seconds=30), 0.05, True), *before[1:]]
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"every_0": "0s"}, "Younger than 18m: every 0s is too often; once a second is the most."),
+        ({"every_0": "2h"}, "is longer than the age itself"),
+        ({"younger_than_1": "10m"}, "the ages must increase"),
+        ({"every_1": "soon"}, "“soon” is no length of time"),
+        ({f"enabled_{place}": None for place in range(5)}, "At least one interval must be enabled"),
+    ],
+)
+def test_a_list_with_a_fault_is_refused_as_a_whole_with_a_sentence(staff, changed, sentence):
+    before = rows()
+
+    page = save(staff, **{"every_4": "2d", **changed})
+
+    assert sentence in page.content.decode()
+    assert rows() == before
+
+
+def test_a_new_row_must_fit_among_the_others(staff):
+    given = {"younger_than": "1h", "every": "1m", "jitter": "0.05", "enabled": "on"}
+
+    refused = staff.post(f"{LIST}add/", given)
+    staff.post(f"{LIST}add/", {**given, "younger_than": "2:00:00"})
+
+    assert "Younger than 1h is there twice." in refused.content.decode()
+    assert Interval.objects.filter(younger_than=timedelta(hours=2)).count() == 1
+
+
+def test_replan_moves_what_is_scheduled_and_brings_back_what_rests(staff):
+    TweetFactory(measured=True)
+
+    page = staff.post(f"{LIST}replan/", follow=True)
+
+    assert "1 resting tweets brought back" in said(page)[0]
+    assert TweetUpdate.objects.count() == 1
+
+
+def test_replan_is_a_post(staff):
+    assert staff.get(f"{LIST}replan/").status_code == 405
+
+
+def interval(*arguments):
+    out = io.StringIO()
+    call_command("interval", *arguments, stdout=out, stderr=io.StringIO())
+    return out.getvalue()
+
+
+def test_the_command_replaces_the_whole_list_and_keeps_known_jitter():
+    Interval.objects.filter(younger_than=timedelta(hours=1)).update(jitter=0.2)
+
+    interval("set", "60m=30s", "2h=1m")
+
+    assert rows() == [
+        (timedelta(hours=1), timedelta(seconds=30), 0.2, True),
+        (timedelta(hours=2), timedelta(minutes=1), 0.05, True),
+    ]
+
+
+def test_the_command_sets_one_jitter_for_all():
+    interval("set", "60m=30s", "2h=1m", "--jitter", "0")
+
+    assert [row[2] for row in rows()] == [0, 0]
+
+
+@pytest.mark.parametrize("fault", ["1h", "1h=", "1h=2h", "1h=0s", "x=y"])
+def test_the_command_refuses_a_fault_and_changes_nothing(fault):
+    before = rows()
+
+    with pytest.raises(CommandError) as refused:
+        interval("set", "18m=60s", fault)
+
+    assert refused.value.returncode == 2
+    assert str(refused.value).endswith(".")
+    assert rows() == before
+
+
+def test_the_command_lists_the_defaults():
+    assert interval("list").splitlines()[0] == "younger than 18m: every 60s, jitter 0.05"
+
+    told = [json.loads(line) for line in interval("list", "--json").splitlines()]
+
+    assert [(row["younger_than_seconds"], row["every_seconds"]) for row in told] == [
+        (1080, 60), (3600, 300), (86400, 3600), (604800, 21600), (2592000, 86400),
+    ]  # fmt: skip

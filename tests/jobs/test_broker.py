@@ -1,0 +1,160 @@
+"""The broker as django-q2's pusher and monitor call it."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+from django_q.models import OrmQ
+from django_q.signing import SignedPackage
+from django_q.tasks import async_task
+
+from tests.conftest import url_of
+from tests.jobs.conftest import NAME
+from trackers.jobs import queue
+from trackers.jobs.broker import PostgresBroker
+from trackers.jobs.channel import MessageTooLargeError
+from trackers.jobs.models import Namespace
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def dequeue(broker, *, seconds=5.0):
+    """What the broker gives within the time; it answers None while there is nothing."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := broker.dequeue():
+            return found
+    return None
+
+
+def test_a_due_batch_becomes_one_signed_task_of_its_namespace():
+    for key in (3, 1, 2):
+        queue.schedule(NAME, key, -timedelta(seconds=10))
+
+    [(ack_id, pack)] = PostgresBroker("tweetwatch").dequeue()
+
+    task = SignedPackage.loads(pack)
+    assert task["func"] == "trackers.tasks.update_tweets"
+    [batch] = task["args"]
+    assert (batch.keys, batch.namespace) == ((1, 2, 3), NAME)
+    assert ack_id == ("batch", NAME)
+
+
+def test_a_batch_needs_no_acknowledgement():
+    queue.schedule(NAME, 1, -timedelta(seconds=10))
+    broker = PostgresBroker("tweetwatch")
+    [(ack_id, _)] = broker.dequeue()
+
+    broker.acknowledge(ack_id)
+    broker.fail(ack_id)
+
+    assert queue.get(NAME) is None
+
+
+def test_a_partial_batch_comes_once_its_buffer_ttl_is_over():
+    Namespace.objects.update(buffer_ttl=timedelta(seconds=0.4))
+    broker = PostgresBroker("tweetwatch")
+    queue.schedule(NAME, 1, timedelta(0))
+    began = time.monotonic()
+
+    assert dequeue(broker)
+
+    assert 0.35 <= time.monotonic() - began < 1.0
+
+
+def test_a_key_put_before_the_bound_is_found_all_the_same():
+    broker = PostgresBroker("tweetwatch")
+    queue.schedule(NAME, 1, -timedelta(seconds=5))
+    assert broker.dequeue()
+
+    queue.schedule(NAME, 2, -timedelta(hours=1))
+
+    began = time.monotonic()
+    assert dequeue(broker)
+    assert time.monotonic() - began < 2
+
+
+def test_what_is_rolled_back_was_never_enqueued():
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        async_task("math.sqrt", 4)
+        raise ZeroDivisionError
+
+    assert OrmQ.objects.count() == 0
+
+
+def test_an_ordinary_task_comes_once_and_is_forgotten_when_acknowledged():
+    async_task("math.sqrt", 4)
+    one, other = PostgresBroker("tweetwatch"), PostgresBroker("tweetwatch")
+
+    [(ack_id, pack)] = dequeue(one)
+
+    assert SignedPackage.loads(pack)["func"] == "math.sqrt"
+    assert dequeue(other, seconds=1.2) is None
+    one.acknowledge(ack_id)
+    assert OrmQ.objects.count() == 0
+
+
+def test_two_brokers_never_wait_for_each_other():
+    async_task("math.sqrt", 1)
+    async_task("math.sqrt", 2)
+    other = psycopg.connect(url_of(connection.settings_dict["NAME"]))
+    with other:
+        # The first task is in the hands of another pusher whose claim is not committed yet.
+        other.execute("SELECT FROM django_q_ormq ORDER BY lock, id LIMIT 1 FOR UPDATE")
+        began = time.monotonic()
+
+        [(_, pack)] = PostgresBroker("tweetwatch").dequeue()
+
+        assert SignedPackage.loads(pack)["args"] == (2,)
+        assert time.monotonic() - began < 1
+
+
+def test_tasks_of_another_cluster_name_stay():
+    async_task("math.sqrt", 4, broker=PostgresBroker("another"))
+    broker = PostgresBroker("tweetwatch")
+
+    assert dequeue(broker, seconds=0.8) is None
+    assert (broker.queue_size(), PostgresBroker("another").queue_size()) == (0, 1)
+    broker.purge_queue()
+    assert OrmQ.objects.count() == 1
+
+
+def test_a_task_too_large_for_the_cluster_is_refused_when_it_is_enqueued():
+    with pytest.raises(MessageTooLargeError, match="too large"):
+        async_task("builtins.len", "x" * 10_000_000)
+
+    assert OrmQ.objects.count() == 0
+
+
+def test_tasks_come_while_batches_do_not_end():
+    Namespace.objects.update(batch_size=1)
+    for key in range(100):
+        queue.schedule(NAME, key, -timedelta(seconds=10))
+    async_task("math.sqrt", 4)
+    broker = PostgresBroker("tweetwatch")
+
+    kinds = [dequeue(broker)[0][0][0] for _ in range(3)]
+
+    assert "task" in kinds
+    assert "batch" in kinds
+
+
+def test_a_lost_connection_is_met_inside_the_broker(caplog):
+    broker = PostgresBroker("tweetwatch")
+    queue.schedule(NAME, 1, -timedelta(seconds=10))
+    with connection.cursor() as db:
+        db.execute("SELECT pg_backend_pid()")
+        [pid] = db.fetchone()
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        admin.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+    began = time.monotonic()
+
+    found = dequeue(broker)
+
+    assert found
+    assert time.monotonic() - began < 2
+    assert caplog.text.count("lost its database") == 1

@@ -1,0 +1,121 @@
+"""Several connections and processes on one queue."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import OperationalError, connection
+from django.utils import timezone
+
+from tests.conftest import PROJECT
+from tests.jobs.conftest import NAME
+from trackers.jobs import queue
+from trackers.schedule import steer
+from trackers.tweets.models import Tweet
+from trackers.updater.promote import Verdict
+from trackers.updater.save import save
+
+NOW = timedelta(0)
+
+
+def test_four_processes_claim_each_key_exactly_once_per_due_time(fresh_database):
+    with psycopg.connect(fresh_database) as db:
+        db.execute(
+            "INSERT INTO trackers_tweetupdate SELECT n, now(), NULL, 0 FROM generate_series(1, 5000) n"
+        )
+        db.execute("UPDATE trackers_namespace SET arrivals_per_second = 1000000")
+    drains = [
+        subprocess.Popen(
+            [sys.executable, "-m", "tests.jobs.drain"],
+            cwd=PROJECT,
+            env={**os.environ, "DATABASE_URL": fresh_database},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(4)
+    ]
+
+    said = [drain.communicate(timeout=60)[0].split() for drain in drains]
+
+    assert [drain.returncode for drain in drains] == [0] * 4
+    claimed = Counter(int(key) for keys in said for key in keys)
+    assert set(claimed.values()) == {1}
+    assert set(claimed) == {*range(1, 5001), *range(10_001, 15_001)}
+    assert sum(map(bool, said)) > 1
+
+
+def together(*acts):
+    """Run the acts at the same time, each on a connection of its own; their faults."""
+    start = threading.Barrier(len(acts))
+    faults = []
+
+    def run(act):
+        try:
+            start.wait()
+            act()
+        except Exception as fault:
+            faults.append(fault)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=[act]) for act in acts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in threads)
+    return faults
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
+    queue.schedule_many(NAME, [(key, -timedelta(hours=1)) for key in range(500)])
+    found = []
+
+    def claim():
+        for _ in range(10):
+            if batch := queue.get(NAME, 25):
+                found.append(batch.keys)
+
+    assert together(claim, claim) == []
+
+    keys = [key for batch in found for key in batch]
+    assert len(keys) == len(set(keys)) == 500
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("act", ["schedule_many", "refresh_now", "pause"])
+def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_jobs, act):
+    ids = list(range(1, 2001))
+    Tweet.objects.bulk_create(Tweet(id=id, tracked_at=timezone.now()) for id in ids)
+    acts = {
+        "schedule_many": lambda: queue.schedule_many(NAME, [(id, NOW) for id in reversed(ids)]),
+        "refresh_now": lambda: steer.refresh_now(reversed(ids)),
+        "pause": lambda: (steer.pause(reversed(ids)), steer.resume(ids)),
+    }
+
+    def save_all():
+        for _ in range(20):
+            if batch := queue.get(NAME, 1000):
+                # Every second one rests: so the statement both updates and deletes.
+                verdicts = [Verdict(key, due_in=NOW if key % 2 else None) for key in batch.keys]
+                save(batch, verdicts, at=batch.claimed_at)
+                queue.schedule_many(NAME, ((key, NOW) for key in batch.keys if key % 2 == 0))
+
+    def steer_all():
+        for _ in range(10):
+            acts[act]()
+
+    queue.schedule_many(NAME, [(id, -timedelta(hours=1)) for id in ids])
+
+    faults = together(save_all, steer_all)
+
+    assert not [fault for fault in faults if isinstance(fault, OperationalError)], faults
+    assert faults == []

@@ -1,0 +1,136 @@
+"""A real browser and a real demo: what is on the screen, and what the fake X answered."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import psutil
+import pytest
+import requests
+from playwright.sync_api import sync_playwright
+
+from tests.conftest import PROJECT
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+# A page of the list as it stands at one moment.
+ROWS = """() => [...document.querySelectorAll('#rows tr')].map(row => ({
+    id: row.id.slice(4),
+    checked: row.querySelector('.checked time')?.dateTime ?? null,
+    due: row.querySelector('.next time')?.dateTime ?? null,
+    counts: Object.fromEntries([...row.querySelectorAll('td[data-metric]')].map(
+        cell => [cell.dataset.metric, cell.querySelector('data').textContent])),
+}))"""
+
+
+def poll(fact, *, within, what):
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        if value := fact():
+            return value
+        time.sleep(0.2)
+    pytest.fail(f"after {within} s still not: {what}")
+
+
+class Demo:
+    """`manage.py demo` as a person starts it."""
+
+    def __init__(self, directory, *flags):
+        self.log = directory / "demo.txt"
+        command = [sys.executable, "manage.py", "demo", "--port=0", *flags]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, f"--directory={directory / 'demo'}"],
+                cwd=PROJECT,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        self.address = self.said(r"running: +(http://\S+?)/\n")
+        self.password = self.said(r"password +(\S+)")
+        self.fake = self.said(r"(http://\S+)/_fake/log")
+        self.family = psutil.Process(self.process.pid).children(recursive=True)
+
+    def said(self, pattern):
+        def found():
+            assert self.process.poll() is None, self.log.read_text()
+            return re.search(pattern, self.log.read_text())
+
+        return poll(found, within=120, what=f"{pattern} in {self.log}")[1]
+
+    def answers(self):
+        """What the fake answered: (epoch ms, {id: counts or why not}), oldest first."""
+        reply = requests.get(f"{self.fake}/_fake/log", timeout=30)
+        entries = reply.json()["entries"]
+        return [(e["at_ms"], e["answers"]) for e in entries if e["endpoint"] == "GET /2/tweets"]
+
+    def looks(self, id):
+        """When the fake was asked about one tweet, in epoch seconds."""
+        return [at_ms / 1000 for at_ms, answers in self.answers() if str(id) in answers]
+
+    def survivors(self):
+        return [one for one in self.family if one.is_running() and one.status() != "zombie"]
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(40)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for one in self.survivors():
+            one.kill()
+
+
+class Screen:
+    """A page whose console, errors and requests are watched."""
+
+    def __init__(self, page, address):
+        self.page, self.address, self.faults = page, address, []
+        page.on("console", lambda message: self.faults.append(f"console: {message.text}"))
+        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
+        page.on("request", self.note)
+
+    def note(self, request):
+        if not request.url.startswith((self.address, "data:")):
+            self.faults.append(f"request to {request.url}")
+
+    def log_in(self, password):
+        self.page.goto(f"{self.address}/")
+        self.page.fill("#id_username", "admin")
+        self.page.fill("#id_password", password)
+        self.page.click("[type=submit]")
+        self.page.wait_for_selector("#rows tr")
+
+    def rows(self):
+        return self.page.evaluate(ROWS)
+
+
+@contextmanager
+def screen(demo, **options):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        context = browser.new_context(**options)
+        seen = Screen(context.new_page(), demo.address)
+        seen.log_in(demo.password)
+        yield seen
+        browser.close()
+        assert seen.faults == []

@@ -1,0 +1,174 @@
+"""What a person gets from `make demo`, in a real browser."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import psutil
+import pytest
+
+from tests.pages.browser import Demo, poll, screen
+
+METRICS = ("impressions", "likes", "retweets", "replies", "quotes", "bookmarks")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    # Engagement that runs faster, so that figures move at every look; intervals are the defaults.
+    started = Demo(tmp_path_factory.mktemp("demo"), "--tweets=400", "--clock-speed=20")
+    yield started
+    started.close()
+
+
+@pytest.mark.browser
+def test_figures_move_and_are_what_x_answered_at_that_time(demo):
+    with screen(demo) as seen:
+        first = {row["id"]: row for row in seen.rows()}
+
+        def moved():
+            rows = seen.rows()
+            again = [row for row in rows if first.get(row["id"], row) != row]
+            return rows if len(again) >= 20 else None
+
+        rows = poll(moved, within=100, what="twenty rows that moved without a click")
+        log = demo.answers()
+
+    assert len(rows) == 50
+    assert any(row["counts"] != first[row["id"]]["counts"] for row in rows if row["id"] in first)
+    for row in rows:
+        assert row["counts"] == told(log, row["id"], row["checked"]), row
+
+
+def told(log, id, checked):
+    """The counts in the last answer about a tweet before it says it was checked, as shown."""
+    until = datetime.fromisoformat(checked).timestamp() * 1000
+    known = [
+        answers[id]
+        for at_ms, answers in log
+        if isinstance(answers.get(id), dict) and at_ms <= until
+    ]
+    return {metric: f"{known[-1][metric]:,}" for metric in METRICS}
+
+
+@pytest.mark.browser
+def test_sixty_seconds_become_thirty_with_the_next_look(demo):
+    with screen(demo) as seen:
+        id = seen.rows()[0]["id"]
+        seen.page.goto(f"{demo.address}/admin/trackers/interval/")
+        assert seen.page.input_value("#id_form-0-every") == "60s"
+        seen.page.fill("#id_form-0-every", "30s")
+        seen.page.click("input[name=_save]")
+        seen.page.wait_for_selector(".messagelist .success")
+        assert seen.page.input_value("#id_form-0-every") == "30s"
+
+        seen.page.goto(f"{demo.address}/tweets/{id}/")
+        before = len(demo.looks(id))
+        seen.page.click("text=Refresh now")
+        poll(lambda: len(demo.looks(id)) > before, within=15, what="a look at once")
+        poll(lambda: len(demo.looks(id)) > before + 1, within=45, what="a look after that")
+        one, two = demo.looks(id)[before : before + 2]
+
+    # Thirty seconds, five of a hundred sooner or later, the buffer's two, and one for the way.
+    assert 28.5 <= two - one <= 31.5 + 2 + 1
+
+
+@pytest.mark.browser
+def test_a_tweets_page_draws_its_curve_and_follows_it(demo):
+    with screen(demo, color_scheme="dark") as seen:
+        id = seen.rows()[0]["id"]
+        seen.page.click(f"#tweet-{id}")
+        seen.page.wait_for_selector("#chart[data-ready] canvas")
+        drawn = int(seen.page.get_attribute("#chart", "data-points"))
+        seen.page.click("text=Every measurement as a table")
+        lines = seen.page.locator("#samples-body tr").count()
+        assert drawn >= lines > 0
+
+        seen.page.click("text=Refresh now")
+        seen.page.wait_for_selector("#chart[data-ready] canvas")
+        poll(
+            lambda: int(seen.page.get_attribute("#chart", "data-points")) > drawn,
+            within=30,
+            what="a curve that grew by itself",
+        )
+        seen.page.click(".toggle.quotes")
+        assert seen.page.get_attribute(".toggle.quotes", "aria-pressed") == "true"
+        seen.page.click("text=24h")
+        seen.page.wait_for_selector("#chart[data-ready] canvas")
+        seen.page.click("[data-theme-button]")
+        assert seen.page.get_attribute("html", "data-theme") == "light"
+
+
+@pytest.mark.browser
+def test_keys_search_and_a_narrow_screen_work_and_a_poll_keeps_the_focus(demo):
+    with screen(demo, viewport={"width": 390, "height": 844}) as seen:
+        page = seen.page
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.keyboard.press("j")
+        page.keyboard.press("j")
+        focused = page.evaluate("document.activeElement.id")
+        assert focused == page.evaluate("document.querySelectorAll('#rows a.text')[1].id")
+        with page.expect_response(lambda answer: "/rows/" in answer.url):
+            page.keyboard.press("r")
+        assert page.evaluate("document.activeElement.id") == focused
+
+        words = page.evaluate("document.querySelector('#rows a.text').textContent")
+        page.keyboard.press("/")
+        page.keyboard.type(f"{words[:12]}")
+        poll(lambda: "q=" in page.url, within=10, what="the search in the address")
+        assert all(words[:12] in row for row in page.locator("#rows a.text").all_text_contents())
+        page.fill("#q", "no tweet says this")
+        page.wait_for_selector("text=Nothing found")
+
+
+@pytest.mark.browser
+def test_operations_and_every_admin_page_open_without_a_complaint(demo):
+    with screen(demo) as seen:
+        page = seen.page
+        page.goto(f"{demo.address}/operations/")
+        assert page.locator("meter").count() >= 1
+        assert page.locator("text=Workers not running").count() == 0
+        for name in ("interval", "credential", "namespace", "tweet", "isolatedtweet", "worker"):
+            assert page.goto(f"{demo.address}/admin/trackers/{name}/").ok
+        assert page.goto(f"{demo.address}/admin/trackers/tweet/track/").ok
+
+
+def test_the_demo_ends_everything_when_told_to(tmp_path):
+    demo = Demo(tmp_path, "--tweets=100")
+    try:
+        assert len(demo.family) >= 8
+
+        assert demo.end() == 0
+
+        assert poll(lambda: not demo.survivors(), within=20, what="all of them ended")
+        assert "Everything has ended." in demo.log.read_text()
+    finally:
+        demo.close()
+
+
+def test_a_demo_that_is_killed_leaves_nobody_behind(tmp_path):
+    demo = Demo(tmp_path, "--tweets=100")
+    try:
+        psutil.Process(demo.process.pid).kill()
+        demo.process.wait()
+
+        assert poll(lambda: not demo.survivors(), within=20, what="all of them gone")
+    finally:
+        demo.close()
+
+
+def test_a_worker_cluster_that_dies_is_started_again(tmp_path):
+    demo = Demo(tmp_path, "--tweets=100")
+    try:
+        cluster = next(
+            one for one in demo.family if one.ppid() == demo.process.pid and is_cluster(one)
+        )
+        cluster.kill()
+
+        demo.said("workers was killed by SIGKILL and is started again")
+        assert demo.end() == 0
+    finally:
+        demo.close()
+
+
+def is_cluster(process):
+    return "cluster" in " ".join(process.cmdline())

@@ -1,0 +1,76 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackers.schedule.durations import parse, spell
+from trackers.schedule.validate import Row, faults
+
+S, M, H, D = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days"))
+DEFAULTS = [
+    Row(18 * M, 60 * S), Row(60 * M, 5 * M), Row(D, H), Row(7 * D, 6 * H), Row(30 * D, D),
+]  # fmt: skip
+
+
+def test_the_defaults_have_no_fault():
+    assert faults(DEFAULTS) == []
+
+
+def test_the_defaults_sixty_times_faster_have_no_fault():
+    assert faults([Row(row.younger_than / 60, row.every / 60) for row in DEFAULTS]) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        pytest.param([Row(timedelta(0), S)], "longer than nothing", id="no age"),
+        pytest.param([Row(-H, S)], "longer than nothing", id="an age below nothing"),
+        pytest.param([Row(H, timedelta(0))], "too often", id="without a pause"),
+        pytest.param([Row(H, S / 2)], "too often", id="twice a second"),
+        pytest.param([Row(H, -S)], "too often", id="backwards"),
+        pytest.param([Row(H, H + S)], "longer than the age itself", id="longer than the age"),
+        pytest.param([Row(800 * D, 366 * D)], "too seldom", id="more than a year"),
+        pytest.param([Row(40_000 * D, D)], "beyond any tweet", id="more than a century"),
+        pytest.param([Row(H, M), Row(H, M)], "there twice", id="one age twice"),
+        pytest.param([Row(H, M), Row(M, S)], "must increase", id="falling ages"),
+        pytest.param([Row(H, M, jitter=0.6)], "share from 0 to 0.5", id="too much jitter"),
+        pytest.param([Row(H, M, jitter=-0.1)], "share from 0 to 0.5", id="jitter below nothing"),
+        pytest.param([Row(H, M, enabled=False)], "At least one", id="none is enabled"),
+        pytest.param([], "At least one", id="an empty list"),
+    ],
+)
+def test_a_fault_is_told_in_a_sentence(rows, said):
+    (sentence,) = faults(rows)
+
+    assert said in sentence
+    assert sentence.endswith(".")
+
+
+def test_every_fault_is_told():
+    assert len(faults([Row(H, timedelta(0)), Row(M, 2 * M), Row(M, S, jitter=2)])) == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        ("60s", 60 * S), ("18m", 18 * M), ("18 min", 18 * M), ("1h", H), ("7d", 7 * D),
+        ("2w", 14 * D), ("1h30m", 90 * M), ("1h 30m", 90 * M), ("1.5h", 90 * M), ("0.3s", 0.3 * S),
+        ("0:01:00", M), ("1:30:00", 90 * M), ("30 00:00:00", 30 * D), ("  5 S ", 5 * S),
+    ],
+)  # fmt: skip
+def test_a_length_is_read(text, length):
+    assert parse(text) == length
+
+
+@pytest.mark.parametrize("text", ["", "60", "m", "1x", "1h-", "nan", "9" * 40 + "d", "²s", "P1D"])
+def test_what_is_no_length_is_refused_with_a_sentence(text):
+    with pytest.raises(ValueError, match="write it as 60s"):
+        parse(text)
+
+
+@given(st.integers(0, 10**12).map(lambda microseconds: timedelta(microseconds=microseconds)))
+def test_what_is_spelled_is_read_back_the_same(length):
+    assert parse(spell(length)) == length

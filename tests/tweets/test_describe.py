@@ -1,0 +1,81 @@
+"""What X tells of a tweet itself: author, birth and text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.factories import TweetFactory, post
+from trackers.tweets.describe import describe
+from trackers.tweets.models import Author, Tweet, TweetText
+
+pytestmark = pytest.mark.django_db
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def test_author_birth_and_text_are_kept():
+    TweetFactory(id=1)
+
+    describe([post(1, created_at=AT)])
+
+    tweet = Tweet.objects.select_related("tweettext", "author").get()
+    assert (tweet.created_at, tweet.author.id) == (AT, 7)
+    assert (tweet.tweettext.text, tweet.tweettext.edit_history) == ("words", [1])
+
+
+def test_what_is_not_told_changes_nothing():
+    TweetFactory(id=1, created_at=AT)
+    describe([post(1, created_at=AT)])
+
+    describe([replace(post(1), created_at=None, author_id=None, text=None)])
+
+    tweet = Tweet.objects.get()
+    assert (tweet.created_at, tweet.author_id, tweet.tweettext.text) == (AT, 7, "words")
+
+
+def test_of_tweets_that_are_not_tracked_nothing_is_kept():
+    describe([post(1, created_at=AT)])
+
+    assert not TweetText.objects.exists()
+
+
+@pytest.mark.parametrize("text", ["", "quotes ' \" \\ {a,b} NULL", "🧵 ünï\n\t", "x" * 25_000])
+def test_any_text_is_kept_as_it_is(text):
+    TweetFactory(id=1)
+
+    describe([post(1, text=text)])
+
+    assert TweetText.objects.get().text == text
+
+
+def test_a_nul_in_a_text_costs_nobody_anything():
+    TweetFactory(id=1)
+
+    describe([post(1, text="a\0b")])
+
+    assert TweetText.objects.get().text == "ab"
+
+
+def test_many_tweets_of_one_author_are_one_author_with_the_name_that_was_told():
+    for id in (1, 2, 3):
+        TweetFactory(id=id)
+
+    describe([post(1), replace(post(2), username="someone"), post(3)])
+
+    assert Author.objects.values_list("id", "username").get() == (7, "someone")
+
+    describe([post(1)])
+    assert Author.objects.get().username == "someone"
+
+
+def test_an_edit_history_of_no_or_many_versions_is_kept():
+    TweetFactory(id=1)
+    TweetFactory(id=2)
+
+    describe([replace(post(1), edit_history=()), replace(post(2), edit_history=(2, 3, 2**63 - 1))])
+
+    found = dict(TweetText.objects.values_list("tweet_id", "edit_history"))
+    assert found == {1: [], 2: [2, 3, 2**63 - 1]}

@@ -1,0 +1,207 @@
+"""One function writes samples, and no measurement is lost or invented."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tests.factories import TweetFactory, figures
+from trackers.tweets.history import history
+from trackers.tweets.models import Sample, Tweet
+from trackers.tweets.record import Change, Measured, record
+from trackers.xapi.answers import Figures
+
+AT = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+HOLE = 2 * MINUTE
+
+pytestmark = pytest.mark.django_db
+
+
+def measure(minutes, told, *, id=1, hole_after=HOLE):
+    return record([Measured(id, AT + minutes * MINUTE, told, hole_after)])
+
+
+def runs(id=1):
+    """(minutes from, minutes until, measurements, likes) of each run."""
+    return [
+        ((run.taken_at - AT) / MINUTE, (run.measured_until - AT) / MINUTE, run.measurements, run.likes)
+        for run in history(id)
+    ]
+
+
+def test_the_first_sample_lies_on_the_tweet_itself():
+    TweetFactory(id=1)
+
+    changes = measure(0, figures(5))
+
+    assert changes == [Change(1, AT, None, figures(5))]
+    assert runs() == [(0, 0, 1, 5)]
+    assert Sample.objects.count() == 0
+
+
+def test_unchanged_figures_lengthen_the_newest_sample():
+    TweetFactory(id=1)
+    measure(0, figures(5))
+
+    assert measure(1, figures(5)) == []
+    assert measure(2, figures(5)) == []
+
+    assert runs() == [(0, 2, 3, 5)]
+
+
+def test_changed_figures_close_it_and_begin_another():
+    TweetFactory(id=1)
+    measure(0, figures(5))
+    measure(1, figures(5))
+
+    changes = measure(2, figures(6))
+
+    assert changes == [Change(1, AT + 2 * MINUTE, figures(5), figures(6))]
+    assert runs() == [(0, 1, 2, 5), (2, 2, 1, 6)]
+
+
+def test_counts_that_fall_are_kept_as_they_are():
+    TweetFactory(id=1)
+    for minutes, likes in enumerate((5, 3, 4, 0)):
+        measure(minutes, figures(likes))
+
+    assert [likes for *_, likes in runs()] == [5, 3, 4, 0]
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_unknown_differs_from_nothing_in_each_figure(place):
+    TweetFactory(id=1)
+    unknown = Figures(*(None if n == place else 0 for n in range(6)))
+
+    measure(0, figures(0))
+    [change] = measure(1, unknown)
+    [back] = measure(2, figures(0))
+
+    assert (change.before, change.after) == (figures(0), unknown)
+    assert (back.before, back.after) == (unknown, figures(0))
+    assert measure(3, figures(0)) == []
+
+
+def test_no_run_hides_a_hole():
+    TweetFactory(id=1)
+    measure(0, figures(5))
+    measure(2, figures(5))
+
+    changes = measure(4.1, figures(5))
+
+    assert changes == []
+    assert runs() == [(0, 2, 2, 5), (4.1, 4.1, 1, 5)]
+
+
+def test_where_no_interval_is_known_each_measurement_stands_alone():
+    TweetFactory(id=1)
+    measure(0, figures(5))
+    measure(1, figures(5), hole_after=None)
+
+    assert runs() == [(0, 0, 1, 5), (1, 1, 1, 5)]
+
+
+def test_a_belated_measurement_is_a_closed_sample_of_its_own():
+    TweetFactory(id=1)
+    measure(0, figures(5))
+    measure(2, figures(7))
+
+    assert measure(1, figures(6)) == []
+
+    assert runs() == [(0, 0, 1, 5), (1, 1, 1, 6), (2, 2, 1, 7)]
+    assert Tweet.objects.get().likes == 7
+
+
+def test_a_tweet_that_is_not_tracked_gets_no_sample():
+    assert measure(0, figures(5)) == []
+
+    assert history(1) == []
+
+
+def test_the_largest_counts_fit():
+    TweetFactory(id=1)
+    most = Figures(*[2**31 - 1] * 5, 2**63 - 1)
+
+    measure(0, most)
+    measure(1, figures(0))
+
+    assert history(1)[0].impressions == 2**63 - 1
+
+
+def test_a_tweet_that_comes_back_is_no_longer_gone():
+    TweetFactory(id=1, missing_since=AT, missing_because="not_found", gone_at=AT)
+
+    measure(1, figures(1))
+
+    tweet = Tweet.objects.get()
+    assert (tweet.missing_since, tweet.missing_because, tweet.gone_at) == (None, "", None)
+
+
+def test_nothing_measured_writes_nothing():
+    assert record([]) == []
+
+
+few = st.integers(0, 2)
+measurements = st.lists(st.tuples(st.integers(0, 12), few, st.none() | few), max_size=12)
+quick = hypothesis_settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+@quick
+@given(measurements)
+def test_every_measurement_is_in_the_history_whatever_the_order(given):
+    Tweet.objects.all().delete()
+    Sample.objects.all().delete()
+    TweetFactory(id=1)
+
+    for minutes, likes, impressions in given:
+        measure(minutes, Figures(None, 0, likes, 0, 0, impressions))
+
+    found = history(1)
+    assert sum(run.measurements for run in found) == len(given)
+    for minutes, likes, impressions in given:
+        at = AT + minutes * MINUTE
+        assert any(
+            run.taken_at <= at <= run.measured_until
+            and (run.likes, run.impressions) == (likes, impressions)
+            for run in found
+        )
+    # No run hides a hole, and none is longer than its measurements can make it.
+    assert all(
+        run.measured_until - run.taken_at <= HOLE * (run.measurements - 1) for run in found
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_writers_of_the_same_tweets_count_every_measurement_once():
+    ids = range(1, 21)
+    for id in ids:
+        TweetFactory(id=id)
+    start = threading.Barrier(2)
+
+    def write(odd):
+        try:
+            start.wait()
+            for minutes in range(odd, 60, 2):
+                at = AT + minutes * MINUTE
+                order = ids if odd else reversed(ids)
+                record([Measured(id, at, figures(minutes // 4), HOLE) for id in order])
+        finally:
+            connection.close()
+
+    writers = [threading.Thread(target=write, args=[odd]) for odd in (0, 1)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(30)
+
+    for id in ids:
+        assert sum(run.measurements for run in history(id)) == 60
