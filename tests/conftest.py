@@ -83,7 +83,7 @@ def django_db_setup(django_db_setup, django_db_blocker):
         connection.close()
         clone(TEMPLATE, of=OURS)
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: restore())
-    
+
         with django_db_blocker.block():
             yield
         drop(TEMPLATE)

@@ -9,11 +9,12 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import islice
 
 from django.conf import settings
 
 from trackers.ingest.lines import Found, Rejected, read
-from trackers.ingest.track import track
+from trackers.ingest.track import CHUNK, track
 from trackers.jobs import figures, heartbeats, holds, queue, tallies
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
@@ -130,20 +131,16 @@ def track_in_chunks(
 
     The rejected ones of a chunk come with it and are not kept here.
     """
-    rejected: list[Rejected] = []
-
-    def found() -> Iterator[Found]:
-        for one in read(lines, format=format):
-            if isinstance(one, Rejected):
-                rejected.append(one)
-            else:
-                yield one
-
-    for done in track(found(), came_from=came_from):
-        told, rejected[:] = list(rejected), []
-        yield Tracked(done.tracked + done.already + len(told), done.tracked, done.already, told)
-    if rejected:
-        yield Tracked(read=len(rejected), rejected=rejected)
+    stream = read(lines, format=format)
+    # By lines, not by tweets found: a file of nothing but bad lines is not kept in memory either.
+    while chunk := list(islice(stream, CHUNK)):
+        rejected = [one for one in chunk if isinstance(one, Rejected)]
+        counts = Tracked(read=len(chunk), rejected=rejected)
+        found = (one for one in chunk if isinstance(one, Found))
+        for done in track(found, came_from=came_from):
+            counts.tracked += done.tracked
+            counts.already += done.already
+        yield counts
 
 
 def track_lines(lines: Iterable[str], *, came_from: str) -> Tracked:

@@ -56,9 +56,13 @@ def truth(env: environ.Env, name: str, *, default: bool) -> bool:
 
 def number(env: environ.Env, name: str, *, default: int, least: int, most: int) -> int:
     text: str = env.str(name, default=str(default)).strip()
-    if not text.lstrip("-").isdigit() or not least <= int(text) <= most:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value <= most:
         refuse(name, f"is {text!r}, not a whole number from {least} to {most}", f"{name}={default}")
-    return int(text)
+    return value
 
 
 def seconds(env: environ.Env, name: str, *, default: float, least: float = 0.0) -> timedelta:
@@ -77,10 +81,20 @@ def base_url(env: environ.Env, name: str) -> str:
     text: str = env.str(name, default="").strip().rstrip("/")
     if not text:
         return ""
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.path or parts.username:
+    if not is_base_url(text):
         refuse(name, "is not an address such as http://127.0.0.1:9100", f"{name}=https://api.x.com")
     return text
+
+
+def is_base_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        # A port that is none is found when it is asked for.
+        bare = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    extras = parts.path or parts.query or parts.fragment or parts.username or parts.password
+    return parts.scheme in {"http", "https"} and bool(parts.hostname) and bare and not extras
 
 
 def database(env: environ.Env) -> dict[str, object] | None:
@@ -92,7 +106,14 @@ def database(env: environ.Env) -> dict[str, object] | None:
     scheme = text.partition(":")[0]
     if scheme not in {"postgres", "postgresql", "pgsql", "psql"}:
         refuse("DATABASE_URL", f"starts with {scheme!r}, and only PostgreSQL will do", how)
-    config: dict[str, object] = env.db_url_config(text)
+    config: dict[str, object] | None
+    try:
+        config = env.db_url_config(text)
+    except ValueError:
+        config = None
+    # Outside of the except: its text may hold a part of the password.
+    if config is None:
+        refuse("DATABASE_URL", "is no address (% in a password is %25, / is %2F)", how)
     if not config.get("NAME"):
         refuse("DATABASE_URL", "names no database", how)
     return config

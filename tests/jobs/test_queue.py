@@ -327,7 +327,7 @@ def test_removing_takes_claimed_ones_too_and_tells_which_were_there(jobs):
     batch = queue.get(NAME)
 
     assert queue.remove(NAME, [3, 2, 1]) == {1, 2}
-    assert queue.finish(batch, {key: SECOND for key in batch.keys}) == set()
+    assert queue.finish(batch, dict.fromkeys(batch.keys, SECOND)) == set()
     assert jobs.keys() == set()
 
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from datetime import timedelta
 
@@ -102,7 +103,7 @@ def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_job
     }
 
     def save_all():
-        for _ in range(20):
+        while time.monotonic() < ends:
             if batch := queue.get(NAME, 1000):
                 # Every second one rests: so the statement both updates and deletes.
                 verdicts = [Verdict(key, due_in=NOW if key % 2 else None) for key in batch.keys]
@@ -110,10 +111,11 @@ def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_job
                 queue.schedule_many(NAME, ((key, NOW) for key in batch.keys if key % 2 == 0))
 
     def steer_all():
-        for _ in range(10):
+        while time.monotonic() < ends:
             acts[act]()
 
     queue.schedule_many(NAME, [(id, -timedelta(hours=1)) for id in ids])
+    ends = time.monotonic() + 2
 
     faults = together(save_all, steer_all)
 

@@ -31,7 +31,12 @@ def measure(minutes, told, *, id=1, hole_after=HOLE):
 def runs(id=1):
     """(minutes from, minutes until, measurements, likes) of each run."""
     return [
-        ((run.taken_at - AT) / MINUTE, (run.measured_until - AT) / MINUTE, run.measurements, run.likes)
+        (
+            (run.taken_at - AT) / MINUTE,
+            (run.measured_until - AT) / MINUTE,
+            run.measurements,
+            run.likes,
+        )
         for run in history(id)
     ]
 
@@ -175,9 +180,7 @@ def test_every_measurement_is_in_the_history_whatever_the_order(given):
             for run in found
         )
     # No run hides a hole, and none is longer than its measurements can make it.
-    assert all(
-        run.measured_until - run.taken_at <= HOLE * (run.measurements - 1) for run in found
-    )
+    assert all(run.measured_until - run.taken_at <= HOLE * (run.measurements - 1) for run in found)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -31,10 +31,11 @@ assert set(LABELS) == set(METRICS)
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One count as it is stored, and by how much the last change moved it."""
+    """One count as it is stored, empty where it is unknown; how much the last change moved it."""
 
     metric: str
     label: str
+    exact: str
     value: str
     delta: str
     falls: bool
@@ -118,6 +119,7 @@ def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
     return Figure(
         metric=metric,
         label=LABELS[metric],
+        exact="" if value is None else str(value),
         value=counted(value) if value is not None else "–",
         delta=signed(moved),
         falls=moved < 0,

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -26,16 +27,18 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 LARGEST_ID = 2**63 - 1
+# The plainest first: beside one of these, `id` is often the row's own number, or 1.2E+18 where a
+# spreadsheet was, and `tweet` the text.
 ID_COLUMNS = (
-    "id",
     "tweet_id",
     "id_str",
     "tweetid",
     "status_id",
-    "tweet",
+    "id",
+    "tweet_url",
     "url",
     "link",
-    "tweet_url",
+    "tweet",
 )
 SHOWN = 80
 
@@ -59,16 +62,20 @@ class Rejected:
 def read(lines: Iterable[str], *, format: str = "auto") -> Iterator[Found | Rejected]:
     """Read ids, addresses, CSV or JSONL; `auto` decides by the first line that is not empty.
 
-    Empty lines, and lines of ids that begin with #, are passed over.
+    Empty lines are passed over, and those that begin with # at the head or among ids.
     """
-    numbered = ((n, line.strip().lstrip("\ufeff")) for n, line in enumerate(lines, start=1))
-    filled = ((n, line) for n, line in numbered if line and not line.startswith("#"))
-    first = next(filled, None)
+    # Only the ends of lines are cut: in a table, an empty first cell may be a tab.
+    numbered = ((n, line.rstrip("\r\n").lstrip("\ufeff")) for n, line in enumerate(lines, start=1))
+    filled = ((n, line) for n, line in numbered if line.strip())
+    first = next((one for one in filled if not is_remark(one[1])), None)
     if first is None:
         return
-    format = guess(first[1]) if format == "auto" else format
-    rest = (one for part in ((first,), filled) for one in part)
-    yield from READERS[format](rest)
+    format = guess(first[1].strip()) if format == "auto" else format
+    yield from READERS[format](chain((first,), filled))
+
+
+def is_remark(line: str) -> bool:
+    return line.lstrip().startswith("#")
 
 
 def guess(line: str) -> str:
@@ -97,30 +104,31 @@ def id_of(text: str) -> int | None:
 
 def read_ids(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:
     for number, line in lines:
+        if is_remark(line):
+            continue
         id = id_of(line)
         if id is None:
-            yield Rejected(number, line[:SHOWN], "is neither the id nor the address of a tweet")
+            yield Rejected(number, line.strip()[:SHOWN], "is neither the id nor the address of a tweet")
         else:
             yield Found(id)
 
 
 def read_csv(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:
-    """The column is the first that a header names like an id, else the first with an id in it."""
-    number, head = next(lines)
-    delimiter = max(",;\t", key=head.count)
-    cells = next(csv.reader([head], delimiter=delimiter))
-    names = [column_name(cell) for cell in cells]
-    column = next((names.index(name) for name in ID_COLUMNS if name in names), None)
-    if column is None:
-        column = next((i for i, cell in enumerate(cells) if id_of(cell) is not None), None)
-        if column is None:
-            yield Rejected(
-                number,
-                head[:SHOWN],
-                f"names no column of ids; one of {', '.join(ID_COLUMNS)} would",
-            )
-            return
-        lines = (one for part in (((number, head),), lines) for one in part)
+    """The column is the first that a header names like an id, else the first with an id in it.
+
+    Lines before the first that has either are rejected.
+    """
+    delimiter, column = ",", 0
+    for number, head in lines:
+        delimiter = max(",;\t", key=head.count)
+        place = place_of_ids(head, delimiter)
+        if place is not None:
+            column, is_header = place
+            lines = lines if is_header else chain(((number, head),), lines)
+            break
+        yield Rejected(
+            number, head[:SHOWN], f"names no column of ids; one of {', '.join(ID_COLUMNS)} would"
+        )
     for number, line in lines:
         # A line of its own: a quoted field that runs over several lines is told of, not guessed at.
         try:
@@ -133,6 +141,20 @@ def read_csv(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:
             yield Rejected(number, line[:SHOWN], f"has no id in column {column + 1}")
         else:
             yield Found(id)
+
+
+def place_of_ids(head: str, delimiter: str) -> tuple[int, bool] | None:
+    """The column of the ids, and whether the line is a header; None when it tells neither."""
+    try:
+        cells = next(csv.reader([head], delimiter=delimiter))
+    except (csv.Error, StopIteration):
+        return None
+    names = [column_name(cell) for cell in cells]
+    for name in ID_COLUMNS:
+        if name in names:
+            return names.index(name), True
+    column = next((i for i, cell in enumerate(cells) if id_of(cell) is not None), None)
+    return None if column is None else (column, False)
 
 
 def read_jsonl(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:

@@ -49,14 +49,17 @@ def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
 
 
 def track_chunk(chunk: list[Found], *, came_from: str) -> Tracked:
-    by_id = {one.id: one for one in chunk}
+    # Of a tweet in several lines, the last one that brought its figures.
+    by_id = {one.id: one for one in sorted(chunk, key=lambda one: one.post is not None)}
     with transaction.atomic():
         now, plan = intervals.current()
         with cursor() as db:
             db.execute(ARRIVE, {"ids": sorted(by_id), "came_from": came_from[:200]})
             new = {row[0] for row in db}
-        brought = [one for one in by_id.values() if one.post]
-        describe([one.post for one in brought if one.post and one.id in new])
+        # A first sample only: of a tweet that is measured already a file tells nothing new, since
+        # it may be of any time, or be read twice.
+        brought = [one for one in by_id.values() if one.post and one.id in new]
+        describe([one.post for one in brought if one.post])
         record([measured(one, plan, now=now) for one in brought if one.post])
         queue.schedule_many(TWEET_UPDATE, first_looks(by_id, new, plan, now=now))
     return Tracked(tracked=len(new), already=len(chunk) - len(new))

@@ -76,11 +76,14 @@ READY_IN = """
 # coalesce: paused or held there are no knobs, and a LIMIT of null would be none at all.
 # ANY(ARRAY(…)): by the primary key whatever the statistics say. Once the queue was analyzed empty,
 # the join alone is planned as a walk over the whole table for each key, until the next analyze.
+# A claim is not flushed: a crash of the database that forgets it only repeats a request, and the
+# token is random, so no later claim has the same.
 # A lease still on a due row ran out: one strike. Two strikes: looked up alone, so that a key that
 # kills its worker takes nobody along. A third: isolated, out of the way until a person retries it.
 CLAIM = """
     WITH knobs AS MATERIALIZED (
-        SELECT task, lease, coalesce(%(limit)s::int, batch_size) AS size,
+        SELECT set_config('synchronous_commit', 'off', true),
+               task, lease, coalesce(%(limit)s::int, batch_size) AS size,
                coalesce(%(buffer_ttl)s::interval, buffer_ttl) AS buffer_ttl
         FROM trackers_namespace
         WHERE name = %(namespace)s AND NOT paused
@@ -159,32 +162,45 @@ SCHEDULE_ARRIVALS = """
     SET due_at = excluded.due_at, lease = NULL, attempts = 0
 """
 
-# The fence: only rows that still carry this lease.
+# The fence: only rows that still carry this lease. Locked in the order of keys before anything is
+# written: a plan's own order would let this and a refresh of the same keys wait crosswise.
 RELEASE = """
     UPDATE {job} SET due_at = now() + %(delay)s, lease = NULL
-    WHERE key = ANY(%(keys)s::bigint[]) AND lease = %(lease)s
+    WHERE lease = %(lease)s AND key = ANY(ARRAY(
+        SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) AND lease = %(lease)s
+        ORDER BY key FOR UPDATE))
     RETURNING key
 """
 
 FINISH = """
-    WITH next AS MATERIALIZED (
+    WITH ours AS MATERIALIZED (
+        SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) AND lease = %(lease)s
+        ORDER BY key FOR UPDATE
+    ),
+    next AS MATERIALIZED (
         SELECT * FROM unnest(%(moved)s::bigint[], %(delays)s::interval[]) AS next(key, delay)
     ),
     moved AS (
         UPDATE {job} j SET due_at = now() + next.delay, lease = NULL, attempts = 0
         FROM next
-        WHERE j.key = ANY(%(moved)s::bigint[]) AND j.key = next.key AND j.lease = %(lease)s
+        WHERE j.key = ANY(ARRAY(SELECT key FROM ours)) AND j.key = next.key
+          AND j.lease = %(lease)s
         RETURNING j.key
     ),
     ended AS (
         DELETE FROM {job} j
-        WHERE j.key = ANY(%(ended)s::bigint[]) AND j.lease = %(lease)s
+        WHERE j.key = ANY(ARRAY(SELECT key FROM ours)) AND j.lease = %(lease)s
+          AND NOT EXISTS (SELECT FROM next WHERE next.key = j.key)
         RETURNING j.key
     )
     SELECT key FROM moved UNION ALL SELECT key FROM ended
 """
 
-REMOVE = "DELETE FROM {job} WHERE key = ANY(%(keys)s::bigint[]) RETURNING key"
+REMOVE = """
+    DELETE FROM {job} WHERE key = ANY(ARRAY(
+        SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) ORDER BY key FOR UPDATE))
+    RETURNING key
+"""
 
 
 def namespaces() -> dict[str, type[Job]]:
@@ -325,7 +341,7 @@ def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
                 "lease": batch.lease,
                 "moved": moved,
                 "delays": [next[key] for key in moved],
-                "ended": [key for key in batch.keys if key not in next],
+                "keys": list(batch.keys),
             },
         )
         return set(_keys(db))

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 
 from tweetwatch.database import cursor
 
-# A row per process, so that no two of them ever wait for each other's counts.
+# A row per process, so that no two of them ever wait for each other's counts. Not flushed: a
+# crash of the database may forget the last counts, and nothing is built on them.
 COUNT = """
     INSERT INTO trackers_tally AS tally (namespace, minute, host, pid, batches, asked, measured,
                                          changed, missing, failed, late)
-    VALUES (%(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, 1, %(asked)s,
-            %(measured)s, %(changed)s, %(missing)s, %(failed)s, to_jsonb(%(late)s::int[]))
+    SELECT %(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, 1, %(asked)s,
+           %(measured)s, %(changed)s, %(missing)s, %(failed)s, to_jsonb(%(late)s::int[])
+    FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
     ON CONFLICT (minute, namespace, host, pid) DO UPDATE SET
         batches = tally.batches + 1, asked = tally.asked + excluded.asked,
         measured = tally.measured + excluded.measured, changed = tally.changed + excluded.changed,

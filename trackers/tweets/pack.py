@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from django.db import OperationalError, transaction
+from django.db import OperationalError, ProgrammingError, transaction
 from psycopg import sql
+from psycopg.errors import UndefinedTable
 
 from trackers.tweets.partitions import DEFAULT, PATIENCE, existing
 from tweetwatch.database import cursor
@@ -76,8 +77,13 @@ def pack(*, now: datetime) -> int:
     dropped = 0
     for partition in existing():
         if partition.end + SETTLED_AFTER <= now:
-            pack_rows(partition.name, before=partition.end)
-            dropped += drop(partition.name)
+            try:
+                pack_rows(partition.name, before=partition.end)
+                dropped += drop(partition.name)
+            except ProgrammingError as fault:
+                # Another housekeeper has packed and dropped it meanwhile.
+                if not isinstance(fault.__cause__, UndefinedTable):
+                    raise
     pack_rows(DEFAULT, before=now - DAY)
     return dropped
 

@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import OperationalError, transaction
+from django.db import IntegrityError, OperationalError, transaction
 from psycopg import sql
 
 from tweetwatch.database import cursor
@@ -40,7 +40,7 @@ TAKEN = """
 PATIENCE = "SET LOCAL lock_timeout = '300ms'"
 
 MAKE = """
-    CREATE TABLE {name} PARTITION OF trackers_sample FOR VALUES FROM ({start}) TO ({end})
+    CREATE TABLE IF NOT EXISTS {name} PARTITION OF trackers_sample FOR VALUES FROM ({start}) TO ({end})
 """
 
 
@@ -102,7 +102,9 @@ def make(partition: Partition) -> bool:
                     end=sql.Literal(partition.end),
                 )
             )
-    except OperationalError as busy:
+    # IntegrityError: a save was faster, and its row lies in the default partition now; or another
+    # housekeeper was.
+    except (OperationalError, IntegrityError) as busy:
         logger.warning("partition %s is not made yet: %s", partition.name, str(busy).strip())
         return False
     return True

@@ -6,17 +6,20 @@ known of the time between two runs; where it is longer than the usual step, that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 
 from trackers.tweets.history import EVERY_RUN, Run
+from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
 # How often a tweet was looked up at that time; None: nobody can say.
 Usual = Callable[[datetime], timedelta | None]
 
-# Steps before a gap by which the usual one is judged as well.
-STEPS_BEFORE = 5
+# How many runs on each side of a gap are near it, and how many steps must tell what was usual.
+NEAR, ENOUGH = 3, 2
+# Twice, and the jitter and the buffer's time that a look may be late.
+MUCH = 2.2
 
 # One probe per tweet and branch, so that the length of its history does not matter.
 RECENT = f"""
@@ -55,26 +58,43 @@ def since(tweet_id: int, at: datetime | None) -> list[Run]:
 def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
     """The places of the runs before which there is a hole.
 
-    A hole is longer than twice the interval of that age, and than twice what was the step just
-    before it: an interval that was changed since then leaves no holes in the past.
+    1. The same figures begin anew only after a hole: so `record` keeps them.
+    2. Else a hole is much longer than the interval of that age, and than the steps before it and
+       after it: an interval that was changed since leaves no holes in the past.
     """
-    found: set[int] = set()
-    steps: list[timedelta] = []
-    for place in range(1, len(runs)):
-        before = runs[place - 1]
-        step = runs[place].taken_at - before.measured_until
-        if before.measurements > 1:
-            held = before.measured_until - before.taken_at
-            steps.append(held / (before.measurements - 1))
-        if step > 2 * longest(usual(before.measured_until), steps[-STEPS_BEFORE:]):
-            found.add(place)
-        else:
-            steps.append(step)
-    return frozenset(found)
+    steps = [runs[place].taken_at - runs[place - 1].measured_until for place in range(1, len(runs))]
+    return frozenset(
+        place
+        for place, step in enumerate(steps, start=1)
+        if step > timedelta(0)
+        and (
+            figures(runs[place]) == figures(runs[place - 1])
+            or is_long(
+                step,
+                usual(runs[place - 1].measured_until),
+                median([*within(runs[max(0, place - NEAR) : place]), *steps[: place - 1][-NEAR:]]),
+                median([*within(runs[place : place + NEAR]), *steps[place : place + NEAR]]),
+            )
+        )
+    )
 
 
-def longest(every: timedelta | None, steps: Sequence[timedelta]) -> timedelta:
-    known = [every] if every is not None else []
-    if steps:
-        known.append(sorted(steps)[len(steps) // 2])
-    return max(known, default=timedelta.max / 4)
+def figures(run: Run) -> tuple[int | None, ...]:
+    return tuple(getattr(run, metric) for metric in METRICS)
+
+
+def within(runs: Sequence[Run]) -> Iterator[timedelta]:
+    """The mean steps inside of runs."""
+    for run in runs:
+        if run.measurements > 1:
+            yield (run.measured_until - run.taken_at) / (run.measurements - 1)
+
+
+def median(steps: Sequence[timedelta]) -> timedelta | None:
+    """None when they are too few to tell what was usual."""
+    return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= ENOUGH else None
+
+
+def is_long(step: timedelta, *usual: timedelta | None) -> bool:
+    known = [one for one in usual if one is not None]
+    return bool(known) and step > MUCH * max(known)

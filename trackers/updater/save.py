@@ -14,8 +14,9 @@ from tweetwatch.database import cursor
 
 # The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
 # or took out, is not ours, and nothing at all is written for it.
-# Locks: the job's row, then the tweet's (in RECORD). Everyone takes them in this order, and batches
-# come in the order of ids.
+# Locks: the jobs' rows, then the tweets' (in RECORD), both in the order of ids, as everyone does;
+# `held` takes the first before anything is written, since an UPDATE and a DELETE have orders of
+# their own, and a refresh of the same tweets would wait crosswise.
 SAVE = (
     f"""
     WITH answer AS MATERIALIZED (
@@ -27,16 +28,23 @@ SAVE = (
         ) AS a(tweet_id, due_in, kind, gone, hole_after,
                retweets, replies, likes, quotes, bookmarks, impressions)
     ),
+    held AS MATERIALIZED (
+        SELECT key FROM {TweetUpdate._meta.db_table}
+        WHERE key = ANY(%(ids)s::bigint[]) AND lease = %(lease)s
+        ORDER BY key FOR UPDATE
+    ),
     moved AS (
         UPDATE {TweetUpdate._meta.db_table} j
         SET due_at = now() + a.due_in, lease = NULL, attempts = 0
         FROM answer a
-        WHERE j.key = a.tweet_id AND j.lease = %(lease)s AND a.due_in IS NOT NULL
+        WHERE j.key = ANY(ARRAY(SELECT key FROM held)) AND j.key = a.tweet_id
+          AND j.lease = %(lease)s AND a.due_in IS NOT NULL
         RETURNING j.key
     ),
     over AS (
         DELETE FROM {TweetUpdate._meta.db_table} j USING answer a
-        WHERE j.key = a.tweet_id AND j.lease = %(lease)s AND a.due_in IS NULL
+        WHERE j.key = ANY(ARRAY(SELECT key FROM held)) AND j.key = a.tweet_id
+          AND j.lease = %(lease)s AND a.due_in IS NULL
         RETURNING j.key
     ),
     ours AS MATERIALIZED (SELECT key FROM moved UNION ALL SELECT key FROM over),

@@ -42,3 +42,9 @@ function mark(old, fresh) {
     if (before && before.value !== figure.value) figure.classList.add("moved");
   }
 }
+
+// What comes along out of band is left as it is when it says the same.
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  const { fragment, target } = event.detail;
+  if (fragment.textContent === target.textContent) event.detail.shouldSwap = false;
+});

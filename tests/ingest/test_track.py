@@ -1,0 +1,247 @@
+"""Tweets come in: stored, measured by what came with them, and scheduled, or none of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from django.utils import timezone
+
+from tests.conftest import PROJECT
+from trackers import tasks
+from trackers.ingest.lines import Found, read
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.history import history
+from trackers.tweets.models import Tweet
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+
+def track_lines(*lines):
+    done = tasks.track_lines(lines, came_from="a test")
+    return done.read, done.tracked, done.already, len(done.rejected)
+
+
+def due_in(id):
+    due_at = TweetUpdate.objects.values_list("due_at", flat=True).filter(key=id).first()
+    return due_at and due_at - timezone.now()
+
+
+def tweet(id, *, age=timedelta(minutes=1), likes=3, retrieved_at=None):
+    created_at = (timezone.now() - age).isoformat()
+    marks = {"__twarc": {"retrieved_at": retrieved_at.isoformat()}} if retrieved_at else {}
+    metrics = {"retweet_count": 0, "reply_count": 0, "like_count": likes, "quote_count": 0}
+    return json.dumps(
+        {"id": str(id), "text": "words", "author_id": "7", "created_at": created_at,
+         "public_metrics": metrics, **marks}
+    )  # fmt: skip
+
+
+def test_the_counts_add_up():
+    assert track_lines("1", "2", "bad", "2", "", "worse", "3") == (6, 3, 1, 2)
+    assert track_lines("3", "4", "bad") == (3, 1, 1, 1)
+    assert track_lines("bad") == (1, 0, 0, 1)
+    assert track_lines() == (0, 0, 0, 0)
+
+
+def test_a_bare_id_is_due_at_once_whatever_its_age():
+    track_lines("20", "1212092628029698048")
+
+    assert all(due_in(id) < timedelta(seconds=1) for id in (20, 1212092628029698048))
+    assert Tweet.objects.get(id=20).came_from == "a test"
+
+
+def test_the_same_file_twice_tracks_once_and_moves_nothing():
+    lines = ["1", tweet(2), "3"]
+    track_lines(*lines[:1])
+    queue.schedule(TWEET_UPDATE, 1, timedelta(hours=5))
+
+    assert track_lines(*lines[:1]) == (1, 0, 1, 0)
+    assert due_in(1) > timedelta(hours=4)
+
+
+@pytest.mark.parametrize(
+    ("age", "every"),
+    [
+        (timedelta(minutes=1), timedelta(minutes=1)),
+        (timedelta(minutes=20), timedelta(minutes=5)),
+        (timedelta(days=2), timedelta(hours=6)),
+        (timedelta(days=31), None),
+    ],
+)
+def test_what_comes_with_its_figures_is_a_first_sample_and_planned_by_its_age(age, every):
+    track_lines(tweet(1, age=age))
+
+    [run] = history(1)
+    assert (run.likes, run.measurements) == (3, 1)
+    found = Tweet.objects.select_related("tweettext").get()
+    assert (found.tweettext.text, found.author_id) == ("words", 7)
+    if every is None:
+        assert due_in(1) is None
+    else:
+        assert due_in(1) / every == pytest.approx(1, abs=0.07)
+
+
+def test_figures_are_of_the_time_they_were_retrieved():
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+
+    track_lines(
+        tweet(1, retrieved_at=at), tweet(2, retrieved_at=timezone.now() + timedelta(days=1))
+    )
+
+    assert history(1)[0].taken_at == at
+    assert history(2)[0].taken_at <= timezone.now()
+
+
+def test_a_file_read_twice_measures_nothing_twice():
+    line = tweet(1, retrieved_at=timezone.now() - timedelta(minutes=5))
+    track_lines(line)
+    track_lines(line)
+
+    assert sum(run.measurements for run in history(1)) == 1
+
+
+def test_old_figures_of_unknown_time_do_not_spoil_what_we_measured_ourselves():
+    track_lines(tweet(1, likes=500))
+
+    track_lines(tweet(1, likes=3))
+
+    assert Tweet.objects.get().likes == 500
+
+
+def test_of_one_tweet_in_several_lines_the_figures_are_not_lost():
+    track_lines(tweet(1), json.dumps({"id": "1"}))
+
+    assert Tweet.objects.get().likes == 3
+
+
+def test_a_tweet_that_was_paused_is_not_woken_by_a_file():
+    track_lines("1")
+    tasks.pause([1])
+
+    track_lines("1")
+
+    assert due_in(1) is None
+
+
+def test_rejected_lines_do_not_fill_the_memory():
+    most = 0
+    for chunk in tasks.track_in_chunks(("bad" for _ in range(100_000)), came_from="a test"):
+        most = max(most, len(chunk.rejected))
+
+    assert most <= 20_000
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_chunk_that_fails_leaves_nothing_of_itself():
+    def broken():
+        yield from (Found(id) for id in range(1, 20_101))
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        list(track(broken(), came_from="a test"))
+
+    assert Tweet.objects.count() == TweetUpdate.objects.count() == 20_000
+
+
+def command(url, *args, **more):
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "track", *args],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": url},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **more,
+    )
+
+
+def ids(count):
+    return "".join(f"{1_900_000_000_000_000_000 + n * 4_194_304}\n" for n in range(count))
+
+
+def test_kill_in_the_middle_leaves_each_tweet_tracked_and_scheduled_or_neither(
+    fresh_database, tmp_path
+):
+    (tmp_path / "ids").write_text(ids(200_000))
+    process = command(fresh_database, str(tmp_path / "ids"))
+    with psycopg.connect(fresh_database, autocommit=True) as db:
+        deadline = time.monotonic() + 30
+        while not db.execute("SELECT EXISTS (SELECT FROM trackers_tweet)").fetchone()[0]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+
+        both = """
+            SELECT count(t.id), count(j.key), count(*) FROM trackers_tweet t
+            FULL JOIN trackers_tweetupdate j ON j.key = t.id
+        """
+        deadline = time.monotonic() + 10
+        while db.execute(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        ).fetchone() != (1,):
+            assert time.monotonic() < deadline
+        tweets, jobs, all = db.execute(both).fetchone()
+    assert process.returncode == -signal.SIGKILL
+    assert tweets == jobs == all
+    assert 0 < all < 200_000
+
+    again, _ = command(fresh_database, "--json", str(tmp_path / "ids")).communicate(timeout=60)
+    assert json.loads(again) == {
+        "read": 200_000, "tracked": 200_000 - all, "already": all, "rejected": 0
+    }  # fmt: skip
+
+
+# Peak memory is told by the kernel of the process itself, when it ends.
+MEASURED = """
+import resource, subprocess, sys, time
+began = time.monotonic()
+subprocess.run([sys.executable, "manage.py", "track", "--json", sys.argv[1]], check=True,
+               stdout=subprocess.DEVNULL)
+print(time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
+"""
+
+
+def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_path, capsys):
+    figures = {}
+    for count in (20_000, 200_000):
+        path = tmp_path / str(count)
+        path.write_text(ids(count))
+        said = subprocess.run(
+            [sys.executable, "-c", MEASURED, str(path)],
+            cwd=PROJECT,
+            env={**os.environ, "DATABASE_URL": fresh_database},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        figures[count] = [float(word) for word in said.split()]
+    (start, small), (took, large) = figures[20_000], figures[200_000]
+    a_million = took + (took - start) / 180_000 * 800_000
+    with capsys.disabled():
+        print(
+            f"\n200,000 ids in {took:.1f} s, so a million in {a_million:.0f} s;"
+            f" {large:.0f} MB, with a tenth of them {small:.0f} MB"
+        )
+    assert a_million < 60
+    assert large - small < 30
+
+
+def test_a_million_lines_are_read_one_at_a_time():
+    lines = (str(n) for n in iter(range(1, 10**9)))
+
+    reader = read(lines)
+
+    assert next(reader) == Found(1)
+    assert next(lines) in {"2", "3"}

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from tests.conftest import PROJECT
+
+VENDOR = PROJECT / "trackers" / "static" / "trackers" / "vendor"
+# As published on npm; a change here is a change of somebody else's work.
+SHA256 = {
+    "pico-2.1.1/pico.min.css": "fbc9a63fc9fc9f72d12fd7fc9806e11fa9f77ae4f9cad146b27003a1119ba3db",
+    "uplot-1.6.32/uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",  # noqa: E501
+    "uplot-1.6.32/uPlot.min.css": "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",  # noqa: E501
+}
+
+
+@pytest.mark.parametrize("path", SHA256)
+def test_a_vendored_file_is_the_published_one(path):
+    assert sha256((VENDOR / path).read_bytes()).hexdigest() == SHA256[path]
+
+
+def test_no_vendored_file_is_unknown_or_without_its_licence_and_notice():
+    files = {str(path.relative_to(VENDOR)) for path in VENDOR.rglob("*") if path.is_file()}
+    notices = (PROJECT / "THIRD_PARTY_NOTICES.md").read_text()
+
+    assert {path for path in files if "LICENSE" not in path} == set(SHA256)
+    for folder in VENDOR.iterdir():
+        assert list(folder.glob("LICENSE*"))
+        assert f"vendor/{folder.name}/" in notices
+
+
+def test_no_vendored_file_names_a_source_map_that_is_not_there():
+    for path in SHA256:
+        assert "sourceMappingURL" not in (VENDOR / path).read_text()

@@ -1,0 +1,171 @@
+"""After the intervals changed: the SQL says what the pure rule says."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
+from trackers.schedule import intervals
+from trackers.schedule.models import Interval
+from trackers.schedule.replan import Replanned, replan
+from trackers.tweets.models import Tweet
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+M, H, D = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+FAR = timedelta(days=300)
+
+
+@pytest.fixture
+def now():
+    return intervals.current()[0]
+
+
+@pytest.fixture(autouse=True)
+def plain_plan():
+    Interval.objects.all().delete()
+    IntervalFactory(younger_than=H, every=10 * M)
+    IntervalFactory(younger_than=30 * D, every=D)
+
+
+def tweet(now, *, age=5 * M, looked=M, due=FAR, **more):
+    """A measured tweet and its look-up that waits."""
+    made = TweetFactory(
+        measured=True,
+        created_at=None if age is None else now - age,
+        taken_at=now - looked,
+        **more,
+    )
+    if due is not None:
+        TweetUpdateFactory(key=made.id, due_at=now + due)
+    return made.id
+
+
+def due(id):
+    return TweetUpdate.objects.values_list("due_at", flat=True).get(key=id)
+
+
+def test_what_waits_is_due_one_interval_after_its_last_look(now):
+    young, old = tweet(now), tweet(now, age=2 * D, looked=2 * H)
+
+    assert replan() == Replanned(moved=2, woken=0)
+
+    assert (due(young), due(old)) == (now + 9 * M, now + 22 * H)
+
+
+def test_a_resting_tweet_that_the_new_list_covers_comes_back(now):
+    covered, past = tweet(now, due=None), tweet(now, age=30 * D, due=None)
+
+    assert replan() == Replanned(moved=0, woken=1)
+
+    assert due(covered) == now + 9 * M
+    assert not TweetUpdate.objects.filter(key=past).exists()
+
+
+def test_what_is_in_flight_is_left_to_its_own_save(now):
+    id = tweet(now)
+    TweetUpdate.objects.update(lease=5, due_at=now + M)
+
+    assert replan() == Replanned(0, 0)
+    assert TweetUpdate.objects.values_list("lease", "due_at").get(key=id) == (5, now + M)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        pytest.param({"paused": True}, id="paused"),
+        pytest.param(
+            {"gone_at": "2026-01-01T00:00Z", "missing_since": "2026-01-01T00:00Z"}, id="gone"
+        ),
+        pytest.param({"missing_since": "2026-01-01T00:00Z"}, id="to be confirmed"),
+        pytest.param({"created_at": None}, id="without a birthdate"),
+        pytest.param({"measurements": 0}, id="never looked at"),
+    ],
+)
+def test_these_are_neither_moved_nor_woken(now, state):
+    waiting, resting = tweet(now), tweet(now, due=None)
+    Tweet.objects.update(**state)
+
+    assert replan() == Replanned(0, 0)
+    assert due(waiting) == now + FAR
+    assert not TweetUpdate.objects.filter(key=resting).exists()
+
+
+def test_what_is_isolated_stays_isolated(now):
+    tweet(now)
+    TweetUpdate.objects.update(attempts=3)
+
+    assert replan() == Replanned(0, 0)
+
+
+def test_a_suspect_keeps_its_strikes(now):
+    id = tweet(now)
+    TweetUpdate.objects.update(attempts=2)
+
+    replan()
+
+    assert TweetUpdate.objects.get(key=id).attempts == 2
+
+
+def test_what_is_overdue_by_the_new_list_is_spread_the_youngest_first(now):
+    from trackers.jobs.models import Namespace
+
+    Namespace.objects.update(arrivals_per_second=2)
+    ids = [tweet(now, looked=H) for _ in range(5)]
+    later = tweet(now)
+
+    replan()
+
+    assert [due(id) for id in reversed(ids)] == [
+        now + timedelta(seconds=place / 2) for place in range(5)
+    ]
+    assert due(later) == now + 9 * M
+
+
+def test_without_any_interval_nothing_moves(now):
+    id = tweet(now)
+    Interval.objects.all().delete()
+
+    assert replan() == Replanned(0, 0)
+    assert due(id) == now + FAR
+
+
+def test_jitter_stays_in_its_bounds(now):
+    Interval.objects.update(jitter=0.5)
+    ids = [tweet(now, looked=timedelta(0)) for _ in range(50)]
+
+    replan()
+
+    found = [due(id) - now for id in ids]
+    assert len(set(found)) > 40
+    assert 5 * M <= min(found) <= max(found) <= 15 * M
+
+
+@settings(
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    ages=st.lists(
+        st.timedeltas(-6 * M, 40 * D)
+        | st.sampled_from([-5 * M, timedelta(0), H, 30 * D, H - timedelta(microseconds=1)]),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_the_statement_agrees_with_the_pure_rule_for_every_age(now, ages):
+    Tweet.objects.all().delete()
+    TweetUpdate.objects.all().delete()
+    _, plan = intervals.current()
+    ids = {tweet(now, age=age, looked=timedelta(0), due=None): age for age in ages}
+
+    replan()
+
+    for id, age in ids.items():
+        delay = plan.update_delay(now - age, now=now)
+        found = TweetUpdate.objects.filter(key=id).values_list("due_at", flat=True).first()
+        assert found == (delay and now + delay)

@@ -1,0 +1,164 @@
+"""What a person does to tweets, also while a worker holds them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import TweetFactory, figures, post
+from trackers.jobs import queue
+from trackers.schedule import steer
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.describe import describe
+from trackers.tweets.history import history
+from trackers.tweets.models import PackedSamples, Sample, Tweet, TweetText
+from trackers.tweets.record import Measured, record
+from trackers.updater.models import TweetUpdate
+from trackers.updater.promote import Verdict
+from trackers.updater.save import save
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+NOW = timedelta(0)
+HOUR = timedelta(hours=1)
+
+
+def tracked(id, *, due=HOUR):
+    TweetFactory(id=id)
+    if due is not None:
+        queue.schedule(TWEET_UPDATE, id, due)
+
+
+def claimed(id):
+    tracked(id, due=NOW)
+    return queue.get(TWEET_UPDATE)
+
+
+def answer(batch):
+    """A worker's late answer."""
+    return save(batch, [Verdict(id, HOUR, figures(9)) for id in batch.keys], at=batch.claimed_at)
+
+
+def due_in(id):
+    with cursor() as db:
+        found = db.execute(
+            "SELECT due_at - now() FROM trackers_tweetupdate WHERE key = %s", [id]
+        ).fetchone()
+    return found and found[0]
+
+
+def test_a_paused_tweet_is_looked_up_no_more():
+    tracked(1)
+
+    assert steer.pause([1, 2]) == 1
+    assert steer.pause([1]) == 0
+
+    assert due_in(1) is None
+    assert Tweet.objects.get().paused
+
+
+def test_pausing_what_is_claimed_ends_the_claim():
+    batch = claimed(1)
+
+    steer.pause([1])
+
+    assert answer(batch).ours == frozenset()
+    assert due_in(1) is None
+    assert history(1) == []
+
+
+def test_a_resumed_tweet_is_due_now():
+    tracked(1)
+    tracked(2)
+    steer.pause([1])
+
+    assert steer.resume([1, 2]) == 1
+
+    assert (due_in(1), due_in(2)) == (NOW, HOUR)
+    assert not Tweet.objects.get(id=1).paused
+
+
+def test_refreshing_makes_waiting_and_resting_ones_due_now():
+    tracked(1)
+    tracked(2, due=None)
+    tracked(3, due=-HOUR)
+
+    assert steer.refresh_now([3, 2, 1, 99]) == 3
+
+    assert (due_in(1), due_in(2), due_in(3)) == (NOW, NOW, -HOUR)
+    assert due_in(99) is None
+
+
+def test_refreshing_leaves_a_claim_alone():
+    batch = claimed(1)
+
+    assert steer.refresh_now([1]) == 0
+
+    assert answer(batch).ours == {1}
+
+
+def test_refreshing_leaves_a_paused_tweet_paused():
+    tracked(1)
+    steer.pause([1])
+
+    assert steer.refresh_now([1]) == 0
+    assert due_in(1) is None
+
+
+def test_an_isolated_tweet_gets_another_three_tries():
+    tracked(1)
+    tracked(2)
+    TweetUpdate.objects.filter(key=1).update(attempts=3)
+
+    assert steer.retry_isolated([1, 2]) == 1
+
+    assert due_in(1) == NOW
+    assert TweetUpdate.objects.get(key=1).attempts == 0
+    assert due_in(2) == HOUR
+
+
+def test_an_untracked_tweet_leaves_nothing_behind():
+    for id in (1, 2):
+        tracked(id)
+        describe([post(id)])
+        for minutes in (0, 1, 2):
+            at = Tweet.objects.get(id=1).tracked_at + timedelta(minutes=minutes)
+            record([Measured(id, at, figures(minutes), HOUR)])
+    PackedSamples.objects.create(
+        tweet_id=1,
+        month="2026-01-01",
+        taken_at=[],
+        measured_until=[],
+        measurements=[],
+        retweets=[],
+        replies=[],
+        likes=[],
+        quotes=[],
+        bookmarks=[],
+        impressions=[],
+    )
+
+    assert steer.untrack([1, 99]) == 1
+
+    assert due_in(1) is None
+    assert history(1) == []
+    for model, column in (
+        (Tweet, "id"),
+        (TweetText, "tweet_id"),
+        (Sample, "tweet_id"),
+        (PackedSamples, "tweet_id"),
+    ):
+        assert not model.objects.filter(**{column: 1}).exists()
+    assert len(history(2)) == 3
+
+
+def test_untracking_what_is_claimed_ends_the_claim():
+    batch = claimed(1)
+
+    steer.untrack([1])
+
+    assert answer(batch).ours == frozenset()
+    assert not Tweet.objects.exists()
+    assert history(1) == []

@@ -1,0 +1,342 @@
+"""A batch against the fake X over HTTP: what X answered is what is saved, and faults cost nobody."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.factories import CredentialFactory
+from trackers import tasks
+from trackers.ingest.lines import Found
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace, Tally
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
+from trackers.updater.models import TweetUpdate
+from trackers.updater.promote import ASK_AGAIN
+from trackers.xapi.models import Credential
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+HOLDING_NOTHING = ("", None)
+
+
+@pytest.fixture
+def x(fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    CredentialFactory(name="one")
+    return fakex
+
+
+def tracked(x, count=100):
+    ids = x.ids(count)
+    list(track((Found(id) for id in ids), came_from="a test"))
+    turn_clock(timedelta(minutes=10))
+    return ids
+
+
+def turn_clock(by):
+    """As if so much time had passed for the queue: what waits, and what holds it."""
+    with cursor() as db:
+        db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s WHERE attempts < 3", [by])
+        db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [by])
+
+
+def claim():
+    return queue.claim(TWEET_UPDATE)
+
+
+def refresh():
+    batch = claim()
+    assert batch is not None
+    tasks.update_tweets(batch)
+    return batch
+
+
+def held():
+    return Namespace.objects.values_list("held_because", "held_until").get()
+
+
+def test_all_that_is_saved_is_what_x_answered(x):
+    ids = tracked(x)
+
+    batch = refresh()
+
+    [entry] = x.log()
+    assert sorted(map(int, entry["ids"])) == list(batch.keys) == sorted(ids)
+    answered = timezone.now()
+    for text, answer in entry["answers"].items():
+        tweet = Tweet.objects.get(id=int(text))
+        if isinstance(answer, dict):
+            assert tweet.counts() == answer
+            assert tweet.measurements == 1
+            assert tweet.created_at is not None
+            assert abs(tweet.measured_until - answered) < timedelta(seconds=10)
+        else:
+            assert tweet.missing_because in {"not_found", "protected", "suspended", "unauthorized"}
+            assert tweet.measurements == 0
+    shown = sum(isinstance(answer, dict) for answer in entry["answers"].values())
+    assert 80 < shown <= 100
+    assert TweetText.objects.count() == shown
+    assert Author.objects.exists()
+    assert not Sample.objects.exists()
+
+
+def test_each_tweet_is_next_looked_up_by_its_age(x):
+    tracked(x)
+
+    refresh()
+
+    bounds = {  # age in minutes -> seconds to the next look
+        18: 60, 60: 300, 1440: 3600, 7 * 1440: 6 * 3600, 30 * 1440: 86400
+    }  # fmt: skip
+    now = timezone.now()
+    for tweet in Tweet.objects.exclude(measurements=0):
+        minutes = (now - tweet.created_at) / timedelta(minutes=1)
+        every = next((every for bound, every in bounds.items() if minutes < bound), None)
+        due_at = TweetUpdate.objects.filter(key=tweet.id).values_list("due_at", flat=True).first()
+        if every is None:
+            assert due_at is None
+        else:
+            assert (due_at - now).total_seconds() == pytest.approx(every, rel=0.06, abs=10)
+
+
+# Committed, since the time of the database stands still in a transaction.
+@pytest.mark.django_db(transaction=True)
+def test_a_second_look_sees_what_changed_and_is_counted(x):
+    [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
+    list(track([Found(id)], came_from="a test"))
+    for likes in (5, 5, 3):
+        x.put(
+            f"tweets/{id}",
+            {
+                "metrics": {
+                    "likes": likes,
+                    "retweets": 1,
+                    "replies": 0,
+                    "quotes": 0,
+                    "bookmarks": 0,
+                    "impressions": 9,
+                }
+            },
+        )
+        turn_clock(timedelta(days=2))
+        refresh()
+
+    tally = Tally.objects.get()
+    assert (tally.batches, tally.asked, tally.measured, tally.changed) == (3, 3, 3, 2)
+    assert sum(tally.late) == 3
+    assert Tweet.objects.get().likes == 3
+    assert Sample.objects.values_list("likes", "measurements").get() == (5, 2)
+
+
+@pytest.mark.parametrize(
+    "kind", ["503_json", "503_text", "500", "html", "garbage_list", "reset", "truncated"]
+)
+def test_a_failed_request_gives_the_batch_back_for_a_while(x, kind):
+    ids = tracked(x)
+    x.put("faults", [{"kind": kind}])
+
+    refresh()
+
+    waits = {row.due_at - timezone.now() for row in TweetUpdate.objects.all()}
+    assert len(waits) > 0
+    assert all(timedelta(seconds=3) < wait < timedelta(seconds=7) for wait in waits)
+    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+    assert TweetUpdate.objects.count() == len(ids)
+    assert held() == HOLDING_NOTHING
+    assert not Tweet.objects.exclude(measurements=0).exists()
+    assert Tally.objects.get().failed == 100
+
+
+def test_three_failures_in_a_row_hold_everything_longer_and_longer_until_one_succeeds(x):
+    tracked(x)
+    x.put("faults", [{"kind": "503_json"}])
+    waits = []
+    for _ in range(6):
+        refresh()
+        until = held()[1]
+        waits.append(0 if until is None else (until - timezone.now()).total_seconds())
+        turn_clock(timedelta(minutes=20))
+
+    assert waits[:2] == [0, 0]
+    for wait, expected in zip(waits[2:], (5, 10, 20, 40), strict=True):
+        assert 0.75 * expected - 3 < wait < 1.25 * expected + 1
+    x.delete("faults")
+    refresh()
+    assert Namespace.objects.get().failures == 0
+
+
+def test_an_hour_of_outage_isolates_nobody(x):
+    ids = tracked(x, 50)
+    x.put("faults", [{"kind": "503_json"}])
+    outage = timedelta(0)
+    while outage < timedelta(hours=1):
+        if claim_and_refresh():
+            pass
+        turn_clock(timedelta(minutes=2))
+        outage += timedelta(minutes=2)
+    assert len(x.log()) < 40
+    assert not TweetUpdate.objects.exclude(attempts=0).exists()
+
+    x.delete("faults")
+    turn_clock(timedelta(hours=1))
+    assert sorted(refresh().keys) == sorted(ids)
+    assert Tweet.objects.exclude(measurements=0).count() > 40
+
+
+def claim_and_refresh():
+    batch = claim()
+    if batch:
+        tasks.update_tweets(batch)
+    return batch
+
+
+def test_a_used_up_window_holds_everything_until_its_reset(x):
+    tracked(x)
+    x.put("faults", [{"kind": "429", "params": {"reset_in": 300}}])
+
+    while claim_and_refresh():
+        pass
+
+    because, until = held()
+    assert "used up" in because
+    assert 290 < (until - timezone.now()).total_seconds() <= 301
+    assert len(x.log()) == 1
+    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "401"}, {"kind": "403"}, {"kind": "429", "params": {"headers": False}}]
+)
+def test_a_credential_that_is_refused_does_not_ask_without_end(x, fault):
+    tracked(x)
+    x.put("faults", [fault])
+
+    for _ in range(20):
+        if not claim_and_refresh():
+            break
+
+    assert len(x.log()) <= 3
+    assert held()[1] is not None
+    assert Credential.objects.get().disabled_at is None
+    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+
+
+def test_where_one_credential_is_refused_another_asks_at_once(x):
+    CredentialFactory(name="two")
+    tracked(x)
+    x.put("faults", [{"kind": "401", "times": 1}])
+
+    refresh()
+    refresh()
+
+    assert [entry["status"] for entry in x.log()] == [401, 200]
+    assert len({entry["token"] for entry in x.log()}) == 2
+    assert held() == HOLDING_NOTHING
+
+
+def test_without_a_credential_everything_is_held_and_says_why(x):
+    Credential.objects.all().delete()
+    tracked(x)
+
+    refresh()
+
+    because, until = held()
+    assert "credential add" in because
+    assert until > timezone.now()
+    assert claim() is None
+    assert x.log() == []
+
+
+def test_a_broken_tweet_costs_only_itself(x, caplog):
+    ids = tracked(x)
+    shown = [id for id in ids if isinstance(x.get(f"tweets/{id}")["answer"], dict)]
+    x.put("faults", [{"kind": "broken", "match": {"ids": [str(shown[0])]}}])
+
+    refresh()
+
+    assert Tweet.objects.exclude(measurements=0).count() == len(shown) - 1
+    due_at = TweetUpdate.objects.values_list("due_at", flat=True).get(key=shown[0])
+    assert due_at - timezone.now() == pytest.approx(ASK_AGAIN, abs=timedelta(seconds=5))
+    assert f"tweet {shown[0]} came back broken" in caplog.text
+
+
+def test_an_id_that_x_leaves_out_is_asked_again(x):
+    ids = tracked(x)
+    x.put("faults", [{"kind": "omit", "match": {"ids": [str(ids[0])]}, "times": 1}])
+
+    refresh()
+
+    tweet = Tweet.objects.get(id=ids[0])
+    assert (tweet.measurements, tweet.missing_since) == (0, None)
+    due_at = TweetUpdate.objects.values_list("due_at", flat=True).get(key=ids[0])
+    assert due_at - timezone.now() == pytest.approx(ASK_AGAIN, abs=timedelta(seconds=5))
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("state", "because"), [("deleted", "not_found"), ("protected", "unauthorized")]
+)
+def test_gone_is_confirmed_and_can_be_taken_back(x, settings, state, because):
+    settings.CONFIRM_GONE_AFTER = timedelta(seconds=0)
+    [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
+    list(track([Found(id)], came_from="a test"))
+    turn_clock(timedelta(minutes=1))
+    refresh()
+    x.put(f"tweets/{id}", {"state": state})
+    turn_clock(timedelta(days=2))
+
+    refresh()
+    first = Tweet.objects.get()
+    assert (first.missing_because in {because, state}, first.gone_at) == (True, None)
+    turn_clock(timedelta(days=2))
+    refresh()
+    assert Tweet.objects.get().gone_at is not None
+    assert not TweetText.objects.exists()
+
+    x.delete(f"tweets/{id}")
+    turn_clock(timedelta(days=2))
+    refresh()
+    tweet = Tweet.objects.get()
+    assert (tweet.gone_at, tweet.missing_because) == (None, "")
+    assert TweetText.objects.exists()
+
+
+def test_a_credential_of_v1_measures_what_it_is_told_and_knows_nothing_of_the_rest(x):
+    Credential.objects.update(api="v1.1")
+    tracked(x)
+
+    refresh()
+
+    tweet = Tweet.objects.exclude(measurements=0).first()
+    counts = tweet.counts()
+    assert {name for name in METRICS if counts[name] is not None} == {"retweets", "likes"}
+    assert set(Tweet.objects.values_list("missing_because", flat=True)) <= {"", "unavailable"}
+
+
+def test_a_tweet_taken_out_meanwhile_gets_no_sample(x):
+    ids = tracked(x)
+    batch = claim()
+    queue.schedule(TWEET_UPDATE, ids[0], timedelta(hours=1))
+
+    tasks.update_tweets(batch)
+
+    assert Tweet.objects.get(id=ids[0]).measurements == 0
+
+
+def test_the_time_of_a_measurement_is_that_of_its_answer(x):
+    tracked(x, 5)
+    x.put("latency", {"ms": 400})
+
+    refresh()
+
+    [entry] = x.log()
+    for tweet in Tweet.objects.exclude(measurements=0):
+        told = datetime.fromtimestamp(entry["at_ms"] / 1000, UTC)
+        assert abs(tweet.measured_until - told) < timedelta(seconds=5)
