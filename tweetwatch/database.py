@@ -6,7 +6,7 @@ transaction as the ORM; its errors are Django's (`django.db.OperationalError`, â
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,3 +19,11 @@ def cursor() -> Iterator[psycopg.Cursor[tuple[Any, ...]]]:
     connection.ensure_connection()
     with connection.wrap_database_errors, psycopg.Cursor(connection.connection) as made:
         yield made
+
+
+def array(values: Iterable[float | str | None]) -> str:
+    """Numbers, truth values or bare words as the text of an array, nulls included.
+
+    A tenth of what psycopg takes to adapt a list element by element. Not for free text.
+    """
+    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"

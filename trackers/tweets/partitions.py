@@ -40,7 +40,8 @@ TAKEN = """
 PATIENCE = "SET LOCAL lock_timeout = '300ms'"
 
 MAKE = """
-    CREATE TABLE IF NOT EXISTS {name} PARTITION OF trackers_sample FOR VALUES FROM ({start}) TO ({end})
+    CREATE TABLE IF NOT EXISTS {name} PARTITION OF trackers_sample
+    FOR VALUES FROM ({start}) TO ({end})
 """
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.xapi.answers import Figures
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +113,28 @@ def record(measured: Sequence[Measured]) -> list[Change]:
     ordered = sorted(measured, key=lambda one: one.tweet_id)
     with cursor() as db:
         db.execute(RECORD_MEASURED, columns(ordered))
-        return [change(row) for row in db]
+        return [change(row[0], row[1], row[2], row[3:]) for row in db]
 
 
-def columns(measured: Sequence[Measured]) -> dict[str, list[Any]]:
+def columns(measured: Sequence[Measured]) -> dict[str, Any]:
     """The arrays that the SQL unnests, parallel to `measured`."""
     retweets, replies, likes, quotes, bookmarks, impressions = (
         zip(*(one.figures for one in measured), strict=True) if measured else [()] * 6
     )
     return {
-        "ids": [one.tweet_id for one in measured],
+        "ids": array(one.tweet_id for one in measured),
         "at": [one.at for one in measured],
         "hole_after": [one.hole_after for one in measured],
-        "retweets": list(retweets),
-        "replies": list(replies),
-        "likes": list(likes),
-        "quotes": list(quotes),
-        "bookmarks": list(bookmarks),
-        "impressions": list(impressions),
+        "retweets": array(retweets),
+        "replies": array(replies),
+        "likes": array(likes),
+        "quotes": array(quotes),
+        "bookmarks": array(bookmarks),
+        "impressions": array(impressions),
     }
 
 
-def change(row: Sequence[Any]) -> Change:
-    id, at, measured_before, *counts = row
-    return Change(id, at, Figures(*counts[:6]) if measured_before else None, Figures(*counts[6:]))
+def change(id: int, at: datetime, measured_before: bool, counts: Sequence[Any]) -> Change:
+    """`counts`: the six figures before, and the six after."""
+    before = Figures._make(counts[:6]) if measured_before else None
+    return Change(id, at, before, Figures._make(counts[6:]))

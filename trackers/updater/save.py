@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from trackers.jobs.queue import Batch
 from trackers.tweets.record import RECORD, Change, change
 from trackers.updater.models import TweetUpdate
 from trackers.updater.promote import Verdict
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 
 # The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
 # or took out, is not ours, and nothing at all is written for it.
@@ -21,8 +21,8 @@ SAVE = (
     f"""
     WITH answer AS MATERIALIZED (
         SELECT * FROM unnest(
-            %(ids)s::bigint[], %(due_in)s::interval[], %(kind)s::text[], %(gone)s::bool[],
-            %(hole_after)s::interval[],
+            %(ids)s::bigint[], %(due_in)s::float8[], %(kind)s::text[], %(gone)s::bool[],
+            %(hole_after)s::float8[],
             %(retweets)s::int[], %(replies)s::int[], %(likes)s::int[], %(quotes)s::int[],
             %(bookmarks)s::int[], %(impressions)s::bigint[]
         ) AS a(tweet_id, due_in, kind, gone, hole_after,
@@ -35,7 +35,7 @@ SAVE = (
     ),
     moved AS (
         UPDATE {TweetUpdate._meta.db_table} j
-        SET due_at = now() + a.due_in, lease = NULL, attempts = 0
+        SET due_at = now() + a.due_in * interval '1 second', lease = NULL, attempts = 0
         FROM answer a
         WHERE j.key = ANY(ARRAY(SELECT key FROM held)) AND j.key = a.tweet_id
           AND j.lease = %(lease)s AND a.due_in IS NOT NULL
@@ -49,7 +49,9 @@ SAVE = (
     ),
     ours AS MATERIALIZED (SELECT key FROM moved UNION ALL SELECT key FROM over),
     measured AS MATERIALIZED (
-        SELECT a.*, %(at)s::timestamptz AS at
+        SELECT a.tweet_id, %(at)s::timestamptz AS at,
+               a.hole_after * interval '1 second' AS hole_after,
+               a.retweets, a.replies, a.likes, a.quotes, a.bookmarks, a.impressions
         FROM answer a JOIN ours ON ours.key = a.tweet_id WHERE a.kind = 'measured'
     ),
 """
@@ -72,7 +74,7 @@ SAVE = (
         WHERE x.tweet_id = a.tweet_id AND ours.key = a.tweet_id AND a.gone
     )
     SELECT ours.key, coalesce(b.undescribed, false), coalesce(b.changed AND NOT b.belated, false),
-           b.at, b.measurements > 0,
+           b.measurements > 0,
            b.retweets, b.replies, b.likes, b.quotes, b.bookmarks, b.impressions,
            b.new_retweets, b.new_replies, b.new_likes, b.new_quotes, b.new_bookmarks,
            b.new_impressions
@@ -100,7 +102,7 @@ def save(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> Saved:
         rows = db.fetchall()
     return Saved(
         ours=frozenset(row[0] for row in rows),
-        changes=tuple(change((row[0], *row[3:])) for row in rows if row[2]),
+        changes=tuple(change(row[0], at, row[3], row[4:]) for row in rows if row[2]),
         undescribed=frozenset(row[0] for row in rows if row[1]),
     )
 
@@ -114,15 +116,19 @@ def columns(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> dict[
     return {
         "lease": batch.lease,
         "at": at,
-        "ids": [verdict.tweet_id for verdict in verdicts],
-        "due_in": [verdict.due_in for verdict in verdicts],
-        "kind": ["measured" if verdict.figures else verdict.missing for verdict in verdicts],
-        "gone": [verdict.gone for verdict in verdicts],
-        "hole_after": [verdict.hole_after for verdict in verdicts],
-        "retweets": list(retweets),
-        "replies": list(replies),
-        "likes": list(likes),
-        "quotes": list(quotes),
-        "bookmarks": list(bookmarks),
-        "impressions": list(impressions),
+        "ids": array(verdict.tweet_id for verdict in verdicts),
+        "due_in": array(seconds(verdict.due_in) for verdict in verdicts),
+        "kind": array("measured" if one.figures else one.missing or '""' for one in verdicts),
+        "gone": array(verdict.gone for verdict in verdicts),
+        "hole_after": array(seconds(verdict.hole_after) for verdict in verdicts),
+        "retweets": array(retweets),
+        "replies": array(replies),
+        "likes": array(likes),
+        "quotes": array(quotes),
+        "bookmarks": array(bookmarks),
+        "impressions": array(impressions),
     }
+
+
+def seconds(time: timedelta | None) -> float | None:
+    return None if time is None else time.total_seconds()
