@@ -29,7 +29,8 @@ NOW = timedelta(0)
 def test_four_processes_claim_each_key_exactly_once_per_due_time(fresh_database):
     with psycopg.connect(fresh_database) as db:
         db.execute(
-            "INSERT INTO trackers_tweetupdate SELECT n, now(), NULL, 0 FROM generate_series(1, 5000) n"
+            "INSERT INTO trackers_tweetupdate"
+            " SELECT n, now(), NULL, 0 FROM generate_series(1, 5000) n"
         )
         db.execute("UPDATE trackers_namespace SET arrivals_per_second = 1000000")
     drains = [
@@ -81,13 +82,11 @@ def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
     found = []
 
     def claim():
-        for _ in range(10):
-            if batch := queue.get(NAME, 25):
-                found.append(batch.keys)
+        found.extend(queue.get(NAME, 25) for _ in range(10))
 
     assert together(claim, claim) == []
 
-    keys = [key for batch in found for key in batch]
+    keys = [key for batch in found if batch for key in batch.keys]
     assert len(keys) == len(set(keys)) == 500
 
 

@@ -1,4 +1,4 @@
-"""A batch against the fake X over HTTP: what X answered is what is saved, and faults cost nobody."""
+"""A batch against the fake X over HTTP: what it answered is saved, and faults cost nobody."""
 
 from __future__ import annotations
 

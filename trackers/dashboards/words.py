@@ -50,5 +50,5 @@ def ago(at: datetime, *, now: datetime) -> Moment:
 
 
 def ahead(at: datetime, *, now: datetime) -> Moment:
-    words = f"in {lasting(at - now)}" if at > now else f"due {lasting(now - at)} ago"
+    words = f"in {lasting(at - now)}" if at > now else "now"
     return Moment(at, words, exactly(at))

@@ -1,4 +1,4 @@
-"""Who asks: bearer tokens and OAuth 1.0a signatures, the latter over X's own address.
+"""Which credentials are good: bearer tokens, OAuth 2.0 users' tokens, OAuth 1.0a signatures.
 
 A client signs for `https://api.twitter.com/...` and is then pointed at this server, so the
 signature is checked against that canonical address and never against ours.
@@ -6,36 +6,25 @@ signature is checked against that canonical address and never against ours.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from oauthlib.oauth1.rfc5849.endpoints.signature_only import SignatureOnlyEndpoint
 from oauthlib.oauth1.rfc5849.errors import OAuth1Error
 from oauthlib.oauth1.rfc5849.request_validator import RequestValidator
 
+from trackers.fakex.callers import Caller, fingerprint, read_caller
+from trackers.fakex.oauth2 import Grants
+
 NO_CREDENTIALS, BAD_BEARER, BAD_SIGNATURE = "no credentials", "bad bearer", "bad signature"
 CONSUMER_KEY = re.compile(r'oauth_consumer_key="([^"]+)"')
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """A token by a name which gives no secret away, and the app it belongs to."""
-
-    name: str
-    app: str
 
 
 class Signer(NamedTuple):
     consumer_secret: str
     token_secret: str
     caller: Caller
-
-
-def fingerprint(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()[:8]
 
 
 class Credentials(RequestValidator):
@@ -45,50 +34,59 @@ class Credentials(RequestValidator):
         super().__init__()
         self.canonical_base = canonical_base
         self.strict = False
+        self.grants = Grants()
         self._bearers: dict[str, Caller] = {}
         self._strangers: dict[str, Caller] = {}
         self._signers: dict[tuple[str, str], Signer] = {}
         self._endpoint = SignatureOnlyEndpoint(self)
 
-    def register(self, given: Mapping[str, Any]) -> Caller:
+    def register(self, given: Mapping[str, Any], *, now_ms: int) -> Caller:
         """Take a credential as `POST /_fake/credentials` describes it; KeyError when incomplete."""
+        if given["kind"] == "oauth2":
+            return self.grants.register(given, now_ms=now_ms).caller
         if given["kind"] == "bearer":
             secret = given["bearer_token"]
-            caller = self._caller(given, secret)
-            self._bearers["Bearer " + secret] = caller
+            caller = self._bearers["Bearer " + secret] = read_caller(given, "bearer", secret=secret)
             return caller
         if given["kind"] != "oauth1":
             raise KeyError(given["kind"])
-        caller = self._caller(given, given["access_token"], app=given["consumer_key"])
+        key, token = given["consumer_key"], given["access_token"]
+        caller = read_caller(given, "oauth1", secret=token, app=key)
         signer = Signer(given["consumer_secret"], given["access_token_secret"], caller)
-        self._signers[given["consumer_key"], given["access_token"]] = signer
+        self._signers[key, token] = signer
         return caller
 
     def clear(self) -> None:
         for known in (self._bearers, self._strangers, self._signers):
             known.clear()
+        self.grants.clear()
 
     def callers(self) -> list[Caller]:
+        """All registered but OAuth 2.0 users, of whom `grants` has more to tell."""
         signed = [signer.caller for signer in self._signers.values()]
         return [*self._bearers.values(), *signed]
 
     def identify(
-        self, header: str | None, *, method: str, path_and_query: str, form: str = ""
+        self,
+        header: str | None,
+        *,
+        method: str,
+        path_and_query: str,
+        form: str = "",
+        now_ms: int,
     ) -> Caller | str:
         """The caller, or which of the three reasons there is not to trust the request."""
         if not header:
             return NO_CREDENTIALS
         if caller := self._bearers.get(header):
             return caller
+        if self.grants.knows(header):
+            return self.grants.caller(header, now_ms=now_ms) or BAD_BEARER
         if header.startswith("Bearer "):
             return self._stranger(header)
         if header.startswith("OAuth "):
             return self._signed(header, method, path_and_query, form)
         return NO_CREDENTIALS
-
-    def _caller(self, given: Mapping[str, Any], secret: str, app: str = "") -> Caller:
-        name = given.get("name") or fingerprint(secret)
-        return Caller(name, given.get("app") or (fingerprint(app) if app else name))
 
     def _stranger(self, header: str) -> Caller | str:
         secret = header.removeprefix("Bearer ").strip()
@@ -97,7 +95,7 @@ class Credentials(RequestValidator):
         caller = self._strangers.get(header)
         if caller is None:
             name = fingerprint(secret)
-            caller = self._strangers[header] = Caller(name, name)
+            caller = self._strangers[header] = Caller(name, name, name)
         return caller
 
     def _signed(self, header: str, method: str, path_and_query: str, form: str) -> Caller | str:
@@ -145,4 +143,4 @@ class Credentials(RequestValidator):
 
     def _signer(self, client_key: str, token: str) -> Signer:
         # A made-up signer for strangers: oauthlib checks a signature in every case.
-        return self._signers.get((client_key, token)) or Signer("-", "-", Caller("-", "-"))
+        return self._signers.get((client_key, token)) or Signer("-", "-", Caller("-", "-", "-"))

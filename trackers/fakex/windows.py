@@ -1,6 +1,6 @@
-"""Rate windows: per token and per app, for each endpoint, open from the first request on.
+"""Rate windows: per token, app and project, for each endpoint, open from the first request on.
 
-Every request counts in both; the headers tell of the tighter one. A window lasts its seconds of
+Every request counts in all of them; the headers tell of the tightest. A window lasts its seconds of
 world time, so a fast clock shortens it; its reset is on the wire in real seconds.
 """
 
@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from trackers.fakex.auth import Caller
+from trackers.fakex.callers import Caller
+from trackers.fakex.endpoints import LOOKUP, TOKEN, TWEETS, USAGE, USERS, USERS_BY
 
 WINDOW_S = 900.0
+Scope = Literal["token", "app", "project"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +25,27 @@ class Limit:
     token: int | None
     app: int | None
     window: float = WINDOW_S
+    project: int | None = None
 
 
 # The pay-per-use table of 2026 and, for users and v1.1, the last published one.
 DEFAULTS = {
-    "GET /2/tweets": Limit(token=5000, app=3500),
-    "GET /2/users": Limit(token=900, app=300),
-    "GET /2/users/by": Limit(token=900, app=300),
-    "GET /1.1/statuses/lookup": Limit(token=900, app=300),
+    TWEETS: Limit(token=5000, app=3500),
+    USERS: Limit(token=900, app=300),
+    USERS_BY: Limit(token=900, app=300),
+    LOOKUP: Limit(token=900, app=300),
+    USAGE: Limit(token=None, app=50),
+    TOKEN: Limit(token=None, app=None),
 }
 
 
 class Budget(NamedTuple):
+    """What the headers tell; `full` is the innermost window without room, if there is one."""
+
     limit: int
     remaining: int
     reset_s: int
-    refused: bool
+    full: Scope | None = None
 
 
 @dataclass(slots=True)
@@ -59,6 +66,7 @@ class Windows:
             self.limits[endpoint] = Limit(
                 token=change.get("token", known.token),
                 app=change.get("app", known.app),
+                project=change.get("project", known.project),
                 window=float(change.get("window", known.window)),
             )
 
@@ -68,29 +76,32 @@ class Windows:
     def admit(
         self, caller: Caller, endpoint: str, *, now_ms: int, clock_speed: float, cost: int = 1
     ) -> Budget | None:
-        """Count a request unless a window is full (`refused`); None when nothing limits it.
+        """Count a request unless a window is `full`; None when nothing limits it.
 
         With `cost=0` it only looks.
         """
         limit = self.limits[endpoint]
         budgets: list[tuple[int, Window, int]] = []
+        full: Scope | None = None
         lasts_ms = limit.window * 1000 / clock_speed
-        for most, scope, who in (
+        scopes: tuple[tuple[int | None, Scope, str], ...] = (
             (limit.token, "token", caller.name),
             (limit.app, "app", caller.app),
-        ):
+            (limit.project, "project", caller.project),
+        )
+        for most, scope, who in scopes:
             if most is not None:
                 window = self._window((scope, who, endpoint), now_ms, lasts_ms)
                 budgets.append((most - window.used, window, most))
+                if window.used >= most:
+                    full = full or scope
         if not budgets:
             return None
-        refused = cost > 0 and any(left <= 0 for left, _, _ in budgets)
-        if not refused:
-            for _, window, _ in budgets:
-                window.used += cost
+        taken = 0 if full else cost
+        for _, window, _ in budgets:
+            window.used += taken
         left, window, most = min(budgets, key=lambda budget: budget[0])
-        remaining = left if refused else left - cost
-        return Budget(most, max(0, remaining), math.ceil(window.ends_ms / 1000), refused)
+        return Budget(most, max(0, left - taken), math.ceil(window.ends_ms / 1000), full)
 
     def _window(self, key: tuple[str, str, str], now_ms: int, lasts_ms: float) -> Window:
         window = self._open.get(key)

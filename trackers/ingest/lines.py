@@ -108,7 +108,9 @@ def read_ids(lines: Iterator[tuple[int, str]]) -> Iterator[Found | Rejected]:
             continue
         id = id_of(line)
         if id is None:
-            yield Rejected(number, line.strip()[:SHOWN], "is neither the id nor the address of a tweet")
+            yield Rejected(
+                number, line.strip()[:SHOWN], "is neither the id nor the address of a tweet"
+            )
         else:
             yield Found(id)
 

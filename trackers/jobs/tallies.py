@@ -21,7 +21,8 @@ COUNT = """
         batches = tally.batches + 1, asked = tally.asked + excluded.asked,
         measured = tally.measured + excluded.measured, changed = tally.changed + excluded.changed,
         missing = tally.missing + excluded.missing, failed = tally.failed + excluded.failed,
-        late = (SELECT jsonb_agg(coalesce(mine::int, 0) + coalesce(new::int, 0) ORDER BY place)
+        late = (SELECT coalesce(jsonb_agg(coalesce(mine::int, 0) + coalesce(new::int, 0)
+                                          ORDER BY place), '[]')
                 FROM ROWS FROM (jsonb_array_elements_text(tally.late),
                                 jsonb_array_elements_text(excluded.late))
                      WITH ORDINALITY AS counts(mine, new, place))

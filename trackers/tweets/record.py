@@ -44,6 +44,7 @@ class Change:
 # Lock: the tweets' rows, in the order of ids, after the job's row where there is one.
 # FOR UPDATE reads the row as it is once its lock is ours, so that two measurers of one tweet
 # (the updater and a poll) close each run once.
+# ANY(ARRAY(…)): by the primary key whatever the statistics say (see CLAIM in jobs).
 # A measurement older than the newest sample's end (it was long on its way) is kept as a closed
 # sample of its own.
 RECORD = """
@@ -61,6 +62,7 @@ RECORD = """
                m.hole_after IS NULL OR m.at > t.measured_until + m.hole_after AS hole,
                t.created_at IS NULL OR t.gone_at IS NOT NULL AS undescribed
         FROM measured m JOIN trackers_tweet t ON t.id = m.tweet_id
+        WHERE t.id = ANY(ARRAY(SELECT tweet_id FROM measured))
         ORDER BY t.id FOR UPDATE OF t
     ),
     closed AS (
@@ -82,7 +84,8 @@ RECORD = """
             retweets = b.new_retweets, replies = b.new_replies, likes = b.new_likes,
             quotes = b.new_quotes, bookmarks = b.new_bookmarks, impressions = b.new_impressions,
             missing_since = NULL, missing_because = '', gone_at = NULL
-        FROM before b WHERE t.id = b.id AND NOT b.belated
+        FROM before b
+        WHERE t.id = ANY(ARRAY(SELECT id FROM before)) AND t.id = b.id AND NOT b.belated
     )
 """
 

@@ -1,7 +1,7 @@
 // The growth curve of one tweet: uPlot, wrapped here alone so that it can be replaced.
 (() => {
   const dashes = {
-    impressions: [], likes: [], retweets: [7, 4], replies: [2, 3], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
+    impressions: [], likes: [9, 4], retweets: [3, 4], replies: [14, 4], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
   };
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const number = new Intl.NumberFormat("en");

@@ -1,0 +1,124 @@
+"""What status and the pages tell of a queue."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from trackers.jobs import holds, queue, tallies
+from trackers.jobs.figures import by_minute, figures, quantile
+from trackers.jobs.models import Namespace, Tally
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+NAME = "tweet:update"
+
+
+def move(key, **fields):
+    TweetUpdate.objects.filter(key=key).update(**fields)
+
+
+def test_an_empty_queue_has_figures_too():
+    told = figures(NAME)
+
+    assert (told.due, told.oldest_due_seconds, told.in_flight) == (0, 0.0, 0)
+    assert (told.scheduled, told.isolated, told.checked_last_minute) == (0, 0, 0)
+    assert (told.lateness_p50_seconds, told.batch_fill) == (None, None)
+
+
+def test_due_claimed_and_isolated_are_told_apart():
+    for key in range(1, 8):
+        queue.schedule(NAME, key, timedelta(hours=1))
+    with connection.cursor() as db:
+        db.execute(
+            "UPDATE trackers_tweetupdate SET due_at = now() - interval '90 seconds' WHERE key <= 4"
+        )
+    claimed = queue.get(NAME, 2)
+    move(7, attempts=3)
+
+    told = figures(NAME)
+
+    assert len(claimed.keys) == 2
+    assert (told.due, told.in_flight, told.scheduled, told.isolated) == (2, 2, 7, 1)
+    assert told.oldest_due_seconds == pytest.approx(90, abs=1)
+
+
+def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
+    late = [0] * (len(Tally.LATENESS) + 1)
+    late[2], late[7] = 98, 2
+    for _ in range(2):
+        tallies.count(NAME, tallies.Done(asked=100, measured=97, changed=50, missing=3, late=late))
+    tallies.count(NAME, tallies.Done(failed=40))
+
+    told, minutes = figures(NAME), by_minute(NAME)
+
+    assert told.checked_last_minute == 194
+    assert told.lateness_p50_seconds == Tally.LATENESS[2]
+    assert told.lateness_p99_seconds == Tally.LATENESS[7]
+    assert told.batch_fill == pytest.approx(240 / 3)
+    assert [(m.batches, m.asked, m.measured, m.changed, m.failed) for m in minutes] == [
+        (3, 200, 194, 100, 40)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "share", "told"),
+    [
+        pytest.param([], 0.5, None, id="nothing was done"),
+        pytest.param([(1, 0)], 0.5, None, id="nothing was counted"),
+        pytest.param([(1, 10)], 0.99, 0.1, id="all in the first class"),
+        pytest.param([(1, 99), (3, 1)], 0.99, 0.1, id="just reached"),
+        pytest.param([(1, 98), (3, 2)], 0.99, 0.5, id="just not reached"),
+        pytest.param([(14, 5)], 0.5, 3600.0, id="later than all classes"),
+    ],
+)
+def test_a_quantile_is_the_bound_of_its_class(counts, share, told):
+    assert quantile(counts, share) == told
+
+
+def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
+    Namespace.objects.filter(name=NAME).update(
+        retry_first=timedelta(seconds=10), retry_most=timedelta(seconds=60)
+    )
+
+    def held_for():
+        with connection.cursor() as db:
+            db.execute(
+                "SELECT extract(epoch FROM held_until - now()) FROM trackers_namespace"
+                " WHERE name = %s",
+                [NAME],
+            )
+            return db.fetchone()[0]
+
+    def let_the_hold_pass():
+        Namespace.objects.filter(name=NAME).update(held_until=None)
+
+    waits = [holds.fail(NAME, because="X is out of order") for _ in range(2)]
+    assert held_for() is None
+    assert all(8 <= wait.total_seconds() <= 12 for wait in waits)
+    holds.fail(NAME, because="X is out of order")
+    third = held_for()
+    holds.fail(NAME, because="somebody who was on his way before")
+    assert held_for() == third
+    let_the_hold_pass()
+    holds.fail(NAME, because="X is out of order")
+    fourth = held_for()
+    for _ in range(6):
+        let_the_hold_pass()
+        holds.fail(NAME, because="X is out of order")
+
+    assert 8 <= third <= 12
+    assert 16 <= fourth <= 24
+    assert held_for() <= 60 * 1.2
+    holds.succeed(NAME)
+    assert Namespace.objects.get(name=NAME).failures == 0
+
+
+def test_batches_without_lateness_can_be_counted_twice():
+    for _ in range(2):
+        tallies.count(NAME, tallies.Done(failed=1))
+
+    assert by_minute(NAME)[0].failed == 2

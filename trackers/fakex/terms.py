@@ -1,0 +1,41 @@
+"""What can be set of the project that pays: prices, limits, and how well it is told its usage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+LONGEST_LAG_S = 3600
+
+
+@dataclass(slots=True)
+class Terms:
+    """What can be set of a project; None is no limit. Drift is in posts, today's and the month's."""
+
+    price_post_micro: int = 5_000
+    price_user_micro: int = 10_000
+    credits_micro: int | None = None
+    spend_limit_micro: int | None = None
+    monthly_cap: int | None = None
+    usage_lag_s: float = 0.0
+    usage_drift: int = 0
+    empty_refuses_all: bool = False
+
+
+LIMITS = {"credits_micro", "spend_limit_micro", "monthly_cap"}
+TERMS = {term.name for term in fields(Terms)}
+
+
+def read_term(name: str, value: Any) -> Any:
+    if name not in TERMS:
+        raise ValueError(f"unknown terms: {name}; known: {', '.join(sorted(TERMS))}")
+    if value is None:
+        if name not in LIMITS:
+            raise ValueError(f"{name} needs a number")
+        return None
+    number = float(value) if name == "usage_lag_s" else int(value)
+    if number < 0 and name not in ("usage_drift", "credits_micro"):
+        raise ValueError(f"{name} is 0 or more")
+    if name == "usage_lag_s" and number > LONGEST_LAG_S:
+        raise ValueError(f"usage_lag_s is {LONGEST_LAG_S} at most")
+    return bool(number) if name == "empty_refuses_all" else number
