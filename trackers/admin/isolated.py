@@ -10,10 +10,8 @@ from django.utils.html import format_html
 
 from trackers import tasks
 from trackers.admin.readonly import MachineMade
+from trackers.jobs.models import STRIKES
 from trackers.updater.models import IsolatedTweet
-
-# So many leases ran out before a tweet is isolated: CLAIM in trackers.jobs.queue.
-STRIKES = 3
 
 
 @admin.register(IsolatedTweet)

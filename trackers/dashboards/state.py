@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import Exists, OuterRef, QuerySet
 
+from trackers.jobs.models import STRIKES
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
@@ -16,9 +17,6 @@ STATES = {
     "paused": "Paused",
     "gone": "Gone",
 }
-
-# So many leases ran out before a tweet is isolated: CLAIM in trackers.jobs.queue.
-ISOLATED_AT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
         return State("gone", "Gone", because)
     if tweet.paused:
         return State("paused", "Paused", "nobody looks it up until it is resumed")
-    if job and job.attempts >= ISOLATED_AT:
+    if job and job.attempts >= STRIKES:
         return State("isolated", "Isolated", "three look-ups of it never came to an end")
     if tweet.missing_since:
         return State("missing", "Missing", f"{because}; a second look will tell")

@@ -108,6 +108,10 @@ class Namespace(models.Model):
         return self.held_until is not None and self.held_until > now
 
 
+# Leases that ran out on a key before it is left to a person; SQL of the queue says it as 3.
+STRIKES = 3
+
+
 class Job(models.Model):
     """A key that waits for its time. One row while its cycle lasts; no status, no payload.
 

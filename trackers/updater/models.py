@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 
-from trackers.jobs.models import Job
+from trackers.jobs.models import STRIKES, Job
 from trackers.schedule.namespace import TWEET_UPDATE
 
 
@@ -18,7 +18,9 @@ class TweetUpdate(Job):
         indexes = [
             *Job.Meta.indexes,
             # The isolated ones, so that listing them never scans the queue; almost always empty.
-            models.Index(fields=["key"], name="tweetupdate_isolated", condition=Q(attempts__gte=3)),
+            models.Index(
+                fields=["key"], name="tweetupdate_isolated", condition=Q(attempts__gte=STRIKES)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -13,11 +13,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.utils import timezone
 
 from trackers.xapi.endpoints import TWEETS
 from trackers.xapi.models import Credential
@@ -93,7 +92,8 @@ CANDIDATES = """
     ORDER BY w.resets_at NULLS FIRST, c.name
 """
 ATTEMPTS = 5
-A_MOMENT = timedelta(seconds=1)
+# By the database's clock, as every hold: this host's may be an hour off.
+IN_A_MOMENT = "SELECT now() + interval '1 second'"
 
 
 def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredential:
@@ -118,7 +118,9 @@ def take(endpoint_of: Mapping[str, str] = TWEETS) -> Turn | NoRoom | NoCredentia
     if unreadable:
         return NoCredential(advice([], unreadable))
     # Others were faster each time, so that the windows are nearly used up.
-    return NoRoom(timezone.now() + A_MOMENT, "Other workers have the last requests of the windows.")
+    until = first(IN_A_MOMENT, {})
+    assert until is not None
+    return NoRoom(until[0], "Other workers have the last requests of the windows.")
 
 
 def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
