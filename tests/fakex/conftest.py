@@ -36,11 +36,16 @@ class FakeX:
         reply.raise_for_status()
         return reply.json()
 
-    def get(self, path: str, *, token: str = "any", **params: str) -> requests.Response:
+    def get(
+        self, path: str, *, token: str = "any", now_ms: int | str | None = None, **params: str
+    ) -> requests.Response:
+        """Ask X; with `now_ms` at an instant of the test's own."""
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        if now_ms is not None:
+            headers["X-Fake-Now"] = str(now_ms)
         return self.session.get(self.url + path, params=params, headers=headers)
 
-    def tweets(self, ids: list[str], **params: str) -> requests.Response:
+    def tweets(self, ids: list[str], **params) -> requests.Response:
         return self.get("/2/tweets", ids=",".join(ids), **params)
 
     def ids(self, limit: int = 100, offset: int = 0) -> list[str]:
@@ -80,22 +85,37 @@ def shared_x() -> Iterator[FakeX]:
 @pytest.fixture
 def x(shared_x: FakeX) -> FakeX:
     """The shared fake, with everything that can be set as it was at first."""
-    for subject in ("faults", "credentials", "tweets", "authors", "log", "limits"):
+    for subject in ("faults", "credentials", "tweets", "authors", "projects", "log", "limits"):
         shared_x.fake("DELETE", subject)
-    many = {"token": 5000, "app": 3500, "window": 900}
-    few = {"token": 900, "app": 300, "window": 900}
+    many = {"token": 5000, "app": 3500, "project": None, "window": 900}
+    few = {"token": 900, "app": 300, "project": None, "window": 900}
+    free = {"token": None, "app": None, "project": None, "window": 900}
     shared_x.fake(
         "PUT",
         "limits",
-        {"GET /2/tweets": many, "GET /2/users": few, "GET /1.1/statuses/lookup": few},
+        {
+            "GET /2/tweets": many,
+            "GET /2/users": few,
+            "GET /1.1/statuses/lookup": few,
+            "GET /2/usage/tweets": {**free, "app": 50},
+            "POST /2/oauth2/token": free,
+        },
     )
+    clock = {"clock_speed": 1, "billing_offset_s": 0, "allow_fake_now": False}
+    shared_x.fake("PUT", "clock", clock)
     shared_x.fake("PUT", "credentials", {"strict": False})
-    shared_x.fake("PUT", "latency", {"ms": 0})
+    shared_x.fake("PUT", "latency", {"ms": 0, "token_ms": 0})
     shared_x.fake("PUT", "log", {"detail": "full"})
     shared_x.fake(
         "PUT",
         "world",
-        {"engagement": "natural", "problem_host": "api.twitter.com", "gzip": False},
+        {
+            "engagement": "natural",
+            "problem_host": "api.twitter.com",
+            "gzip": False,
+            "depleted": "credits-depleted",
+            "usage_numbers": "strings",
+        },
     )
     return shared_x
 

@@ -13,28 +13,101 @@ def test_a_rule_fires_as_often_as_it_says_and_tells_how_often_it_did(x):
     assert x.fake("GET", "faults")["rules"][0]["fired"] == 2
 
 
-@pytest.mark.parametrize(
-    ("kind", "status", "beginning"),
-    [
-        ("429", 429, b'{"title":"Too Many'),
-        ("503_json", 503, b'{"title":"Service Unavailable"'),
-        ("503_text", 503, b"upstream"),
-        ("500", 500, b'{"title":"Internal'),
-        ("401", 401, b'{"title":"Unauthorized"'),
-        ("403", 403, b'{"client_id"'),
-        ("html", 200, b"<!DOCTYPE html>"),
-        ("garbage_list", 200, b"["),
-    ],
-)
-def test_each_kind_of_reply_looks_as_x_sends_it(x, kind, status, beginning):
+TOO_MANY = b'{"title":"Too Many Requests","detail":"Too Many Requests","type":"about:blank",'
+BODIES = {
+    "429": (429, TOO_MANY),
+    "429_per_second": (429, TOO_MANY),
+    "429_cap": (429, b'{"account_id":1700000000000000000,"product_name":"standard-basic",'),
+    "429_connections": (429, b'{"title":"ConnectionException",'),
+    "402_credits": (402, b'{"account_id":1700000000000000000,"title":"CreditsDepleted",'),
+    "402_depleted": (402, b'{"detail":"credits depleted","status":402,'),
+    "503_json": (503, b'{"title":"Service Unavailable"'),
+    "503_text": (503, b"upstream"),
+    "500": (500, b'{"title":"Internal'),
+    "401": (401, b'{"title":"Unauthorized"'),
+    "403": (403, b'{"client_id"'),
+    "403_unsupported": (403, b'{"title":"Unsupported Authentication"'),
+    "html": (200, b"<!DOCTYPE html>"),
+    "garbage_list": (200, b"["),
+}
+# The last part of the problem's type, for those of which X's host is a part.
+TYPES = {
+    "429_cap": "usage-capped",
+    "429_connections": "streaming-connection",
+    "402_credits": "credits",
+    "402_depleted": "credits-depleted",
+    "403": "client-forbidden",
+    "403_unsupported": "unsupported-authentication",
+}
+
+
+@pytest.mark.parametrize("fields", ["tweet.fields", "post.fields"])
+@pytest.mark.parametrize("kind", BODIES)
+def test_each_kind_of_reply_looks_as_x_sends_it(x, kind, fields):
     x.fake("PUT", "faults", [{"kind": kind}])
 
-    reply = x.tweets(["1"])
+    reply = x.tweets(["1"], **{fields: "public_metrics"})
 
+    status, beginning = BODIES[kind]
     assert reply.status_code == status
     assert reply.content.startswith(beginning)
     assert x.entry()["fault"] == kind
     assert x.entry()["answers"] == {}
+
+
+@pytest.mark.parametrize("host", ["api.twitter.com", "api.x.com"])
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_problem_is_of_either_host(x, kind, host):
+    x.fake("PUT", "world", {"problem_host": host})
+    x.fake("PUT", "faults", [{"kind": kind, "times": 1}, {"kind": kind, "params": {"host": "h"}}])
+
+    types = [x.tweets(["1"]).json()["type"] for _ in range(2)]
+
+    path = f"/2/problems/{TYPES[kind]}"
+    assert types == [f"https://{host}{path}", f"https://h{path}"]
+
+
+@pytest.mark.parametrize("kind", ["429_per_second", "429_cap", "429_connections"])
+def test_only_a_429_for_a_window_has_used_it_up(x, kind):
+    x.fake("PUT", "faults", [{"kind": kind}])
+
+    assert int(x.tweets(["1"]).headers["x-rate-limit-remaining"]) > 0
+
+
+@pytest.mark.parametrize("kind", ["401", "500", "503_json", "503_text"])
+def test_these_have_no_rate_headers(x, kind):
+    x.fake("PUT", "faults", [{"kind": kind}])
+
+    assert not [name for name in x.tweets(["1"]).headers if name.startswith("x-rate-limit")]
+
+
+def test_a_fault_may_say_when_to_try_again(x):
+    x.fake("PUT", "faults", [{"kind": "503_json", "params": {"retry_after": 7}}])
+
+    assert x.tweets(["1"]).headers["retry-after"] == "7"
+
+
+@pytest.mark.parametrize(("share", "denied"), [(0.9, 18), (0.29, 5), (1, 20), (0, 0)])
+def test_a_burst_denies_its_share_of_a_batch(x, share, denied):
+    ids = x.live_ids(20)
+    x.fake("PUT", "faults", [{"kind": "not_found", "times": 1, "params": {"share": share}}])
+
+    burst, after = x.tweets(ids).json(), x.tweets(ids).json()
+
+    errors = burst.get("errors", [])
+    assert (len(errors), len(burst.get("data", []))) == (denied, 20 - denied)
+    assert {error["title"] for error in errors} <= {"Not Found Error"}
+    assert len(after["data"]) == 20
+
+
+def test_a_broken_post_is_broken_in_the_words_of_its_request(x):
+    [tweet_id] = x.live_ids(1)
+    x.fake("PUT", "faults", [{"kind": "broken"}])
+
+    [post] = x.tweets([tweet_id], **{"post.fields": "public_metrics"}).json()["data"]
+
+    assert post["public_metrics"]["repost_count"] == "many"
+    assert "retweet_count" not in post["public_metrics"]
 
 
 def test_a_refusing_fault_says_when_to_come_back(x):
@@ -53,6 +126,17 @@ def test_a_reset_connection_has_no_answer(x):
         x.tweets(["1"])
 
     assert x.entry()["status"] == 0
+
+
+def test_a_lost_answer_was_made_all_the_same(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 9, "app": None}})
+    x.fake("PUT", "faults", [{"kind": "lose_answer", "times": 1}])
+
+    with pytest.raises(requests.ConnectionError):
+        x.tweets(["1"], token="lost")
+
+    assert (x.entry()["status"], x.entry()["fault"]) == (0, "lose_answer")
+    assert x.tweets(["1"], token="lost").headers["x-rate-limit-remaining"] == "7"
 
 
 def test_a_truncated_body_is_shorter_than_promised(x):

@@ -39,6 +39,43 @@ def test_two_tokens_have_windows_of_their_own_within_their_apps(x):
     assert [ask("two"), ask("two")] == [(200, "0"), (429, "0")]
 
 
+def test_all_apps_of_a_project_share_its_window(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 2, "app": 3, "project": 4}})
+    for name, app in (("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b")):
+        registered = {"kind": "bearer", "bearer_token": name, "app": app, "project": "shared"}
+        x.fake("POST", "credentials", registered)
+
+    def ask(token: str) -> tuple[int, str, str | None]:
+        reply = x.tweets(["1"], token=token)
+        headers = reply.headers
+        told = headers["x-rate-limit-limit"], headers["x-rate-limit-remaining"]
+        return reply.status_code, "/".join(told), x.entry()["refused_for"]
+
+    order = ("a1", "a1", "a1", "a2", "a2", "b1", "b2", "a1")
+    assert [ask(token) for token in order] == [
+        (200, "2/1", None),
+        (200, "2/0", None),
+        (429, "2/0", "token"),
+        (200, "3/0", None),
+        (429, "3/0", "app"),
+        (200, "4/0", None),
+        (429, "4/0", "project"),
+        (429, "2/0", "token"),  # all three are full, and the innermost is told
+    ]
+    totals = x.fake("GET", "totals")
+    assert totals["over_window"] == 4
+    assert totals["over_window_by"] == {"app": 1, "project": 1, "token": 2}
+
+
+def test_a_request_over_a_window_is_counted_though_a_fault_answers_it(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 1, "app": None}})
+    x.tweets(["1"], token="w2")
+    x.fake("PUT", "faults", [{"kind": "500"}])
+
+    assert x.tweets(["1"], token="w2").status_code == 500
+    assert x.fake("GET", "totals")["over_window"] == 1
+
+
 def test_a_bad_request_counts_in_the_window_and_an_unknown_caller_does_not(x):
     x.fake("PUT", "credentials", {"strict": True})
     x.fake("POST", "credentials", {"kind": "bearer", "bearer_token": "known"})

@@ -6,7 +6,6 @@ signature is checked against that canonical address and never against ours.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -18,7 +17,6 @@ from trackers.fakex.callers import Caller, fingerprint, read_caller
 from trackers.fakex.oauth2 import Grants
 
 NO_CREDENTIALS, BAD_BEARER, BAD_SIGNATURE = "no credentials", "bad bearer", "bad signature"
-CONSUMER_KEY = re.compile(r'oauth_consumer_key="([^"]+)"')
 
 
 class Signer(NamedTuple):

@@ -9,7 +9,7 @@ still serves posts that were paid for earlier in the day is not known, so it can
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -81,11 +81,14 @@ class Project:
         self._recent: deque[Charged] = deque()
 
     def charge(
-        self, posts: Iterable[int], users: Iterable[UserRead], *, app: str, at_ms: int
+        self, posts: Collection[int], users: Collection[UserRead], *, app: str, at_ms: int
     ) -> Bill | Short:
         number = at_ms // DAY_MS
         day, month = self.day(number), self.month(number)
-        new_posts, new_users = set(posts) - day.posts, set(users) - day.users
+        # Most is paid for already, which is told without making a set of it.
+        all_paid = day.posts.issuperset(posts)
+        new_posts = set[int]() if all_paid else set(posts) - day.posts
+        new_users = set(users) - day.users
         terms = self.terms
         bill = Bill(
             number,
@@ -146,12 +149,11 @@ class Project:
 
     def _short(self, bill: Bill, month: Month) -> Short | None:
         terms = self.terms
-        if terms.monthly_cap is not None and bill.posts:
-            if month.posts + bill.posts > terms.monthly_cap:
-                return "cap"
-        if terms.spend_limit_micro is not None and bill.micro:
-            if month.micro + bill.micro > terms.spend_limit_micro:
-                return "credits"
+        cap, spend_limit = terms.monthly_cap, terms.spend_limit_micro
+        if cap is not None and bill.posts and month.posts + bill.posts > cap:
+            return "cap"
+        if spend_limit is not None and bill.micro and month.micro + bill.micro > spend_limit:
+            return "credits"
         if terms.credits_micro is None:
             return None
         left = max(0, terms.credits_micro)

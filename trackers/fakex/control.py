@@ -6,7 +6,6 @@ Unknown routes are 404, unreadable or unknown settings 400 with {"error": "..."}
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -15,22 +14,23 @@ import orjson
 from aiohttp import web
 
 from trackers.fakex.authors import Author
+from trackers.fakex.billing import DAY_MS, day_name
 from trackers.fakex.clock import real_ms
+from trackers.fakex.control_accounts import Accounts, Act, Body, Query
 from trackers.fakex.log import tell
 from trackers.fakex.overrides import read_override
 from trackers.fakex.settings import Settings
 from trackers.fakex.world import Nature
 from trackers.fakex.x import X
 
-Query = Mapping[str, str]
-Body = Any
-Act = Callable[[str, Query, Body], Any]
-
 IDS_A_CHUNK = 10_000
 LARGEST_BODY = 64 << 20
 NATURE = {field.name for field in fields(Nature)}
 # `keep` belongs to the command line: writers at work would not hear of it.
-SETTINGS = {field.name for field in fields(Settings)} - {"keep", "latency_ms"}
+ELSEWHERE = {"keep", "latency_ms", "token_latency_ms", "allow_fake_now"}
+SETTINGS = {field.name for field in fields(Settings)} - ELSEWHERE
+CHOICES = {"depleted": ("credits", "credits-depleted"), "usage_numbers": ("strings", "ints")}
+CLOCK = {"clock_speed", "billing_offset_s", "allow_fake_now"}
 
 
 class Control:
@@ -55,13 +55,10 @@ class Control:
             ("GET", "faults"): self._show_faults,
             ("PUT", "faults"): self._set_faults,
             ("DELETE", "faults"): self._clear_faults,
-            ("GET", "credentials"): self._show_credentials,
-            ("POST", "credentials"): self._add_credential,
-            ("PUT", "credentials"): self._set_strict,
-            ("DELETE", "credentials"): self._clear_credentials,
             ("PUT", "log"): self._set_log,
             ("DELETE", "log"): self._clear_log,
             ("GET", "totals"): self._show_totals,
+            **Accounts(x).acts,
         }
 
     async def handle(self, http: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
@@ -83,13 +80,25 @@ class Control:
             return _json({"error": str(error)}, 400)
 
     def _show_clock(self, _rest: str, _query: Query, _body: Body) -> Any:
-        return self._x.world.clock.to_dict(real_ms())
+        x, now_ms = self._x, real_ms()
+        return {
+            **x.world.clock.to_dict(now_ms),
+            "billing_offset_s": x.ledger.offset_ms / 1000,
+            "billing_day": day_name(x.ledger.at(now_ms) // DAY_MS),
+            "allow_fake_now": x.settings.allow_fake_now,
+        }
 
     def _set_clock(self, rest: str, query: Query, body: Body) -> Any:
-        speed = float(body["clock_speed"])
+        if not body or (unknown := set(body) - CLOCK):
+            raise ValueError(f"unknown: {', '.join(sorted(unknown)) if body else 'nothing given'}")
+        x, speed = self._x, float(body.get("clock_speed", self._x.world.clock.speed))
+        offset_s = float(body.get("billing_offset_s", x.ledger.offset_ms / 1000))
         if not speed > 0:
             raise ValueError("clock_speed must be above 0")
-        self._x.world.clock.change(speed, now_ms=real_ms())
+        if "clock_speed" in body:
+            x.world.clock.change(speed, now_ms=real_ms())
+        x.ledger.offset_ms = round(1000 * offset_s)
+        x.settings.allow_fake_now = bool(body.get("allow_fake_now", x.settings.allow_fake_now))
         return self._show_clock(rest, query, body)
 
     def _show_world(self, _rest: str, _query: Query, _body: Body) -> Any:
@@ -113,6 +122,8 @@ class Control:
         if nature:
             x.replace_world(replace(x.world, nature=replace(x.world.nature, **nature)))
         for name in SETTINGS.intersection(body):
+            if name in CHOICES and body[name] not in CHOICES[name]:
+                raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
             setattr(x.settings, name, body[name])
         x.credentials.canonical_base = x.settings.canonical_base
         return self._show_world(rest, query, body)
@@ -183,10 +194,13 @@ class Control:
         return {}
 
     def _show_latency(self, _rest: str, _query: Query, _body: Body) -> Any:
-        return {"ms": self._x.settings.latency_ms}
+        settings = self._x.settings
+        return {"ms": settings.latency_ms, "token_ms": settings.token_latency_ms}
 
     def _set_latency(self, rest: str, query: Query, body: Body) -> Any:
-        self._x.settings.latency_ms = float(body["ms"])
+        settings = self._x.settings
+        settings.latency_ms = float(body["ms"])
+        settings.token_latency_ms = float(body.get("token_ms", settings.token_latency_ms))
         return self._show_latency(rest, query, body)
 
     def _show_faults(self, _rest: str, _query: Query, _body: Body) -> Any:
@@ -200,22 +214,6 @@ class Control:
         self._x.script.rules = []
         return {"rules": []}
 
-    def _show_credentials(self, _rest: str, _query: Query, _body: Body) -> Any:
-        credentials = self._x.credentials
-        callers = [asdict(caller) for caller in credentials.callers()]
-        return {"strict": credentials.strict, "registered": callers}
-
-    def _add_credential(self, _rest: str, _query: Query, body: Body) -> Any:
-        return asdict(self._x.credentials.register(body))
-
-    def _set_strict(self, rest: str, query: Query, body: Body) -> Any:
-        self._x.credentials.strict = bool(body["strict"])
-        return self._show_credentials(rest, query, body)
-
-    def _clear_credentials(self, _rest: str, _query: Query, _body: Body) -> Any:
-        self._x.credentials.clear()
-        return {}
-
     def _set_log(self, _rest: str, _query: Query, body: Body) -> Any:
         if body["detail"] not in ("full", "counts"):
             raise ValueError("detail is full or counts")
@@ -227,7 +225,7 @@ class Control:
         return {}
 
     def _show_totals(self, _rest: str, _query: Query, _body: Body) -> Any:
-        return self._x.log.totals.to_dict()
+        return {**self._x.log.totals.to_dict(), "billed": self._x.ledger.totals()}
 
     async def _show_log(self, query: Query) -> web.Response:
         """Entries above `since`; `next` is the `since` of the next reading."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trackers.fakex import problems
 from trackers.fakex.faults import Rule
 from trackers.fakex.replies import Reply, problem, v1_problem
@@ -10,22 +12,51 @@ from trackers.fakex.windows import Budget
 HTML = b"<!DOCTYPE html><html><head><title>X</title></head><body>Something went wrong</body></html>"
 PROBLEMS = {
     "429": (429, problems.TOO_MANY),
+    "429_per_second": (429, problems.TOO_MANY),
     "503_json": (503, problems.UNAVAILABLE),
     "500": (500, problems.INTERNAL),
     "401": (401, problems.UNAUTHORIZED),
 }
-V1_PROBLEMS = {"429": (429, 88), "503_json": (503, 130), "500": (500, 131), "401": (401, 89)}
+V1_PROBLEMS = {
+    "429": (429, 88),
+    "429_per_second": (429, 88),
+    "503_json": (503, 130),
+    "500": (500, 131),
+    "401": (401, 89),
+    "403": (403, 453),
+}
+# Those whose type names X's host, which a rule may choose with params.host.
+HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
+    "429_cap": (429, problems.usage_capped),
+    "429_connections": (429, problems.too_many_connections),
+    "402_credits": (402, problems.credits),
+    "402_depleted": (402, problems.credits_depleted),
+    "403": (403, problems.not_enrolled),
+    "403_unsupported": (403, problems.unsupported_authentication),
+}
+# X sends no rate headers with a 401; those of a 5xx never came from where the windows are.
+WITHOUT_HEADERS = frozenset({"401", "500", "503_json", "503_text"})
 
 
 def fault_reply(
     rule: Rule, endpoint: str, *, budget: Budget | None, now_ms: int, host: str
 ) -> Reply:
-    """The reply of a rule whose kind makes up the body; a 429 has a window that is used up."""
-    reply = _reply(rule.kind, endpoint, host)
+    """The reply of a rule whose kind makes up the body, and the window its headers tell of.
+
+    A 429 for a window has it used up, a 429 of another kind room in it; params.retry_after is
+    sent as it is.
+    """
+    reply = _reply(rule.kind, endpoint, rule.params.get("host") or host)
     if rule.kind == "429":
         reply.budget = _used_up(rule, budget, now_ms)
-    elif rule.kind in ("403", "html", "garbage_list"):
+    elif rule.params.get("headers") is False:
+        reply.budget = None
+    elif rule.kind.startswith("429"):
+        reply.budget = _with_room(budget, now_ms)
+    elif rule.kind not in WITHOUT_HEADERS:
         reply.budget = budget
+    if "retry_after" in rule.params:
+        reply.headers = {"retry-after": str(rule.params["retry_after"])}
     return reply
 
 
@@ -36,10 +67,12 @@ def _reply(kind: str, endpoint: str, host: str) -> Reply:
         return Reply(200, HTML, "text/html; charset=utf-8")
     if kind == "garbage_list":
         return Reply(200, b'["what","is","this"]')
-    if kind == "403":
-        body = problems.not_enrolled(host)
-        return v1_problem(403, 453) if "/1.1/" in endpoint else problem(403, body)
-    return v1_problem(*V1_PROBLEMS[kind]) if "/1.1/" in endpoint else problem(*PROBLEMS[kind])
+    if "/1.1/" in endpoint and kind in V1_PROBLEMS:
+        return v1_problem(*V1_PROBLEMS[kind])
+    if kind in HOSTED:
+        status, write = HOSTED[kind]
+        return problem(status, write(host))
+    return problem(*PROBLEMS[kind])
 
 
 def _used_up(rule: Rule, budget: Budget | None, now_ms: int) -> Budget | None:
@@ -49,4 +82,10 @@ def _used_up(rule: Rule, budget: Budget | None, now_ms: int) -> Budget | None:
     limit, reset_s = (budget.limit, budget.reset_s) if budget else (1, now_ms // 1000 + 1)
     if "reset_in" in rule.params:
         reset_s = now_ms // 1000 + int(rule.params["reset_in"])
-    return Budget(limit, 0, reset_s, refused=True)
+    return Budget(limit, 0, reset_s)
+
+
+def _with_room(budget: Budget | None, now_ms: int) -> Budget:
+    if budget is None:
+        return Budget(40_000, 39_999, now_ms // 1000 + 900)
+    return budget._replace(limit=max(2, budget.limit), remaining=max(1, budget.remaining))

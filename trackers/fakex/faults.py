@@ -16,19 +16,28 @@ ID_KINDS: dict[str, FaultAnswer] = {
 }
 REPLY_KINDS = (
     "429",
+    "429_per_second",
+    "429_cap",
+    "429_connections",
+    "402_credits",
+    "402_depleted",
     "503_json",
     "503_text",
     "500",
     "401",
     "403",
+    "403_unsupported",
     "html",
     "slow",
     "reset",
+    "lose_answer",
     "truncated",
     "garbage_list",
 )
-# Kinds answered with a made-up body, and those which spoil the sending of a true one.
-SENDING_KINDS = frozenset({"slow", "reset", "truncated"})
+# Kinds answered with a made-up body, and those which spoil the sending of a true one: a `reset`
+# comes before X did anything, what a `lose_answer` or `truncated` one did stays done and billed.
+SENDING_KINDS = frozenset({"slow", "reset", "lose_answer", "truncated"})
+HANGING_UP = frozenset({"reset", "lose_answer"})
 BODY_KINDS = frozenset(REPLY_KINDS) - SENDING_KINDS
 
 
@@ -90,7 +99,7 @@ class Script:
             if not rule.matches(endpoint, ids, token, now_ms):
                 continue
             if rule.kind in ID_KINDS:
-                hit = rule.ids.intersection(ids) if rule.ids else ids
+                hit = _share_of([id for id in ids if not rule.ids or id in rule.ids], rule)
                 answers.update(dict.fromkeys(hit, _answer(rule)))
             elif reply is None:
                 reply = rule
@@ -99,6 +108,16 @@ class Script:
             rule.fired += 1
             names.append(rule.kind)
         return Faults(reply, answers, "+".join(names)) if names else NONE
+
+
+def _share_of(ids: Sequence[str], rule: Rule) -> Sequence[str]:
+    """The ids a rule for single ids hits: params.share of them, spread evenly; all without."""
+    share = float(rule.params.get("share", 1))
+    return [id for n, id in enumerate(ids) if _whole((n + 1) * share) > _whole(n * share)]
+
+
+def _whole(number: float) -> int:
+    return int(number + 1e-9)  # 0.29 of 100 is 29
 
 
 def _answer(rule: Rule) -> FaultAnswer:

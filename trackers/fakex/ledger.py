@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -27,8 +27,8 @@ class Ledger:
         self,
         caller: Caller,
         *,
-        posts: Iterable[int] = (),
-        users: Iterable[UserRead] = (),
+        posts: Collection[int] = (),
+        users: Collection[UserRead] = (),
         now_ms: int,
     ) -> Bill | Short:
         """Book what the caller has just read, or say what the project is short of for it."""

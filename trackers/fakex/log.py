@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
+from trackers.fakex.billing import Bill, Short, day_name
 from trackers.fakex.traits import Counts
+from trackers.fakex.windows import Scope
 from trackers.fakex.world import FaultAnswer, World
 
 MOST_ENTRIES = 50_000  # some 120 MB of ids
@@ -32,6 +34,9 @@ class Entry:
     answered: bool
     faulted: Mapping[str, FaultAnswer]
     remaining: int | None
+    project: str = "-"
+    bill: Bill | None = None
+    refused_for: Scope | Short | None = None
     seq: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,6 +52,12 @@ class Entry:
             "ids": ids,
             "answers": self._answers(ids) if self.answered else {},
             "remaining": self.remaining,
+            "refused_for": self.refused_for,
+            "project": self.project,
+            "billed_posts": self.bill.posts if self.bill else 0,
+            "billed_users": self.bill.users if self.bill else 0,
+            "billed_micro": self.bill.micro if self.bill else 0,
+            "billed_day": day_name(self.bill.day) if self.bill else None,
         }
 
     def _answers(self, ids: Sequence[str]) -> dict[str, Any]:
@@ -74,7 +85,7 @@ class Totals:
     lookups: int = 0  # requests that named ids
     ids_asked: int = 0
     tweets_answered: int = 0
-    over_window: int = 0
+    over_window: Counter[Scope] = field(default_factory=Counter)
     over_100: int = 0
     max_ids: int = 0
 
@@ -93,7 +104,8 @@ class Totals:
             "requests_total": self.requests.total(),
             "ids_asked": self.ids_asked,
             "tweets_answered": self.tweets_answered,
-            "over_window": self.over_window,
+            "over_window": self.over_window.total(),
+            "over_window_by": dict(sorted(self.over_window.items())),
             "over_100": self.over_100,
             "max_ids_a_request": self.max_ids,
             "mean_ids_a_request": self.ids_asked / self.lookups if self.lookups else 0.0,

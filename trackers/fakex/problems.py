@@ -9,6 +9,10 @@ import orjson
 
 Problem = dict[str, Any]
 
+ACCOUNT = 1700000000000000000
+USER_CONTEXTS = "OAuth 1.0a User Context, OAuth 2.0 User Context"
+APP_ONLY = "OAuth 2.0 Application-Only"
+
 UNAUTHORIZED: Problem = {
     "title": "Unauthorized",
     "type": "about:blank",
@@ -118,6 +122,58 @@ def not_enrolled(host: str) -> Problem:
         "required_enrollment": "Appropriate Level of API Access",
         "reason": "client-not-enrolled",
         "type": kind("client-forbidden", host),
+    }
+
+
+def unsupported_authentication(
+    host: str, *, used: str = APP_ONLY, instead: str = USER_CONTEXTS
+) -> Problem:
+    return {
+        "title": "Unsupported Authentication",
+        "detail": f"Authenticating with {used} is forbidden for this endpoint.  "
+        f"Supported authentication types are [{instead}].",
+        "type": kind("unsupported-authentication", host),
+        "status": 403,
+    }
+
+
+def usage_capped(host: str) -> Problem:
+    return {
+        "account_id": ACCOUNT,
+        "product_name": "standard-basic",
+        "title": "UsageCapExceeded",
+        "period": "Monthly",
+        "scope": "Product",
+        "detail": "Usage cap exceeded: Monthly product cap",
+        "type": kind("usage-capped", host),
+    }
+
+
+def too_many_connections(host: str) -> Problem:
+    return {
+        "title": "ConnectionException",
+        "detail": "This stream is currently at the maximum allowed connection limit.",
+        "connection_issue": "TooManyConnections",
+        "type": kind("streaming-connection", host),
+    }
+
+
+def credits(host: str) -> Problem:
+    return {
+        "account_id": ACCOUNT,
+        "title": "CreditsDepleted",
+        "detail": f"Your enrolled account [{ACCOUNT}] does not have any credits to fulfill this "
+        "request.",
+        "type": kind("credits", host),
+    }
+
+
+def credits_depleted(host: str) -> Problem:
+    return {
+        "detail": "credits depleted",
+        "status": 402,
+        "title": "Payment Required",
+        "type": kind("credits-depleted", host),
     }
 
 

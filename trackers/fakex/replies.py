@@ -12,8 +12,9 @@ from aiohttp import web
 from multidict import CIMultiDict
 
 from trackers.fakex import problems
+from trackers.fakex.billing import Bill, Short
 from trackers.fakex.problems import Problem
-from trackers.fakex.windows import Budget
+from trackers.fakex.windows import Budget, Scope
 from trackers.fakex.world import FaultAnswer
 
 JSON, PROBLEM_JSON = "application/json; charset=utf-8", "application/problem+json"
@@ -37,7 +38,10 @@ _transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
 
 @dataclass(slots=True)
 class Reply:
-    """`answered` is True when the body says something about every id which is not in `faulted`."""
+    """`answered` is True when the body says something about every id which is not in `faulted`.
+
+    `refused_for` is the window without room (its scope), "cap" or "credits".
+    """
 
     status: int
     body: bytes
@@ -46,6 +50,9 @@ class Reply:
     answered: bool = False
     tweets: int = 0
     faulted: Mapping[str, FaultAnswer] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    bill: Bill | None = None
+    refused_for: Scope | Short | None = None
 
 
 def problem(status: int, body: Problem) -> Reply:
@@ -65,6 +72,8 @@ def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
         headers["x-rate-limit-limit"] = str(budget.limit)
         headers["x-rate-limit-remaining"] = str(budget.remaining)
         headers["x-rate-limit-reset"] = str(budget.reset_s)
+    if reply.headers:
+        headers.update(reply.headers)
     body = reply.body
     if zipped and len(body) > GZIP_ABOVE:
         body = gzip.compress(body, compresslevel=1)

@@ -5,22 +5,33 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from email.utils import formatdate
 
 from aiohttp import web
 
 from trackers.fakex import problems
-from trackers.fakex.auth import Caller
+from trackers.fakex.callers import Caller
 from trackers.fakex.clock import real_ms
 from trackers.fakex.control import Control
-from trackers.fakex.faults import NONE, Faults, Rule
+from trackers.fakex.endpoints import LOOKUP, ROUTES, TOKEN, TWEETS, Request
+from trackers.fakex.faults import HANGING_UP, NONE, Faults, Rule
 from trackers.fakex.log import Entry
 from trackers.fakex.replies import Reply, problem, to_response
 from trackers.fakex.requests_v2 import MOST_IDS, Ask, Invalid
+from trackers.fakex.usage import UsageAsk
 from trackers.fakex.wire_v1 import Lookup
 from trackers.fakex.world import World
-from trackers.fakex.x import LOOKUP, ROUTES, TWEETS, Request, X
+from trackers.fakex.x import X
 
 LONGEST_LINE = 1 << 17
+# Replies still pending at the end get this long, twice; 0 would wait for them whatever it takes.
+PATIENCE_S = 0.1
+FAKE_NOW = "X-Fake-Now"
+FAKE_NOW_REFUSED = {
+    "title": "Invalid Request",
+    "detail": f"{FAKE_NOW} is epoch milliseconds, and PUT /_fake/clock must allow_fake_now first",
+    "status": 400,
+}
 
 
 class Server:
@@ -43,77 +54,107 @@ class Server:
             authorization=http.headers.get("Authorization"),
             form=await http.text() if http.method == "POST" else "",
         )
-        return await self._answer(http, request)
+        said = http.headers.get(FAKE_NOW)
+        if said is None:
+            return await self._answer(http, request, fake_ms=None)
+        if not (self._x.settings.allow_fake_now and said.isascii() and said.isdigit()):
+            return to_response(problem(400, FAKE_NOW_REFUSED), took_ms=0, zipped=False)
+        return await self._answer(http, request, fake_ms=int(said))
 
-    async def _answer(self, http: web.BaseRequest, request: Request) -> web.StreamResponse:
+    async def _answer(
+        self, http: web.BaseRequest, request: Request, *, fake_ms: int | None
+    ) -> web.StreamResponse:
         x, began = self._x, time.monotonic()
-        caller, ask = x.caller(request), x.read(request)
-        faults = NONE
+        caller = x.caller(request, now_ms=real_ms() if fake_ms is None else fake_ms)
+        ask, faults = x.read(request), NONE
         if isinstance(caller, Caller):
             faults = x.script.strike(request.endpoint, ask.ids, caller.name, now_ms=real_ms())
-        delay_s = _delay_s(x.settings.latency_ms, faults.reply)
-        # The answer is of the middle of the wait: half the delay is the way there.
-        if delay_s:
-            await asyncio.sleep(delay_s / 2)
-        at_ms = real_ms()
+        before_s, after_s = self._delays_s(request.endpoint, faults.reply)
+        if before_s:
+            await asyncio.sleep(before_s)
+        at_ms = real_ms() if fake_ms is None else fake_ms
         if isinstance(caller, Caller):
             reply = x.answer(request, ask, caller, faults=faults, now_ms=at_ms)
         else:
             reply = caller
         world = x.world
-        if delay_s:
-            await asyncio.sleep(delay_s / 2)
-        sending = faults.reply.kind if faults.reply else ""
-        if sending in ("reset", "truncated"):
+        if after_s:
+            await asyncio.sleep(after_s)
+        sending = faults.reply.kind if faults.reply and reply.refused_for is None else ""
+        if sending in HANGING_UP or sending == "truncated":
             reply.answered, reply.tweets = False, 0
-        self._note(request, ask, caller, reply=reply, faults=faults, at_ms=at_ms, world=world)
-        if sending == "reset":
+        if sending in HANGING_UP:
+            reply.status = 0
+        done_ms = real_ms() if fake_ms is None else at_ms + round(after_s * 1000)
+        self._note(
+            request,
+            ask,
+            caller,
+            reply=reply,
+            faults=faults,
+            at_ms=at_ms,
+            done_ms=done_ms,
+            world=world,
+        )
+        if sending in HANGING_UP:
             return _hang_up(http)
+        if fake_ms is not None:
+            reply.headers = {**reply.headers, "date": formatdate(done_ms / 1000, usegmt=True)}
         took_ms = int((time.monotonic() - began) * 1000)
         if sending == "truncated":
             return await _send_half(http, reply)
         zipped = x.settings.gzip and "gzip" in http.headers.get("Accept-Encoding", "")
         return to_response(reply, took_ms=took_ms, zipped=zipped)
 
+    def _delays_s(self, endpoint: str, rule: Rule | None) -> tuple[float, float]:
+        """How long to wait before and after the answer is made.
+
+        Half the delay is the way there, so an answer is of the middle of the wait; but new tokens
+        are made at once, so that who does not wait for them has lost the old ones.
+        """
+        settings = self._x.settings
+        slow_ms = float(rule.params.get("ms", 1000)) if rule and rule.kind == "slow" else 0.0
+        delay_s = (settings.latency_ms + slow_ms) / 1000
+        if endpoint == TOKEN:
+            return 0.0, delay_s + settings.token_latency_ms / 1000
+        return delay_s / 2, delay_s / 2
+
     def _note(
         self,
         request: Request,
-        ask: Ask | Lookup | Invalid,
+        ask: Ask | Lookup | UsageAsk | Invalid,
         caller: Caller | Reply,
         *,
         reply: Reply,
         faults: Faults,
         at_ms: int,
+        done_ms: int,
         world: World,
     ) -> None:
         """Write the request into totals and log, before its reply leaves."""
         log = self._x.log
-        hung_up = faults.reply is not None and faults.reply.kind == "reset"
-        status = 0 if hung_up else reply.status
-        log.totals.requests[request.endpoint, status] += 1
+        log.totals.requests[request.endpoint, reply.status] += 1
         log.totals.tweets_answered += reply.tweets
         if request.endpoint in (TWEETS, LOOKUP) and ask.ids:
             log.totals.note_ids(len(ask.ids), over=len(ask.ids) > MOST_IDS)
         log.add(
             Entry(
                 at_ms=at_ms,
-                done_ms=real_ms(),
+                done_ms=done_ms,
                 endpoint=request.endpoint,
                 token=caller.name if isinstance(caller, Caller) else "-",
-                status=status,
+                project=caller.project if isinstance(caller, Caller) else "-",
+                status=reply.status,
                 fault=faults.name,
                 ids=",".join(ask.ids),
                 world=world,
                 answered=reply.answered,
                 faulted=reply.faulted,
                 remaining=reply.budget.remaining if reply.budget else None,
+                bill=reply.bill,
+                refused_for=reply.refused_for,
             )
         )
-
-
-def _delay_s(latency_ms: float, rule: Rule | None) -> float:
-    slow_ms = float(rule.params.get("ms", 1000)) if rule and rule.kind == "slow" else 0.0
-    return (latency_ms + slow_ms) / 1000
 
 
 def _hang_up(http: web.BaseRequest) -> web.Response:
@@ -127,7 +168,7 @@ async def _send_half(http: web.BaseRequest, reply: Reply) -> web.StreamResponse:
     """Promise the whole body, send half of it and close."""
     response = web.StreamResponse(status=reply.status)
     response.content_length = len(reply.body)
-    response.headers["content-type"] = reply.content_type
+    response.headers.update({"content-type": reply.content_type, **reply.headers})
     response.force_close()
     await response.prepare(http)
     await response.write(reply.body[: len(reply.body) // 2])
@@ -143,7 +184,7 @@ async def serve(x: X, *, host: str, port: int) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(name, stop.set)
     server = web.Server(Server(x).handle, max_line_size=LONGEST_LINE, access_log=None)
-    runner = web.ServerRunner(server, shutdown_timeout=0)
+    runner = web.ServerRunner(server, shutdown_timeout=PATIENCE_S)
     await runner.setup()
     site = web.TCPSite(runner, host, port)
     await site.start()

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from trackers.fakex.usage import Numbers
 
 
 @dataclass(slots=True)
 class Settings:
-    """`gzip` is off at first: on loopback it only costs CPU. `keep` bounds tweets held ready."""
+    """`gzip` is off at first: on loopback it only costs CPU. `keep` bounds tweets held ready.
+
+    `token_latency_ms` comes between the making of new OAuth 2.0 tokens and the reply with them;
+    `depleted` is the last part of the type of a 402's problem, of which X has sent two.
+    """
 
     problem_host: str = "api.twitter.com"
     canonical_base: str = "https://api.twitter.com"
     gzip: bool = False
     latency_ms: float = 0.0
+    token_latency_ms: float = 0.0
+    depleted: Literal["credits", "credits-depleted"] = "credits-depleted"
+    usage_numbers: Numbers = "strings"
+    allow_fake_now: bool = False
     keep: int = 200_000

@@ -10,7 +10,7 @@ LONGEST_LAG_S = 3600
 
 @dataclass(slots=True)
 class Terms:
-    """What can be set of a project; None is no limit. Drift is in posts, today's and the month's."""
+    """None is no limit; drift is in posts, told too many today and so this month."""
 
     price_post_micro: int = 5_000
     price_user_micro: int = 10_000

@@ -49,8 +49,11 @@ def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
     }
 
 
-def users_body(ask: Ask, parameter: str, *, world: World, moment: Moment, host: str) -> bytes:
-    """The 200 body for users by `ids` or `usernames`; suspended and unknown ones are errors."""
+def users_body(
+    ask: Ask, parameter: str, *, world: World, moment: Moment, host: str
+) -> tuple[bytes, list[int]]:
+    """The 200 body for users by `ids` or `usernames`, and who is in it; others are errors."""
+    shown: list[int] = []
     users: list[dict[str, Any]] = []
     errors: list[problems.Problem] = []
     for value in ask.ids:
@@ -63,8 +66,9 @@ def users_body(ask: Ask, parameter: str, *, world: World, moment: Moment, host: 
         elif world.author_state(author, moment) == "suspended":
             errors.append(problems.user_suspended(value, parameter, host))
         else:
+            shown.append(author.id)
             users.append(user_v2(author, ask.shape.user_fields, world=world, moment=moment))
     body: dict[str, Any] = {"data": users} if users else {}
     if errors:
         body["errors"] = errors
-    return orjson.dumps(body)
+    return orjson.dumps(body), shown

@@ -63,11 +63,12 @@ class TweetWriter:
         moment: Moment,
         host: str,
         faulted: Mapping[str, FaultAnswer],
-    ) -> tuple[bytes, int]:
-        """The whole 200 body and the number of tweets in it; ids in `faulted` are spoilt."""
+    ) -> tuple[bytes, list[int]]:
+        """The whole 200 body and which tweets are in it; ids in `faulted` are spoilt."""
         data: list[str] = []
         errors: list[problems.Problem] = []
         seen: list[Traits] = []
+        shown: list[int] = []
         known, answer, count = self._known, world.answer, world.count
         as_fated, elapsed_ms = not world.is_overridden, moment.elapsed_ms
         metrics, authors = "public_metrics" in self.shape.fields, self.shape.authors
@@ -91,14 +92,15 @@ class TweetWriter:
                     errors.append(PROBLEMS[said](text, host))
                 if said not in SPOILT:
                     continue
-                data.append(head + SPOILT[said])
+                data.append(head + SPOILT[said].replace("retweet_count", self._reposts))
             elif not metrics:
                 data.append(head + "}")
             else:
                 data.append(head + reposts + metrics_text(said))
+            shown.append(tweet[0])
             if authors:
                 seen.append(tweet)
-        return self._body(data, errors, seen, world=world, moment=moment), len(data)
+        return self._body(data, errors, seen, world=world, moment=moment), shown
 
     def _body(
         self,
