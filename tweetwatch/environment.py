@@ -10,6 +10,7 @@ import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
+DECADE = 10.0 * 365 * 86400
 HOW_TO_SIGN = (
     "make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))' "
     "(`make` writes a .env with fresh keys when there is none)"
@@ -65,14 +66,16 @@ def number(env: environ.Env, name: str, *, default: int, least: int, most: int) 
     return value
 
 
-def seconds(env: environ.Env, name: str, *, default: float, least: float = 0.0) -> timedelta:
+def seconds(
+    env: environ.Env, name: str, *, default: float, least: float = 0.0, most: float = DECADE
+) -> timedelta:
     text: str = env.str(name, default=str(default)).strip()
     try:
         value = float(text)
     except ValueError:
         refuse(name, f"is {text!r}, not a number of seconds", f"{name}={default}")
-    if not least <= value <= 10 * 365 * 86400:
-        refuse(name, f"is {text!r}, not at least {least} seconds", f"{name}={default}")
+    if not least <= value <= most:
+        refuse(name, f"is {text!r}, not from {least:g} to {most:g} seconds", f"{name}={default}")
     return timedelta(seconds=value)
 
 

@@ -26,7 +26,8 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # X
 
 X_API_BASE_URL = environment.base_url(env, "X_API_BASE_URL")
-REQUEST_TIMEOUT = environment.seconds(env, "REQUEST_TIMEOUT", default=15, least=0.1)
+# A reservation in a window ends after 90 s (trackers.xapi.windows), so no request lasts longer.
+REQUEST_TIMEOUT = environment.seconds(env, "REQUEST_TIMEOUT", default=15, least=0.1, most=60)
 TASK_TIMEOUT = environment.number(env, "TASK_TIMEOUT", default=30, least=1, most=3600)
 if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
     raise ImproperlyConfigured(

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.db import connection
+from django.utils import timezone
 
 from tests.admin.conftest import act, said
 from tests.factories import CredentialFactory
+from trackers.admin.credentials import CredentialForm
 from trackers.xapi.models import Credential
 
 pytestmark = pytest.mark.django_db
@@ -50,7 +52,7 @@ def test_stored_secrets_are_never_shown_and_stay_when_left_empty(staff):
 
     assert SECRET not in page
     assert page.count("set; leave empty to keep it") == 1
-    assert page.count("not set") == 4
+    assert page.count("not set") == 8
     credential.refresh_from_db()
     assert (credential.name, dict(credential.secrets)) == ("renamed", {"bearer_token": SECRET})
 
@@ -98,3 +100,70 @@ def test_a_check_asks_x_and_tells_what_it_said(staff, fakex, settings):
 
     assert said(page)[0].startswith(f"{credential.name}: ok")
     assert len(fakex.log()) == 1
+
+
+TOKENS = {"client_id": "client-id", "user_access_token": "access", "refresh_token": "refresh"}
+STORED = {"client_id": "client-id", "access_token": "access", "refresh_token": "refresh"}
+OAUTH2 = {**BEARER, "kind": "oauth2"}
+
+
+def test_a_users_tokens_are_added_with_and_without_a_clients_secret(staff):
+    staff.post(f"{LIST}add/", {**OAUTH2, **TOKENS})
+    staff.post(f"{LIST}add/", {**OAUTH2, **TOKENS, "name": "two", "client_secret": SECRET})
+
+    public, confidential = Credential.objects.order_by("name")
+    assert dict(public.secrets) == STORED
+    assert dict(confidential.secrets) == {**STORED, "client_secret": SECRET}
+
+
+def test_what_a_worker_renewed_while_a_page_was_open_is_not_written_over(staff, monkeypatch):
+    credential = CredentialFactory(kind="oauth2", secrets=STORED)
+    ends = timezone.now()
+    newer = {**STORED, "access_token": "newer", "refresh_token": "newer"}
+    plain = CredentialForm.clean
+
+    def clean_while_a_worker_renews(form):
+        Credential.objects.update(secrets=newer, expires_at=ends)
+        return plain(form)
+
+    monkeypatch.setattr(CredentialForm, "clean", clean_while_a_worker_renews)
+    staff.post(f"{LIST}{credential.pk}/change/", {**OAUTH2, "name": "renamed"})
+
+    credential.refresh_from_db()
+    assert (credential.name, dict(credential.secrets)) == ("renamed", newer)
+    assert credential.expires_at == ends
+
+
+def test_new_tokens_begin_anew(staff):
+    now = timezone.now()
+    credential = CredentialFactory(
+        kind="oauth2", secrets=STORED, expires_at=now, refreshing_until=now,
+        renewals_failed=3, renewal_problem="X gave no new tokens: 503",
+    )  # fmt: skip
+    change = f"{LIST}{credential.pk}/change/"
+
+    assert "X gave no new tokens: 503" in staff.get(change).content.decode()
+    new = {"user_access_token": "newer", "refresh_token": "newest"}
+    staff.post(change, {**OAUTH2, **new})
+
+    credential.refresh_from_db()
+    assert dict(credential.secrets) == {
+        **STORED, "access_token": "newer", "refresh_token": "newest"
+    }  # fmt: skip
+    assert (credential.expires_at, credential.refreshing_until) == (None, None)
+    assert (credential.renewals_failed, credential.reason) == (0, "")
+
+
+def test_the_access_token_of_one_kind_is_not_taken_for_that_of_another(staff):
+    credential = CredentialFactory(kind="oauth2", secrets=STORED)
+    given = {**BEARER, "kind": "oauth1", "consumer_key": "k", "consumer_secret": "s"}
+
+    page = staff.post(f"{LIST}{credential.pk}/change/", {**given, "access_token_secret": "t"})
+
+    assert "needs access_token." in page.content.decode()
+
+
+def test_who_has_to_sign_in_again_is_in_the_list(staff):
+    CredentialFactory(kind="oauth2", secrets=STORED).disable("sign in again: x", now=timezone.now())
+
+    assert "sign in again: x" in staff.get(LIST).content.decode()

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 LOOKUPS, CONNECTIONS = 1500, 4
-ATTEMPTS = 10
+ATTEMPTS = 25
 FIELDS = "created_at,author_id,public_metrics,edit_controls"
 
 

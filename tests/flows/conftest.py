@@ -81,7 +81,8 @@ class Product:
 
     def give_credential(self, name="main", secret=BEARER):
         done = self.manage(
-            "credential", "add", name, "--kind", "bearer", given=json.dumps({"bearer_token": secret})
+            *("credential", "add", name, "--kind", "bearer"),
+            given=json.dumps({"bearer_token": secret}),
         )
         assert done.returncode == 0, done.stderr
 

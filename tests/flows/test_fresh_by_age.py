@@ -65,8 +65,8 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
 
     cluster = product.start_cluster(workers=2)
     time.sleep(75)
-    assert product.stop(cluster) == 0
     ended = time.time()
+    assert product.stop(cluster) == 0
 
     log = [entry for entry in product.x.log() if entry["endpoint"] == "GET /2/tweets"]
     times = checks(log)

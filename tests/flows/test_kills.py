@@ -63,8 +63,8 @@ def check_the_books(product, ids, *, unsaved):
     answers = Counter(id for entry in product.x.log() for id in figures(entry))
     measurements = Counter()
     for table, key in (("trackers_tweet", "id"), ("trackers_sample", "tweet_id")):
-        for id, count in product.sql(f"SELECT {key}, sum(measurements) FROM {table} GROUP BY {key}"):
-            measurements[id] += count
+        sums = product.sql(f"SELECT {key}, sum(measurements) FROM {table} GROUP BY {key}")
+        measurements.update(dict(sums))
     assert not measurements - answers, "a measurement that X never answered"
     lost = sum((answers - measurements).values())
     assert lost <= unsaved, f"{lost} answers were not recorded"

@@ -36,7 +36,13 @@ def test_figures_move_and_are_what_x_answered_at_that_time(demo):
     assert len(rows) == 50
     assert any(row["counts"] != first[row["id"]]["counts"] for row in rows if row["id"] in first)
     for row in rows:
-        assert row["counts"] == told(log, row["id"], row["checked"]), row
+        if row["checked"] is None:
+            # Not measured: X has only ever said why it does not show it.
+            said = [answers[row["id"]] for _, answers in log if row["id"] in answers]
+            assert all(isinstance(one, str) for one in said), row
+        else:
+            assert row["counts"] == told(log, row["id"], row["checked"]), row
+    assert sum(row["checked"] is not None for row in rows) > 40
 
 
 def told(log, id, checked):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import socket
 import subprocess
 import sys
 import threading
+import time
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import requests
+from django.db.models.functions import Now
 
 from trackers.xapi.models import Credential
 from trackers.xapi.secrets import Secrets
@@ -52,10 +55,17 @@ class FakeX:
                 return found
         raise AssertionError(f"the fake shows only {len(found)} tweets")
 
+    def log(self):
+        """What was asked, and the status of each answer; 0 is no answer."""
+        return [
+            (entry["endpoint"], entry["status"]) for entry in self.tell("GET", "log")["entries"]
+        ]
+
     def reset(self):
         for subject in ("faults", "limits", "credentials", "log", "tweets"):
             self.tell("DELETE", subject)
         self.tell("PUT", "credentials", strict=False)
+        self.tell("PUT", "latency", ms=0, token_ms=0)
         self.tell("PUT", "limits", **{name: {"token": 5000, "app": 3500} for name in ENDPOINTS})
 
 
@@ -156,3 +166,42 @@ def save_credential(name, **given):
     return Credential.objects.create(
         **{"name": name, "kind": "bearer", "secrets": Secrets(secrets), **given}
     )
+
+
+def consent(fake, name="user", *, client_secret=None, **registered):
+    """A user's tokens as X and our table know them; `registered` is what X knows otherwise."""
+    secrets = {"client_id": "client-id", "access_token": f"access-of-{name}",
+               "refresh_token": f"refresh-of-{name}"}  # fmt: skip
+    if client_secret:
+        secrets["client_secret"] = client_secret
+    given = {"kind": "oauth2", "name": name, **secrets, **registered}
+    fake.tell("POST", "credentials", **given)
+    fake.tell("PUT", "credentials", strict=True)
+    return save_credential(name, kind="oauth2", secrets=secrets)
+
+
+def ends_in(credential, **left):
+    """As if X had told that the access token ends then; and no mark is on it."""
+    Credential.objects.filter(pk=credential.pk).update(
+        expires_at=Now() + timedelta(**left), refreshing_until=None
+    )
+
+
+def wait_until(fact, *, within=10):
+    end = time.monotonic() + within
+    while not fact():
+        assert time.monotonic() < end, f"not so within {within} s"
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def everything_logged(caplog):
+    """DEBUG for every logger there is, as if someone had lowered them all."""
+    names = list(logging.root.manager.loggerDict)
+    before = {name: logging.getLogger(name).level for name in names}
+    for name in names:
+        logging.getLogger(name).setLevel(logging.DEBUG)
+    caplog.set_level(logging.DEBUG)
+    yield caplog
+    for name, level in before.items():
+        logging.getLogger(name).setLevel(level)

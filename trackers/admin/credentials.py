@@ -13,19 +13,30 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.xapi.check import check
-from trackers.xapi.models import Credential, Window
-from trackers.xapi.secrets import NEEDS, SecretUnreadableError
+from trackers.xapi.models import RENEWAL, Credential, Window
+from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 
-NAMES = tuple(dict.fromkeys(name for names in NEEDS.values() for name in names))
+WHAT = ("name", "kind", "api", "app", "project")
+NOW = ("state", "reason", "expires_at", "used_at", "created_at")
+# The form's fields of each kind, and the secret that goes into each.
+FIELDS = {
+    kind: {
+        # OAuth 1.0a has an access token of its own.
+        "user_access_token" if (kind, name) == ("oauth2", "access_token") else name: name
+        for name in (*needed, *MAY_HAVE.get(kind, ()))
+    }
+    for kind, needed in NEEDS.items()
+}
+SECRETS = {field: name for names in FIELDS.values() for field, name in names.items()}
 
 
 class SecretField(forms.CharField):
     """Goes in and never comes out: not even what was just typed is shown again."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str | None = None) -> None:
         given = {"autocomplete": "new-password", "size": 60}
         widget = forms.PasswordInput(render_value=False, attrs=given)
-        super().__init__(required=False, widget=widget)
+        super().__init__(required=False, widget=widget, label=label)
 
 
 class CredentialForm(forms.ModelForm):
@@ -36,30 +47,37 @@ class CredentialForm(forms.ModelForm):
     consumer_secret = SecretField()
     access_token = SecretField()
     access_token_secret = SecretField()
+    client_id = SecretField()
+    client_secret = SecretField()
+    user_access_token = SecretField(label="Access token")
+    refresh_token = SecretField()
 
     class Meta:
         model = Credential
-        fields = ("name", "kind", "api", "app", "project")
+        fields = WHAT
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.kept, unreadable = stored(self.instance)
-        for name in NAMES:
-            state = "set; leave empty to keep it" if name in self.kept else "not set"
-            self.fields[name].help_text = (
-                "cannot be decrypted with FIELD_KEYS: enter it anew" if unreadable else state
-            )
+        self.kept_kind = self.instance.kind
+        for kind, names in FIELDS.items():
+            for field, name in names.items():
+                is_set = name in self.kept and kind == self.kept_kind
+                state = "set; leave empty to keep it" if is_set else "not set"
+                self.fields[field].help_text = (
+                    "cannot be decrypted with FIELD_KEYS: enter it anew" if unreadable else state
+                )
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
-        needed = NEEDS.get(cleaned.get("kind", ""), ())
-        given = {name: cleaned[name] for name in NAMES if cleaned.get(name)}
-        for name in given:
-            if name not in needed:
-                self.add_error(name, f"A {cleaned.get('kind')} credential has no {name}.")
+        kind = cleaned.get("kind", "")
+        ours = FIELDS.get(kind, {})
+        given = {field: cleaned[field] for field in SECRETS if cleaned.get(field)}
+        for field in given.keys() - ours.keys():
+            self.add_error(field, f"A {kind} credential has no {SECRETS[field]}.")
         # The model's own clean() tells what is missing, by name and never by value.
-        merged = {**self.kept, **given}
-        self.instance.secrets = {name: merged[name] for name in needed if name in merged}
+        self.given = {ours[field]: value for field, value in given.items() if field in ours}
+        self.instance.secrets = {**(self.kept if kind == self.kept_kind else {}), **self.given}
         return cleaned
 
 
@@ -89,13 +107,21 @@ class WindowInline(admin.TabularInline):
 @admin.register(Credential)
 class CredentialAdmin(admin.ModelAdmin):
     form = CredentialForm
-    list_display = ("name", "kind", "api", "app", "project", "state", "disabled_because", "used_at")
-    readonly_fields = ("state", "disabled_because", "used_at", "created_at")
+    list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
+    readonly_fields = NOW
     fieldsets = (
-        (None, {"fields": ("name", "kind", "api", "app", "project")}),
-        ("Secrets of a bearer token", {"fields": NEEDS["bearer"]}),
-        ("Secrets of OAuth 1.0a", {"fields": NEEDS["oauth1"]}),
-        ("Now", {"fields": ("state", "disabled_because", "used_at", "created_at")}),
+        (None, {"fields": WHAT}),
+        ("Secrets of a bearer token", {"fields": tuple(FIELDS["bearer"])}),
+        ("Secrets of OAuth 1.0a", {"fields": tuple(FIELDS["oauth1"])}),
+        (
+            "Secrets of OAuth 2.0",
+            {
+                "fields": tuple(FIELDS["oauth2"]),
+                "description": "X replaces both tokens every two hours; they are kept here. "
+                "Use them nowhere else. A public client has no secret.",
+            },
+        ),
+        ("Now", {"fields": NOW}),
     )
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
@@ -103,6 +129,19 @@ class CredentialAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Credential]:
         # Read only where they are used: a lost field key must not take the list away.
         return super().get_queryset(request).defer("secrets")
+
+    def save_model(
+        self, request: HttpRequest, obj: Credential, form: CredentialForm, change: bool
+    ) -> None:
+        if not change:
+            obj.save()
+            return
+        fields = [*WHAT]
+        # Else not written: a worker may have put new tokens there since this page was asked for.
+        if form.given or obj.kind != form.kept_kind:
+            obj.forget_renewals()
+            fields += ["secrets", *RENEWAL]
+        obj.save(update_fields=fields)
 
     @admin.action(description="Enable", permissions=["change"])
     def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:

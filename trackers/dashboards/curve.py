@@ -88,6 +88,8 @@ def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
     """The curve in a sentence, for those who do not see it."""
     if not runs:
         return "No measurement falls into this time."
+    if len(runs) == 1 and runs[0].measurements == 1:
+        return "One measurement so far."
     length = lasting(runs[-1].measured_until - runs[0].taken_at)
     parts = []
     for metric, label in LABELS.items():

@@ -16,7 +16,8 @@ from trackers.dashboards.words import Moment, ago, ahead
 from trackers.jobs.figures import by_minute, figures
 from trackers.jobs.models import Namespace, Worker
 from trackers.schedule.intervals import current
-from trackers.xapi.models import Credential, Window
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.models import Credential
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,20 +118,23 @@ def keys(*, now: datetime) -> list[Key]:
 
 
 def key(credential: Credential, *, now: datetime) -> Key:
-    windows = sorted(credential.windows.all(), key=lambda window: window.endpoint)
+    windows = sorted(
+        (told for window in credential.windows.all() if (told := window.told())),
+        key=lambda window: window.endpoint,
+    )
     return Key(
         id=credential.pk,
         name=credential.name,
         kind=f"{credential.get_kind_display()}, {credential.api}",
         state=credential.state,
-        reason=credential.disabled_because,
+        reason=credential.reason,
         app=credential.app,
         used=ago(credential.used_at, now=now) if credential.used_at else None,
         gauges=tuple(gauge(window, now=now) for window in windows),
     )
 
 
-def gauge(window: Window, *, now: datetime) -> Gauge:
+def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
     return Gauge(
         endpoint=window.endpoint,
         limit=window.limit,

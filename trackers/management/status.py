@@ -66,7 +66,7 @@ def credential(one: Credential) -> dict[str, Any]:
         "app": one.app or one.name,
         "project": one.project or one.app or one.name,
         "state": one.state,
-        "reason": one.disabled_because,
+        "reason": one.reason,
         "endpoints": [
             {
                 "endpoint": window.endpoint,
@@ -74,7 +74,8 @@ def credential(one: Credential) -> dict[str, Any]:
                 "remaining": window.remaining,
                 "resets_at": iso(window.resets_at),
             }
-            for window in one.windows.all()
+            for kept in one.windows.all()
+            if (window := kept.told())
         ],
         # Nothing counts what X bills yet.
         "tweet_days_today": None,

@@ -36,10 +36,10 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
                 turn.credential, ids, base_url=base_url, timeout=timeout
             )
         except XError as error:
-            turns.learn(turn.credential, error.window)
+            turns.settle_failed(turn, error)
             logger.warning("authors are not known yet: %s", error)
             break
-        turns.learn(turn.credential, answer.window)
+        turns.settle(turn, answer.window)
         name(ids, answer.accounts.values(), suspended=suspended(answer.missing))
         told += len(answer.accounts)
     return told

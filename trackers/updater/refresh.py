@@ -22,8 +22,7 @@ from trackers.updater.promote import Known, Rules, Verdict, verdicts
 from trackers.updater.save import Saved, save
 from trackers.xapi import client, turns
 from trackers.xapi.answers import Lookup
-from trackers.xapi.errors import RateLimited, Refused, Unavailable, XError
-from trackers.xapi.models import Credential
+from trackers.xapi.errors import NotReady, RateLimited, Refused, Unavailable, XError
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,8 @@ class Failed:
     """The request came to nothing.
 
     `another_may`: another credential may do better at once. `known`: nobody needs to be cautious,
-    since the window that ran out will keep this credential from asking. `until`: X asked to be
-    left alone so long.
+    since a window that ran out, or the renewal of its tokens, keeps this credential from asking.
+    `until`: X asked to be left alone so long.
     """
 
     credential: str
@@ -90,11 +89,11 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed:
             credential, batch.keys, base_url=asking.base_url, timeout=asking.timeout
         )
     except XError as error:
-        return failed(credential, error, now=now)
+        return failed(turn, error, now=now)
     # The database's time, from its answer above and what our clock has run since.
     answered_at = now + timedelta(seconds=time.monotonic() - asked_at)
 
-    turns.learn(credential, answer.window)
+    turns.settle(turn, answer.window)
     turns.accept(credential)
     rules = Rules(plan, asking.confirm_gone_after, asking.gone_every)
     known = what_we_know(answer)
@@ -105,16 +104,18 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed:
     return Refreshed(credential.name, answer, saved)
 
 
-def failed(credential: Credential, error: XError, *, now: datetime) -> Failed:
-    turns.learn(credential, error.window)
+def failed(turn: turns.Turn, error: XError, *, now: datetime) -> Failed:
+    credential = turn.credential
+    turns.settle_failed(turn, error)
     if isinstance(error, Refused):
         turns.refuse(credential, str(error), now=now)
     retry_after = error.retry_after if isinstance(error, Unavailable) else None
     return Failed(
         credential.name,
         str(error),
-        another_may=isinstance(error, Refused | RateLimited),
-        known=isinstance(error, RateLimited) and error.resets_at is not None,
+        another_may=isinstance(error, Refused | RateLimited | NotReady),
+        known=isinstance(error, NotReady)
+        or (isinstance(error, RateLimited) and error.resets_at is not None),
         until=now + retry_after if retry_after else None,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from trackers.xapi import client, turns
 from trackers.xapi.answers import WindowSeen
-from trackers.xapi.errors import Refused, XError
+from trackers.xapi.errors import NotReady, Refused, XError
 from trackers.xapi.models import Credential
 
 # "just setting up my twttr"
@@ -49,11 +49,30 @@ class Verdict:
 def check(credential: Credential, *, base_url: str, timeout: timedelta) -> Verdict:
     """Ask, and learn the window. A refusal here is shown, not counted against the credential."""
     try:
+        return ask(credential, base_url=base_url, timeout=timeout)
+    except NotReady as error:
+        if not error.sent:
+            return Verdict(credential.name, "failed", error.reason, None)
+    try:
+        # Its access token had ended, as X told just now, and is renewed first this time.
+        return ask(credential, base_url=base_url, timeout=timeout)
+    except NotReady as error:
+        return Verdict(credential.name, "failed", error.reason, None)
+
+
+def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> Verdict:
+    """One request; NotReady when its tokens come first."""
+    turn = turns.take(only=credential.pk)
+    if isinstance(turn, turns.NoRoom | turns.NoCredential):
+        return Verdict(credential.name, "failed", turn.why, None)
+    try:
         answer = client.look_up(credential, [FIRST_TWEET], base_url=base_url, timeout=timeout)
     except XError as error:
-        turns.learn(credential, error.window)
+        turns.settle_failed(turn, error)
+        if isinstance(error, NotReady):
+            raise
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return Verdict(credential.name, verdict, error.reason, error.window)
-    turns.learn(credential, answer.window)
+    turns.settle(turn, answer.window)
     turns.accept(credential)
     return Verdict(credential.name, "ok", "", answer.window)

@@ -16,6 +16,7 @@ from trackers.xapi.answers import Accounts, Lookup
 from trackers.xapi.endpoints import ACCOUNTS, TWEETS
 from trackers.xapi.line import Line, line_for
 from trackers.xapi.models import Credential
+from trackers.xapi.renew import tokens_of
 from trackers.xapi.transport import CANONICAL
 
 # An expansion would be billed as a read of its own.
@@ -32,13 +33,15 @@ def look_up(
     """What X says of up to 100 tweets, in one request; raises XError and nothing else.
 
     `base_url` is another server that speaks as X does, "" for X itself. `timeout` is for the whole
-    exchange. More ids, or none, are a ValueError.
+    exchange, and again for the renewal of OAuth 2.0 tokens before it. More ids, or none, are a
+    ValueError.
     """
     check_number(ids)
-    line, endpoint = line_for(credential, base_url, timeout), TWEETS[credential.api]
-    if credential.api == Credential.Api.V1:
-        return line.ask(endpoint, lambda: ask_v1(line, ids), parse_v1.read_lookup, ids)
-    return line.ask(endpoint, lambda: ask_v2(line, ids), parse_v2.read_lookup, ids)
+    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
+        line, endpoint = line_for(asking, base_url, timeout), TWEETS[asking.api]
+        if asking.api == Credential.Api.V1:
+            return line.ask(endpoint, lambda: ask_v1(line, ids), parse_v1.read_lookup, ids)
+        return line.ask(endpoint, lambda: ask_v2(line, ids), parse_v2.read_lookup, ids)
 
 
 def look_up_accounts(
@@ -49,8 +52,9 @@ def look_up_accounts(
     endpoint = ACCOUNTS.get(credential.api)
     if endpoint is None:
         raise ValueError("Accounts are looked up with a v2 credential.")
-    line = line_for(credential, base_url, timeout)
-    return line.ask(endpoint, lambda: ask_accounts(line, ids), parse_v2.read_accounts, ids)
+    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
+        line = line_for(asking, base_url, timeout)
+        return line.ask(endpoint, lambda: ask_accounts(line, ids), parse_v2.read_accounts, ids)
 
 
 def ask_v2(line: Line, ids: Sequence[int]) -> Response:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from trackers.xapi.models import Credential, Window
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.models import Credential
 
 
 class WindowRow(TypedDict):
@@ -35,12 +36,14 @@ def describe(credential: Credential) -> CredentialRow:
         "app": app,
         "project": credential.project or app,
         "state": credential.state,
-        "reason": credential.disabled_because,
-        "windows": [describe_window(window) for window in credential.windows.all()],
+        "reason": credential.reason,
+        "windows": [
+            describe_window(told) for window in credential.windows.all() if (told := window.told())
+        ],
     }
 
 
-def describe_window(window: Window) -> WindowRow:
+def describe_window(window: WindowSeen) -> WindowRow:
     return {
         "endpoint": window.endpoint,
         "limit": window.limit,

@@ -4,6 +4,8 @@
     ├── RateLimited   429: the window is used up, until `resets_at` when X told
     ├── Depleted      402, or 429 for a cap: the credits or the month's posts are used up
     ├── Refused       401, 403: X does not accept these keys (one alone proves nothing)
+    │   └── SignInAgain   the refresh token is spent or withdrawn: a person has to act
+    ├── NotReady      its tokens are renewed, or are to be: another credential may do better
     ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X told
     ├── Garbage       200 with something that is not an answer
     └── BadRequest    400 and its kin: the fault is ours, and asking again will not mend it
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 class XError(Exception):
     """X gave no answer. Its text is one line that a person can read."""
+
+    # Whether a request went to X, as far as we know.
+    sent = True
 
     def __init__(self, reason: str, *, window: WindowSeen | None = None) -> None:
         super().__init__(reason)
@@ -60,6 +65,18 @@ class Refused(XError):
     def __init__(self, reason: str, *, status: int, window: WindowSeen | None = None) -> None:
         super().__init__(reason, window=window)
         self.status = status
+
+
+class SignInAgain(Refused):
+    """X takes this refresh token no longer, and never will again."""
+
+
+class NotReady(XError):
+    """Tokens of OAuth 2.0 come first. `sent`: X was asked, and answered that they had ended."""
+
+    def __init__(self, reason: str, *, sent: bool) -> None:
+        super().__init__(reason)
+        self.sent = sent
 
 
 class Unavailable(XError):

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 
+from trackers.xapi.answers import WindowSeen
 from trackers.xapi.secrets import EncryptedJSONField
+
+# The fields of a credential that tell of its renewal, next to its secrets.
+RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem"]
 
 
 class CredentialQuerySet(models.QuerySet["Credential"]):
@@ -21,6 +27,7 @@ class Credential(models.Model):
     class Kind(models.TextChoices):
         BEARER = "bearer", "Bearer token (app only)"
         OAUTH1 = "oauth1", "OAuth 1.0a (user)"
+        OAUTH2 = "oauth2", "OAuth 2.0 (user)"
 
     class Api(models.TextChoices):
         V2 = "v2", "v2"
@@ -46,13 +53,25 @@ class Credential(models.Model):
     disabled_at = models.DateTimeField(null=True, editable=False)
     disabled_because = models.CharField(max_length=300, blank=True, editable=False)
 
+    # Of OAuth 2.0 alone, whose tokens end and are renewed by one worker at a time.
+    expires_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the access token ends; X has not told if empty."
+    )
+    refreshing_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Not used before: it is being renewed or, with a problem, is renewed then.",
+    )
+    renewals_failed = models.PositiveSmallIntegerField(default=0, editable=False)
+    renewal_problem = models.CharField(max_length=300, blank=True, editable=False)
+
     objects = CredentialQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind__in=["bearer", "oauth1"]), name="credential_kind"
+                condition=Q(kind__in=["bearer", "oauth1", "oauth2"]), name="credential_kind"
             ),
             models.CheckConstraint(condition=Q(api__in=["v2", "v1.1"]), name="credential_api"),
         ]
@@ -63,6 +82,16 @@ class Credential(models.Model):
     @property
     def state(self) -> str:
         return "disabled" if self.disabled_at else "ready"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not used, or why it may soon be used no more; empty when all is well."""
+        return self.disabled_because or self.renewal_problem
+
+    def forget_renewals(self) -> None:
+        """As after entering new tokens; saves nothing."""
+        self.expires_at = self.refreshing_until = None
+        self.renewals_failed, self.renewal_problem = 0, ""
 
     def disable(self, reason: str, *, now: datetime) -> None:
         self.disabled_at, self.disabled_because = now, reason[:300]
@@ -77,17 +106,31 @@ class Credential(models.Model):
         from trackers.xapi.secrets import check_secrets
 
         check_secrets(self.kind, self.secrets)
+        if self.kind == self.Kind.OAUTH2 and self.api != self.Api.V2:
+            raise ValidationError("X takes an OAuth 2.0 token at its v2 API only.")
 
 
 class Window(models.Model):
-    """What X's headers last said of one credential's window at one endpoint."""
+    """One credential's window at one endpoint: what X's headers last said, and what is under way.
+
+    Room is what X said is left, less the requests that it may not have counted yet.
+    """
 
     credential = models.ForeignKey(Credential, on_delete=models.CASCADE, related_name="windows")
     endpoint = models.CharField(max_length=60)
-    limit = models.IntegerField()
-    remaining = models.IntegerField()
-    resets_at = models.DateTimeField()
-    seen_at = models.DateTimeField()
+
+    # As X told, by X's clock; null until it did.
+    limit = models.IntegerField(null=True)
+    remaining = models.IntegerField(null=True)
+    resets_at = models.DateTimeField(null=True)
+    # X's clock and ours when it did: the difference of the two clocks.
+    seen_at = models.DateTimeField(null=True)
+    learned_at = models.DateTimeField(null=True)
+
+    # When each request was reserved that has no reply yet, and those whose reply told nothing:
+    # X may have counted them, or may yet.
+    under_way = ArrayField(models.DateTimeField(), default=list)
+    lost = ArrayField(models.DateTimeField(), default=list)
 
     class Meta:
         constraints = [
@@ -98,3 +141,11 @@ class Window(models.Model):
 
     def __str__(self) -> str:
         return f"{self.credential_id} {self.endpoint}: {self.remaining} of {self.limit}"
+
+    def told(self) -> WindowSeen | None:
+        """What X last said of it; None when it did not yet."""
+        limit, remaining = self.limit, self.remaining
+        resets_at, seen_at = self.resets_at, self.seen_at
+        if limit is None or remaining is None or resets_at is None or seen_at is None:
+            return None
+        return WindowSeen(self.endpoint, limit, remaining, resets_at, seen_at)

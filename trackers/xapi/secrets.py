@@ -17,7 +17,10 @@ from django.db import models
 NEEDS = {
     "bearer": ("bearer_token",),
     "oauth1": ("consumer_key", "consumer_secret", "access_token", "access_token_secret"),
+    "oauth2": ("client_id", "access_token", "refresh_token"),
 }
+# What else one may have: a public client of OAuth 2.0 has no secret, a confidential one has.
+MAY_HAVE = {"oauth2": ("client_secret",)}
 
 # What may stand in a header: printable ASCII without blanks.
 KEY = re.compile(r"[!-~]+")
@@ -109,16 +112,17 @@ class EncryptedJSONField(models.Field):
 
 def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
     """Raise ValidationError, naming what is missing or strange and never a value."""
-    needed = NEEDS.get(kind)
+    needed, optional = NEEDS.get(kind), MAY_HAVE.get(kind, ())
     if needed is None:
         raise ValidationError(f"There is no kind of credential called {kind!r}.")
     given = dict(secrets or {})
     missing = [name for name in needed if not given.get(name)]
     if missing:
         raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
-    if len(given) > len(needed):
+    if given.keys() - {*needed, *optional}:
         # Not named: who mixes up names and values has a secret where a name belongs.
-        raise ValidationError(f"A credential of kind {kind} has {' and '.join(needed)} only.")
+        known = " and ".join((*needed, *optional))
+        raise ValidationError(f"A credential of kind {kind} has {known} only.")
     for name, value in given.items():
         if not isinstance(value, str) or not KEY.fullmatch(value):
             raise ValidationError(f"{name} has white space or characters that no key of X has.")

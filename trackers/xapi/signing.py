@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from base64 import b64encode
+from collections.abc import Mapping
 
 import requests_oauthlib  # noqa: F401 - its loggers must exist before they are quieted
 import tweepy  # noqa: F401 - the same
@@ -11,15 +13,21 @@ from oauthlib.oauth1.rfc5849 import Client
 from trackers.xapi.models import Credential
 from trackers.xapi.transport import Sign
 
+# The kinds whose token is sent as it is.
+TOKENS: Mapping[str, str] = {
+    Credential.Kind.BEARER: "bearer_token",
+    Credential.Kind.OAUTH2: "access_token",
+}
+
 # These write keys, tokens and what is signed at DEBUG.
 TALKATIVE = ("tweepy", "oauthlib", "requests_oauthlib")
 
 
 def sign_with(credential: Credential) -> Sign:
-    """How requests are signed: a bearer token as it is, OAuth 1.0a anew for each request."""
+    """How requests are signed: a token as it is, OAuth 1.0a anew for each request."""
     secrets = credential.secrets
-    if credential.kind == Credential.Kind.BEARER:
-        bearer = "Bearer " + secrets["bearer_token"]
+    if credential.kind in TOKENS:
+        bearer = "Bearer " + secrets[TOKENS[credential.kind]]
         return lambda method, url: bearer
     client = Client(
         secrets["consumer_key"],
@@ -33,6 +41,16 @@ def sign_with(credential: Credential) -> Sign:
         return str(headers["Authorization"])
 
     return sign
+
+
+def sign_as_client(secrets: Mapping[str, str]) -> Sign:
+    """How the client of OAuth 2.0 tells who it is: a public one by its form alone, unsigned."""
+    secret = secrets.get("client_secret")
+    if not secret:
+        return lambda method, url: ""
+    # As X wants it, and not form-encoded first as RFC 6749 has it.
+    basic = "Basic " + b64encode(f"{secrets['client_id']}:{secret}".encode()).decode()
+    return lambda method, url: basic
 
 
 def is_worth_a_line(record: logging.LogRecord) -> bool:

@@ -1,4 +1,4 @@
-"""What a credential's replies taught: its windows, and how often in a row X refused it."""
+"""Whether X accepts a credential: how often in a row it was refused."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.models import Credential
 from tweetwatch.database import cursor
 
@@ -14,54 +13,6 @@ logger = logging.getLogger(__name__)
 
 REFUSALS_UNTIL_DISABLED = 3
 REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
-
-# Replies come in any order: what an older one says is dropped, and within one window the lower
-# count holds, since requests under way are in ours and not in X's. Most replies say what the
-# countdown knew; those neither write nor lock anything.
-LEARN = """
-    WITH said AS (
-        SELECT %(credential)s::bigint AS credential_id, %(endpoint)s::text AS endpoint,
-            %(limit)s::int AS "limit", %(remaining)s::int AS remaining,
-            %(resets_at)s::timestamptz AS resets_at, %(seen_at)s::timestamptz AS seen_at
-    )
-    INSERT INTO trackers_window AS w
-        (credential_id, endpoint, "limit", remaining, resets_at, seen_at)
-    SELECT * FROM said
-    WHERE EXISTS (SELECT FROM trackers_credential c WHERE c.id = said.credential_id)
-        AND NOT EXISTS (
-            SELECT FROM trackers_window k
-            WHERE k.credential_id = said.credential_id AND k.endpoint = said.endpoint
-                AND k.resets_at = said.resets_at AND k."limit" = said."limit"
-                AND k.remaining <= said.remaining
-        )
-    ON CONFLICT (credential_id, endpoint) DO UPDATE SET
-        "limit" = EXCLUDED."limit",
-        remaining = CASE
-            WHEN w.resets_at = EXCLUDED.resets_at THEN LEAST(w.remaining, EXCLUDED.remaining)
-            ELSE EXCLUDED.remaining
-        END,
-        resets_at = EXCLUDED.resets_at,
-        seen_at = EXCLUDED.seen_at
-    WHERE (w.seen_at, w.resets_at) <= (EXCLUDED.seen_at, EXCLUDED.resets_at)
-        OR w.resets_at = EXCLUDED.resets_at
-"""
-
-
-def learn(credential: Credential, window: WindowSeen | None) -> None:
-    """Remember what a reply's headers said; None when they said nothing."""
-    if window is None:
-        return
-    params: dict[str, Any] = {
-        "credential": credential.pk,
-        "endpoint": window.endpoint,
-        "limit": window.limit,
-        "remaining": window.remaining,
-        "resets_at": window.resets_at,
-        "seen_at": window.seen_at,
-    }
-    with cursor() as db:
-        db.execute(LEARN, params)
-
 
 # One refusal proves nothing: X once answered 401 to everybody for two hours.
 REFUSE = """

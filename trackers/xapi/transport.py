@@ -28,7 +28,7 @@ CANONICAL = "https://api.twitter.com"
 LARGEST_BODY = 16 << 20
 CONNECT_WITHIN_SECONDS = 3.05
 
-# The Authorization header for a method and a canonical URL.
+# The Authorization header for a method and a canonical URL; "" for none.
 Sign = Callable[[str, str], str]
 
 
@@ -70,10 +70,12 @@ class Wire(BaseAdapter):
     def send(self, request: requests.PreparedRequest, **_: Any) -> Reply:  # type: ignore[override]
         """A 2xx; else Rejected, or XError when there is no reply. Leaves the request as it is."""
         method, url = str(request.method), str(request.url)
-        headers = {**request.headers, "Authorization": self._sign(method, url)}
+        headers = {**request.headers}
+        if authorization := self._sign(method, url):
+            headers["Authorization"] = authorization
         path = self._prefix + url.removeprefix(CANONICAL)
         try:
-            reply = self._exchange(method, path, headers)
+            reply = self._exchange(method, path, headers, request.body)
             if 200 <= reply.status_code < 300:
                 return reply
             raise Rejected(reply)
@@ -95,11 +97,14 @@ class Wire(BaseAdapter):
             return Unavailable(f"X did not answer within {self._seconds:g} s.")
         return Unavailable(describe(error))
 
-    def _exchange(self, method: str, path: str, headers: dict[str, Any]) -> Reply:
+    def _exchange(
+        self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
+    ) -> Reply:
         response = self._pool.urlopen(
             method,
             path,
             headers=headers,
+            body=sent,
             retries=False,
             redirect=False,
             preload_content=False,

@@ -17,7 +17,7 @@ from django.utils import timezone
 from trackers.xapi.check import Verdict, check
 from trackers.xapi.describe import describe, table
 from trackers.xapi.models import Credential
-from trackers.xapi.secrets import NEEDS, SecretUnreadableError, check_secrets
+from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
 
 USAGE = 2
 
@@ -138,13 +138,16 @@ def check_one(name: str) -> Verdict:
 
 def read_secrets(kind: str) -> dict[str, str]:
     """From standard input as JSON; a person at a terminal is asked, and sees nothing of it."""
+    optional = MAY_HAVE.get(kind, ())
+    names = ", ".join([*NEEDS[kind], *(f"{name} (if there is one)" for name in optional)])
     if sys.stdin.isatty():
-        return {name: getpass(f"{name}: ").strip() for name in NEEDS[kind]}
+        asked = {name: getpass(f"{name}: ").strip() for name in (*NEEDS[kind], *optional)}
+        return {name: value for name, value in asked.items() if value or name not in optional}
     text = sys.stdin.read()
     if not text.strip():
         raise CommandError(
             f"The secrets are read from standard input, and it is empty. Give one JSON object "
-            f"with {', '.join(NEEDS[kind])}.",
+            f"with {names}.",
             returncode=USAGE,
         )
     try:
@@ -153,7 +156,8 @@ def read_secrets(kind: str) -> dict[str, str]:
         secrets = None
     if not isinstance(secrets, dict):
         raise CommandError(
-            f"Standard input is not a JSON object with {', '.join(NEEDS[kind])}.",
+            f"Standard input is not a JSON object with {names}.",
             returncode=USAGE,
         )
-    return secrets
+    # A public client's secret, given as null or as nothing, is none.
+    return {name: value for name, value in secrets.items() if value or name not in optional}

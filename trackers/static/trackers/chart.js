@@ -65,7 +65,7 @@
           axis({ scale: "counts", values: counts, size: 56 }),
           axis({ scale: "views", values: counts, side: 1, size: 56, grid: { show: false } }),
         ],
-        scales: { x: { time: true }, counts: { range: span }, views: { range: span } },
+        scales: { x: { time: true, range: around }, counts: { range: span }, views: { range: span } },
         cursor: { points: { size: 7 }, drag: { x: true, y: false } },
         legend: { live: true },
       },
@@ -75,6 +75,13 @@
     box.dataset.points = String(data.times.length);
     box.dataset.ready = "1";
   };
+
+  // A first measurement alone stands in the middle of a minute, not at the edge of years.
+  function around(_, from, to) {
+    if (from === null || to === null || to - from >= 60) return [from, to];
+    const room = (60 - (to - from)) / 2;
+    return [from - room, to + room];
+  }
 
   // Room above and below, and never a line of zero height.
   function span(_, low, high) {

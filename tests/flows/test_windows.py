@@ -1,0 +1,55 @@
+"""Many workers on few credentials: never one request over a window, and the windows well used."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+pytestmark = pytest.mark.django_db
+
+# The short form; the long one is 4 clusters of 8 workers for 180 seconds.
+SECONDS = int(os.environ.get("WINDOWS_SECONDS", "40"))
+CLUSTERS, WORKERS = (4, 8) if SECONDS >= 180 else (2, 4)
+LIMIT, WINDOW = 60, 8.0
+
+
+def windows_of(times):
+    """How many requests fell into each window, which begins with its first request."""
+    counts, ends = [], 0.0
+    for at in sorted(times):
+        if at >= ends:
+            counts.append(0)
+            ends = at + WINDOW
+        counts[-1] += 1
+    return counts[:-1]
+
+
+def test_no_request_is_over_a_window_and_the_windows_are_used(product):
+    tokens = [f"token-{number}" for number in range(3)]
+    product.x.put("limits", {"GET /2/tweets": {"token": LIMIT, "app": 1_000_000, "window": WINDOW}})
+    for token in tokens:
+        product.give_credential(token, secret=token)
+    assert product.manage("interval", "set", "60d=1s").returncode == 0
+    ids = product.x.ids(40_000)
+    assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == 40_000
+    product.sql("UPDATE trackers_tweetupdate SET due_at = now()")
+
+    clusters = [product.start_cluster(workers=WORKERS) for _ in range(CLUSTERS)]
+    time.sleep(SECONDS)
+    assert [product.stop(cluster) for cluster in clusters] == [0] * CLUSTERS
+
+    totals = product.x.get("totals")
+    times = {}
+    for entry in product.x.log():
+        if entry["endpoint"] == "GET /2/tweets":
+            times.setdefault(entry["token"], []).append(entry["at_ms"] / 1000)
+    counts = {token: windows_of(seen) for token, seen in times.items()}
+    used = [count for seen in counts.values() for count in seen]
+    print("\nrequests in each window:", counts, "over:", totals["over_window"])
+    assert totals["over_window"] == 0
+    assert len(counts) == len(tokens)
+    assert len(used) >= 3 * (SECONDS / (WINDOW + 4) - 1)
+    assert sum(used) / (len(used) * LIMIT) >= 0.98
+    assert product.value("SELECT max(attempts) FROM trackers_tweetupdate") == 0

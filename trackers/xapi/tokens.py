@@ -1,0 +1,99 @@
+"""New tokens of OAuth 2.0 for a refresh token, which X takes once and no more.
+
+secrets ─> POST /2/oauth2/token ─> Tokens, or the XError that X's refusal is
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, cast
+
+import orjson
+
+from trackers.xapi.errors import Garbage, Refused, SignInAgain, XError
+from trackers.xapi.refusals import error_in, read_problem, shorten
+from trackers.xapi.secrets import KEY, Secrets
+from trackers.xapi.signing import sign_as_client
+from trackers.xapi.transport import CANONICAL, Rejected, Reply, Wire, session_over
+
+TOKEN_URL = CANONICAL + "/2/oauth2/token"
+# X calls a spent refresh token an invalid request, RFC 6749 an invalid grant.
+SPENT = {"invalid_request", "invalid_grant"}
+NOT_THE_CLIENT = {"invalid_client", "unauthorized_client"}
+LONGEST_LIFE = timedelta(days=366)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """`secrets` are the new tokens by their names. `lives` from the request on, None if untold."""
+
+    secrets: Secrets
+    lives: timedelta | None
+
+
+def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Tokens:
+    """Ask X once; raises XError and nothing else.
+
+    SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
+    After any other error the refresh token may be good still, or be spent already.
+    """
+    sign = sign_as_client(secrets)
+    session = session_over(Wire(sign, base_url=base_url, timeout=timeout))
+    try:
+        reply = cast(Reply, session.post(TOKEN_URL, data=form_of(secrets)))
+        return read_tokens(reply.body)
+    except Rejected as rejected:
+        error = refusal_in(rejected.reply)
+    except XError as failure:
+        error = failure
+    finally:
+        session.close()
+    basic = sign("POST", TOKEN_URL).removeprefix("Basic ")
+    error.hide(secret for secret in (*secrets.values(), basic) if secret)
+    raise error.with_traceback(None) from None
+
+
+def form_of(secrets: Mapping[str, str]) -> dict[str, str]:
+    form = {"grant_type": "refresh_token", "refresh_token": secrets["refresh_token"]}
+    return form if secrets.get("client_secret") else {**form, "client_id": secrets["client_id"]}
+
+
+def read_tokens(body: bytes) -> Tokens:
+    """The tokens of a 200. Without a new refresh token the old one stays good (RFC 6749 §6)."""
+    try:
+        answer = orjson.loads(body)
+    except ValueError:
+        answer = None
+    if not isinstance(answer, dict) or not is_key(answer.get("access_token")):
+        raise Garbage("X's reply to a request for new tokens holds none.")
+    names = ("access_token", "refresh_token")
+    found = {name: answer[name] for name in names if is_key(answer.get(name))}
+    return Tokens(Secrets(found), life_of(answer.get("expires_in")))
+
+
+def is_key(value: Any) -> bool:
+    return isinstance(value, str) and KEY.fullmatch(value) is not None
+
+
+def life_of(seconds: Any) -> timedelta | None:
+    if type(seconds) is not int or seconds <= 0:
+        return None
+    return timedelta(seconds=min(seconds, int(LONGEST_LIFE.total_seconds())))
+
+
+def refusal_in(reply: Reply) -> XError:
+    """What any reply but a 200 is; those of RFC 6749 have a shape of their own."""
+    problem, status = read_problem(reply.body), reply.status_code
+    code, said = problem.get("error"), problem.get("error_description")
+    if not isinstance(code, str):
+        return error_in(reply, None)
+    line = f"{status} {shorten(f'{code}: {said}' if isinstance(said, str) and said else code)}"
+    if status == 400 and code in SPENT:
+        return SignInAgain(line, status=status)
+    if code in NOT_THE_CLIENT:
+        return Refused(line, status=status)
+    error = error_in(reply, None)
+    error.args = (line,)
+    return error
