@@ -1,0 +1,152 @@
+"""What each way in which X fails does to the tweets, the credential and the queue.
+
+`docs/failures.md` holds the table that comes out; with WRITE_FAILURES=1, and without a random
+order, this file writes it anew.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from datetime import timedelta
+
+import pytest
+
+from tests.conftest import PROJECT
+from tests.factories import CredentialFactory
+from trackers import tasks
+from trackers.ingest.lines import Found
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
+from trackers.updater.models import TweetUpdate
+from trackers.xapi.models import Credential, Window
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGE = PROJECT / "docs" / "failures.md"
+COUNT = 5
+
+# The kinds of the fake's script, and what X does then.
+FAULTS = {
+    "429": "429, the window is used up, with its reset",
+    "429_per_second": "429, more than one a second",
+    "429_cap": "429, the cap of the month is reached",
+    "429_connections": "429, too many connections",
+    "402_credits": "402, no credits",
+    "402_depleted": "402, credits depleted",
+    "401": "401, without headers",
+    "403": "403, the client is not enrolled",
+    "403_unsupported": "403, another kind of authentication is needed",
+    "503_json": "503 in JSON",
+    "503_text": "503 in plain text",
+    "500": "500",
+    "html": "200 with HTML",
+    "slow": "no answer in time",
+    "reset": "the connection is reset",
+    "truncated": "the body ends too early",
+    "garbage_list": "200 with a list",
+    "omit": "the tweets are left out of the answer",
+    "broken": "the tweets come with figures of a wrong type",
+    "not_found": "the tweets are said not to exist",
+}
+
+
+@pytest.fixture
+def x(fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    settings.REQUEST_TIMEOUT = timedelta(seconds=1)
+    CredentialFactory(name="one")
+    return fakex
+
+
+def look(*, after):
+    """One look-up of all that is tracked, as if `after` had passed since the last."""
+    with cursor() as db:
+        db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s", [after])
+        db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [after])
+        db.execute(
+            "UPDATE trackers_window SET learned_at = learned_at - %(by)s,"
+            " resets_at = resets_at - %(by)s, seen_at = seen_at - %(by)s",
+            {"by": after},
+        )
+    batch = queue.get(TWEET_UPDATE, 100)
+    if batch is not None:
+        tasks.update_tweets(batch)
+
+
+def the_tweets():
+    """When they are asked for again, and what is shown of them meanwhile."""
+    with cursor() as db:
+        waits = db.execute(
+            "SELECT extract(epoch FROM due_at - now())::float8 FROM trackers_tweetupdate"
+        ).fetchall()
+    longest = max(wait for (wait,) in waits)
+    classes = [(1, "at once"), (7, "after some 5 s"), (31, "after 30 s"), (601, "after 10 min")]
+    again = next((said for bound, said in classes if longest <= bound), "by their age")
+    missing = Tweet.objects.exclude(missing_because="").count()
+    shown = "shown as missing until a second look" if missing else "figures stay as they were"
+    return f"asked again {again}; {shown}"
+
+
+def the_credential():
+    credential, window = Credential.objects.get(), Window.objects.get()
+    refused = f"refused {credential.refused} times in a row" if credential.refused else ""
+    lost = f"{len(window.lost)} requests count as lost in its window" if window.lost else ""
+    used_up = "its window is used up" if window.remaining == 0 else ""
+    return "; ".join(part for part in (refused, lost, used_up) if part) or "as before"
+
+
+def the_queue():
+    held = Namespace.objects.get(name=TWEET_UPDATE)
+    if held.held_until is None:
+        return "goes on"
+    # Times of the day differ from run to run.
+    because = re.sub(r"\d\d:\d\d:\d\d", "HH:MM:SS", held.held_because)
+    return f"held: {because}"
+
+
+def row_of(kind, x):
+    ids = x.ids(COUNT)
+    x.put("tweets", {str(id): {"state": "live"} for id in ids})
+    list(track((Found(id) for id in ids), came_from="a test"))
+    look(after=timedelta(seconds=10))
+    assert Tweet.objects.filter(measurements=1).count() == COUNT
+    params = {"ms": 2500} if kind == "slow" else {}
+    rule = {"match": {"endpoint": "GET /2/tweets"}, "kind": kind, "params": params}
+    x.put("faults", [rule])
+    cycle = timedelta(days=2)
+    look(after=cycle)
+    tweets = the_tweets()
+    for _ in range(2):
+        look(after=cycle)
+    look(after=timedelta(0))
+    row = f"| `{kind}` | {FAULTS[kind]} | {tweets} | {the_credential()} | {the_queue()} |"
+    x.delete("faults")
+    assert not TweetUpdate.objects.filter(attempts__gt=0).exists(), "a failure is no strike"
+    assert Credential.objects.get().disabled_at is None
+    return row
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_the_table_tells_what_happens_when_x_answers(kind, x):
+    row = row_of(kind, x)
+
+    if os.environ.get("WRITE_FAILURES"):
+        text = PAGE.read_text()
+        known = re.compile(rf"^\| `{kind}` \|.*\n", re.MULTILINE)
+        PAGE.write_text(known.sub("", text) + row + "\n")
+    assert row in PAGE.read_text().splitlines()
+
+
+def test_the_table_has_every_kind_of_the_fakes_script_and_no_other(fakex):
+    reply = fakex.session.put(
+        f"{fakex.url}/_fake/faults", json=[{"match": {}, "kind": "?"}], timeout=10
+    )
+    known = set(re.findall(r"[a-z0-9_]+", reply.text.split("known:")[1].split('"')[0]))
+
+    assert known - {"lose_answer"} == set(FAULTS)
+    assert re.findall(r"^\| `(\w+)` \|", PAGE.read_text(), re.MULTILINE) == list(FAULTS)
