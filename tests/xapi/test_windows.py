@@ -12,7 +12,7 @@ from tests.xapi.conftest import save_credential
 from trackers.xapi import turns
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import ACCOUNTS
-from trackers.xapi.models import Window
+from trackers.xapi.models import Credential, Window
 
 # Reservations are told apart by their time, which stands still within a transaction's now().
 pytestmark = pytest.mark.django_db
@@ -60,6 +60,17 @@ def test_the_credential_with_the_most_room_goes_first():
     assert names[:4] == ["much"] * 4
     assert names.count("little") == 3
     assert names.count("much") == 7
+
+
+def test_one_that_was_refused_goes_last_for_a_minute():
+    known("good", 9)
+    turn = turns.take(only=save_credential("bad").pk)
+    turns.settle(turn, None)
+    turns.refuse(turn.credential, "401", now=timezone.now())
+
+    assert [turns.take().credential.name for _ in range(3)] == ["good"] * 3
+    Credential.objects.filter(name="bad").update(used_at=timezone.now() - timedelta(seconds=61))
+    assert turns.take().credential.name == "bad"
 
 
 def test_an_unknown_window_lets_one_through_while_the_rest_wait_for_its_headers():

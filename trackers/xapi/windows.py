@@ -67,9 +67,11 @@ KNOW = """
     ON CONFLICT (credential_id, endpoint) DO NOTHING
 """
 
-# The one that X has not told of goes first, since it is one request only; then the one with the
-# most room. Its row is locked, and its room looked at again as it is then: FOR UPDATE, and the
-# UPDATE after it, see the newest version of the row, whatever this statement's snapshot shows.
+# One that X refused is tried again once a minute, or when no other has room: its replies tell of
+# no window. Else the one that X has not told of goes first, since it is one request only; then the
+# one with the most room. Its row is locked, and its room looked at again as it is then: FOR UPDATE,
+# and the UPDATE after it, see the newest version of the row, whatever the statement's snapshot
+# shows.
 # SKIP LOCKED: while one reserves, the next takes another credential instead of waiting.
 # A reservation that a crash of the database forgets could be one request too many, so near the end
 # of a window it is flushed before the request is sent.
@@ -78,7 +80,8 @@ RESERVE = f"""
         SELECT w.id, {ROOM} AS room
         FROM {USABLE}
         WHERE {WHICH} AND {HAS_TOKENS} AND {ROOM} > 0
-        ORDER BY w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id
+        ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute',
+            w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id
         LIMIT 1
         FOR UPDATE OF w SKIP LOCKED
     ), reserved AS (

@@ -25,13 +25,16 @@ def to_every_process(cluster, signum):
 
 
 def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
-    cluster = run(which="stock", **STOCK_BROKER)
-    assert cluster.does(seconds=20)
+    # A race that is lost nearly always: some clusters do end.
+    for _ in range(8):
+        cluster = run(which="stock", **STOCK_BROKER)
+        assert cluster.does(seconds=20)
 
-    to_the_group(cluster, signal.SIGTERM)
+        to_the_group(cluster, signal.SIGTERM)
 
-    # When this fails, upstream has mended it: see docs/django-q2.md.
-    assert cluster.ends(within=5) is None
+        if cluster.ends(within=5) is None:
+            return
+    pytest.fail("Upstream has mended it: see docs/django-q2.md.")
 
 
 @pytest.mark.parametrize(
