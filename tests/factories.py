@@ -12,6 +12,7 @@ from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from trackers.xapi.answers import Figures, Post
 from trackers.xapi.models import Credential
+from trackers.xapi.projects import App, Project
 from trackers.xapi.secrets import Secrets
 
 TWEPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
@@ -56,12 +57,30 @@ class IntervalFactory(factory.django.DjangoModelFactory):
     jitter = 0
 
 
+class ProjectFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = Project
+        django_get_or_create = ("name",)
+
+    name = factory.Sequence(lambda n: f"project-{n}")
+
+
+class AppFactory(factory.django.DjangoModelFactory):
+    class Meta:
+        model = App
+        django_get_or_create = ("name",)
+
+    name = factory.Sequence(lambda n: f"app-{n}")
+    project = factory.SubFactory(ProjectFactory, name=factory.SelfAttribute("..name"))
+
+
 class CredentialFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = Credential
 
     name = factory.Sequence(lambda n: f"credential-{n}")
     kind = "bearer"
+    app = factory.SubFactory(AppFactory, name=factory.SelfAttribute("..name"))
     secrets = factory.LazyAttribute(lambda o: Secrets({"bearer_token": f"token-of-{o.name}"}))
 
 

@@ -7,15 +7,19 @@ from trackers.schedule.models import Interval
 from trackers.tweets.models import Author, PackedSamples, Sample, Tweet, TweetText
 from trackers.updater.models import IsolatedTweet, TweetUpdate
 from trackers.xapi.models import Credential, Window
+from trackers.xapi.projects import App, Project, Spending
 
 __all__ = [
+    "App",
     "Author",
     "Credential",
     "Interval",
     "IsolatedTweet",
     "Namespace",
     "PackedSamples",
+    "Project",
     "Sample",
+    "Spending",
     "Tally",
     "Tweet",
     "TweetText",

@@ -22,13 +22,18 @@ from trackers.schedule.replan import replan
 from trackers.schedule.steer import pause, refresh_now, resume, retry_isolated, untrack
 from trackers.tweets import pack, partitions
 from trackers.updater import authors
-from trackers.updater.refresh import Asking, Failed, Held, Refreshed, refresh
+from trackers.updater.ration import ration
+from trackers.updater.refresh import Asking, Failed, Refreshed, refresh
+from trackers.updater.reserve import Held, Waiting
+from trackers.xapi import usage
 
 __all__ = [
     "Tracked",
     "ask_authors",
+    "compare_usage",
     "keep_house",
     "pause",
+    "ration_money",
     "refresh_now",
     "replan",
     "resume",
@@ -54,22 +59,25 @@ def update_tweets(batch: Batch) -> None:
     match outcome:
         case Refreshed():
             holds.succeed(batch.namespace)
-            tell_refreshed(batch, outcome)
+            tell_refreshed(outcome)
         case Held():
             holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
-            queue.release(batch)
+            queue.release(outcome.batch)
             logger.warning(
                 "gave %d tweets back, nothing is asked until %s: %s",
-                len(batch.keys),
+                len(outcome.batch.keys),
                 outcome.until.isoformat(timespec="seconds"),
                 outcome.because,
             )
         case Failed():
-            give_back(batch, outcome)
+            give_back(outcome)
+        case Waiting():
+            pass  # Put off already, until there is money.
 
 
-def give_back(batch: Batch, failed: Failed) -> None:
+def give_back(failed: Failed) -> None:
     """Back into the queue: at once when another credential may do better, else after a while."""
+    batch = failed.batch
     wait = timedelta(0)
     if failed.until:
         holds.hold(batch.namespace, until=failed.until, because=failed.because)
@@ -85,8 +93,8 @@ def give_back(batch: Batch, failed: Failed) -> None:
     )
 
 
-def tell_refreshed(batch: Batch, done: Refreshed) -> None:
-    answer, saved = done.answer, done.saved
+def tell_refreshed(done: Refreshed) -> None:
+    batch, answer, saved = done.batch, done.answer, done.saved
     measured, missing = len(saved.ours & answer.posts.keys()), len(answer.missing)
     tallies.count(
         batch.namespace,
@@ -159,6 +167,18 @@ def ask_authors() -> None:
     told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
     if told:
         logger.info("X told of %d authors", told)
+
+
+def ration_money() -> None:
+    """Every minute: where the day's money is short, how much older tweets leave to younger ones."""
+    now, plan = intervals.current()
+    if short := ration(plan, now=now):
+        logger.info("the day's money is short, the oldest tweets wait: %s", ", ".join(short))
+
+
+def compare_usage() -> None:
+    """Every hour: what X says it billed, beside our own count."""
+    usage.compare_all(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 
 def keep_house() -> None:

@@ -76,7 +76,7 @@ def test_the_minutes_are_bars(staff):
 def test_a_credential_shows_its_window_and_never_a_secret(staff):
     credential = CredentialFactory(secrets={"bearer_token": "planted-secret"})
     Window.objects.create(
-        credential=credential, endpoint="GET /2/tweets", limit=3500, remaining=1234,
+        app=credential.app, endpoint="GET /2/tweets", limit=3500, remaining=1234,
         resets_at=now() + timedelta(minutes=5), seen_at=now(),
     )  # fmt: skip
 

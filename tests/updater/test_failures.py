@@ -23,12 +23,14 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from trackers.xapi.models import Credential, Window
+from trackers.xapi.projects import Project
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = PROJECT / "docs" / "failures.md"
-COUNT = 5
+# Enough that a burst of false not-founds is one.
+COUNT = 12
 
 # The kinds of the fake's script, and what X does then.
 FAULTS = {
@@ -51,7 +53,7 @@ FAULTS = {
     "garbage_list": "200 with a list",
     "omit": "the tweets are left out of the answer",
     "broken": "the tweets come with figures of a wrong type",
-    "not_found": "the tweets are said not to exist",
+    "not_found": "all tweets are said not to exist, at once",
 }
 
 
@@ -73,6 +75,8 @@ def look(*, after):
             " resets_at = resets_at - %(by)s, seen_at = seen_at - %(by)s",
             {"by": after},
         )
+        # Between two looks at a missing tweet lies an hour.
+        db.execute("UPDATE trackers_tweet SET missing_since = missing_since - interval '1 hour'")
     batch = queue.get(TWEET_UPDATE, 100)
     if batch is not None:
         tasks.update_tweets(batch)
@@ -88,7 +92,7 @@ def the_tweets():
     classes = [(1, "at once"), (7, "after some 5 s"), (31, "after 30 s"), (601, "after 10 min")]
     again = next((said for bound, said in classes if longest <= bound), "by their age")
     missing = Tweet.objects.exclude(missing_because="").count()
-    shown = "shown as missing until a second look" if missing else "figures stay as they were"
+    shown = "shown as missing" if missing else "figures stay as they were"
     return f"asked again {again}; {shown}"
 
 
@@ -97,7 +101,18 @@ def the_credential():
     refused = f"refused {credential.refused} times in a row" if credential.refused else ""
     lost = f"{len(window.lost)} requests count as lost in its window" if window.lost else ""
     used_up = "its window is used up" if window.remaining == 0 else ""
-    return "; ".join(part for part in (refused, lost, used_up) if part) or "as before"
+    project = Project.objects.get()
+    said = "stopped, with its project, for 10 min and then longer"
+    stopped = said if project.stopped_until and credential.state == "stopped" else ""
+    return "; ".join(part for part in (refused, lost, used_up, stopped) if part) or "as before"
+
+
+def still_doubted():
+    """Of tweets that X said three times, an hour apart, not to exist."""
+    missing = Tweet.objects.exclude(missing_because="")
+    if not missing:
+        return ""
+    return "; gone" if missing.exclude(gone_at=None) else ", and still doubted two hours later"
 
 
 def the_queue():
@@ -124,6 +139,7 @@ def row_of(kind, x):
     for _ in range(2):
         look(after=cycle)
     look(after=timedelta(0))
+    tweets += still_doubted()
     row = f"| `{kind}` | {FAULTS[kind]} | {tweets} | {the_credential()} | {the_queue()} |"
     x.delete("faults")
     assert not TweetUpdate.objects.filter(attempts__gt=0).exists(), "a failure is no strike"

@@ -17,6 +17,7 @@ import requests
 from django.db.models.functions import Now
 
 from trackers.xapi.models import Credential
+from trackers.xapi.projects import App
 from trackers.xapi.secrets import Secrets
 
 PROJECT = Path(__file__).resolve().parents[2]
@@ -163,8 +164,9 @@ def oauth1(fake):
 
 def save_credential(name, **given):
     secrets = given.pop("secrets", {"bearer_token": f"token-of-{name}"})
+    app = App.objects.named(given.pop("app", name), given.pop("project", ""))
     return Credential.objects.create(
-        **{"name": name, "kind": "bearer", "secrets": Secrets(secrets), **given}
+        **{"name": name, "kind": "bearer", "app": app, "secrets": Secrets(secrets), **given}
     )
 
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from tests.xapi.conftest import OAUTH1, consent, save_credential
 from trackers.xapi.models import Credential, Window
+from trackers.xapi.projects import App
 from trackers.xapi.secrets import SecretUnreadableError
 
 pytestmark = pytest.mark.django_db
@@ -46,7 +47,7 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
     run(*words.split(), stdin=json.dumps(OAUTH1))
 
     credential = Credential.objects.get()
-    assert (credential.api, credential.app, credential.project) == ("v1.1", "a", "p")
+    assert (credential.api, credential.app.name, credential.project.name) == ("v1.1", "a", "p")
     assert dict(credential.secrets) == OAUTH1
 
 
@@ -86,7 +87,7 @@ def test_the_list_as_json_is_an_object_a_line_and_nothing_else(run):
     save_credential("a", app="app")
     save_credential("b").disable("tired", now=timezone.now())
     Window.objects.create(
-        credential=Credential.objects.get(name="a"),
+        app=App.objects.get(name="app"),
         endpoint="GET /2/tweets",
         limit=15,
         remaining=3,
@@ -161,7 +162,7 @@ def test_a_check_asks_x_with_each_and_learns_its_window(run, fake, settings):
     assert (good["name"], good["verdict"], good["remaining"]) == ("good", "ok", 3499)
     assert (stale["name"], stale["verdict"]) == ("stale", "refused")
     assert "401" in stale["reason"]
-    assert Window.objects.exclude(limit=None).get().credential.name == "good"
+    assert Window.objects.exclude(limit=None).get().app.name == "good"
     assert Credential.objects.get(name="stale").refused == 0
 
 

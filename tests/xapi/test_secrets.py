@@ -110,7 +110,7 @@ def test_no_object_shows_a_secret(peer, credential):
     shown = [
         repr(thing)
         for thing in (
-            *(credential, credential.secrets, turns.Turn(credential, reservation), answer),
+            *(credential, credential.secrets, turns.Turn(credential, reservation, 1), answer),
             *(line, line.tweepy, vars(line.tweepy), line.session, vars(line.session)),
         )
     ]
@@ -157,6 +157,7 @@ def test_one_whose_key_was_lost_is_passed_over_for_those_that_can_be_read(settin
 
     for _ in range(3):
         turn = turns.take()
+        assert isinstance(turn, turns.Turn), turn
         assert turn.credential.name == "good"
         turns.settle(turn, None)
 

@@ -107,4 +107,4 @@ def test_taking_and_settling_together_never_sees_more_room_than_x_has():
 
     assert len(counted) == limit
     assert isinstance(turns.take(), turns.NoRoom)
-    assert Window.objects.get(credential=credential).remaining == 0
+    assert Window.objects.get(app=credential.app).remaining == 0

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from tests.xapi.conftest import save_credential
+from tests.xapi.conftest import OAUTH1, save_credential
 from trackers.xapi import turns
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import ACCOUNTS
@@ -219,9 +219,9 @@ def test_a_reset_that_wavers_by_a_second_is_the_same_window():
 
 
 def test_settling_for_a_credential_that_was_removed_meanwhile_changes_nothing():
-    credential = save_credential("a")
+    consent_of = save_credential("a", kind="oauth1", secrets=OAUTH1)
     turn = turns.take()
-    credential.delete()
+    consent_of.delete()
 
     turns.settle(turn, seen())
 

@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from trackers.xapi.check import check
 from trackers.xapi.models import RENEWAL, Credential, Window
+from trackers.xapi.projects import App
 from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 
-WHAT = ("name", "kind", "api", "app", "project")
+WHAT = ("name", "kind", "api", "app")
 NOW = ("state", "reason", "expires_at", "used_at", "created_at")
 # The form's fields of each kind, and the secret that goes into each.
 FIELDS = {
@@ -58,6 +59,8 @@ class CredentialForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
+        self.fields["app"].required = False
+        self.fields["app"].help_text += " A new one of the credential's name when empty."
         self.kept, unreadable = stored(self.instance)
         self.kept_kind = self.instance.kind
         for kind, names in FIELDS.items():
@@ -108,6 +111,7 @@ class WindowInline(admin.TabularInline):
 class CredentialAdmin(admin.ModelAdmin):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
+    list_select_related = ("app__project",)
     readonly_fields = NOW
     fieldsets = (
         (None, {"fields": WHAT}),
@@ -133,6 +137,8 @@ class CredentialAdmin(admin.ModelAdmin):
     def save_model(
         self, request: HttpRequest, obj: Credential, form: CredentialForm, change: bool
     ) -> None:
+        if obj.app_id is None:
+            obj.app = App.objects.named(obj.name)
         if not change:
             obj.save()
             return

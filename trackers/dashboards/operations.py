@@ -39,6 +39,7 @@ class Key:
     state: str
     reason: str
     app: str
+    project: str
     used: Moment | None
     gauges: tuple[Gauge, ...]
 
@@ -112,25 +113,20 @@ def shown() -> dict[str, object]:
 
 
 def keys(*, now: datetime) -> list[Key]:
-    # The secrets are not even read: a lost field key must not take this page away.
-    found = Credential.objects.defer("secrets").prefetch_related("windows")
-    return [key(credential, now=now) for credential in found]
+    return [key(credential, now=now) for credential in Credential.objects.shown()]
 
 
 def key(credential: Credential, *, now: datetime) -> Key:
-    windows = sorted(
-        (told for window in credential.windows.all() if (told := window.told())),
-        key=lambda window: window.endpoint,
-    )
     return Key(
         id=credential.pk,
         name=credential.name,
         kind=f"{credential.get_kind_display()}, {credential.api}",
         state=credential.state,
         reason=credential.reason,
-        app=credential.app,
+        app=credential.app.name,
+        project=credential.project.name,
         used=ago(credential.used_at, now=now) if credential.used_at else None,
-        gauges=tuple(gauge(window, now=now) for window in windows),
+        gauges=tuple(gauge(window, now=now) for window in credential.told()),
     )
 
 

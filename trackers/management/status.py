@@ -31,10 +31,7 @@ def status() -> dict[str, Any]:
         "isolated": queue.isolated,
         "gone": tweets["gone"],
         "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],
-        "credentials": [
-            credential(one)
-            for one in Credential.objects.defer("secrets").prefetch_related("windows")
-        ],
+        "credentials": [credential(one) for one in Credential.objects.shown()],
         "workers": [
             {
                 "cluster": str(one.cluster),
@@ -63,8 +60,8 @@ def namespace(one: Namespace, *, now: datetime) -> dict[str, Any]:
 def credential(one: Credential) -> dict[str, Any]:
     return {
         "name": one.name,
-        "app": one.app or one.name,
-        "project": one.project or one.app or one.name,
+        "app": one.app.name,
+        "project": one.project.name,
         "state": one.state,
         "reason": one.reason,
         "endpoints": [
@@ -74,8 +71,7 @@ def credential(one: Credential) -> dict[str, Any]:
                 "remaining": window.remaining,
                 "resets_at": iso(window.resets_at),
             }
-            for kept in one.windows.all()
-            if (window := kept.told())
+            for window in one.told()
         ],
         # Nothing counts what X bills yet.
         "tweet_days_today": None,

@@ -72,6 +72,10 @@ class Tweet(models.Model):
     missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)
 
+    # The UTC day that X last billed it on, and the project that paid (trackers.xapi.projects).
+    paid_on = models.DateField(null=True)
+    paid_by = models.IntegerField(null=True)
+
     # The newest sample: from when, until when and how often these figures were measured.
     taken_at = models.DateTimeField(null=True)
     measured_until = models.DateTimeField(null=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 from trackers.xapi.answers import Figures
@@ -83,7 +83,10 @@ RECORD = """
             measurements = CASE WHEN b.changed OR b.hole THEN 1 ELSE b.measurements + 1 END,
             retweets = b.new_retweets, replies = b.new_replies, likes = b.new_likes,
             quotes = b.new_quotes, bookmarks = b.new_bookmarks, impressions = b.new_impressions,
-            missing_since = NULL, missing_because = '', gone_at = NULL
+            missing_since = NULL, missing_because = '', gone_at = NULL,
+            -- Who paid for the measurement, and on which UTC day; null when nobody had to.
+            paid_on = coalesce(%(paid_on)s::date, t.paid_on),
+            paid_by = coalesce(%(paid_by)s::int, t.paid_by)
         FROM before b
         WHERE t.id = ANY(ARRAY(SELECT id FROM before)) AND t.id = b.id AND NOT b.belated
     )
@@ -111,11 +114,16 @@ CHANGED = """
 RECORD_MEASURED = MEASURED + RECORD + CHANGED
 
 
-def record(measured: Sequence[Measured]) -> list[Change]:
-    """Write the measurements of tracked tweets, at most one of each tweet; what changed by them."""
+def record(
+    measured: Sequence[Measured], *, paid_on: date | None = None, paid_by: int | None = None
+) -> list[Change]:
+    """Write the measurements of tracked tweets, at most one of each tweet; what changed by them.
+
+    `paid_by` is the project that X billed for them on the UTC day `paid_on`, if any.
+    """
     ordered = sorted(measured, key=lambda one: one.tweet_id)
     with cursor() as db:
-        db.execute(RECORD_MEASURED, columns(ordered))
+        db.execute(RECORD_MEASURED, {**columns(ordered), "paid_on": paid_on, "paid_by": paid_by})
         return [change(row[0], row[1], row[2], row[3:]) for row in db]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from trackers.tweets.authors import name, to_ask
-from trackers.xapi import client, turns
+from trackers.xapi import client, ledger, turns
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import XError
 
@@ -31,15 +31,24 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         turn = turns.take(ACCOUNTS)
         if not isinstance(turn, turns.Turn):
             break
+        purse = next(one for one in ledger.purses() if one.project == turn.project)
+        if not ledger.reserve_users(purse, len(ids)):
+            turns.cancel(turn)
+            logger.info("%d authors wait for money", len(ids))
+            break
         try:
             answer = client.look_up_accounts(
                 turn.credential, ids, base_url=base_url, timeout=timeout
             )
         except XError as error:
             turns.settle_failed(turn, error)
+            ledger.settle_users(
+                purse, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
+            )
             logger.warning("authors are not known yet: %s", error)
             break
         turns.settle(turn, answer.window)
+        ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))
         name(ids, answer.accounts.values(), suspended=suspended(answer.missing))
         told += len(answer.accounts)
     return told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from trackers.jobs.queue import Batch
 from trackers.tweets.record import RECORD, Change, change
@@ -95,10 +95,20 @@ class Saved:
     undescribed: frozenset[int]
 
 
-def save(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> Saved:
-    """Write the verdicts of a batch that X answered at `at`."""
+def save(
+    batch: Batch,
+    verdicts: Sequence[Verdict],
+    *,
+    at: datetime,
+    paid_on: date | None = None,
+    paid_by: int | None = None,
+) -> Saved:
+    """Write the verdicts of a batch that X answered at `at`.
+
+    `paid_by` is the project that X billed for it on the UTC day `paid_on`.
+    """
     with cursor() as db:
-        db.execute(SAVE, columns(batch, verdicts, at=at))
+        db.execute(SAVE, columns(batch, verdicts, at=at, paid_on=paid_on, paid_by=paid_by))
         rows = db.fetchall()
     return Saved(
         ours=frozenset(row[0] for row in rows),
@@ -110,12 +120,21 @@ def save(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> Saved:
 UNKNOWN = (None,) * 6
 
 
-def columns(batch: Batch, verdicts: Sequence[Verdict], *, at: datetime) -> dict[str, object]:
+def columns(
+    batch: Batch,
+    verdicts: Sequence[Verdict],
+    *,
+    at: datetime,
+    paid_on: date | None = None,
+    paid_by: int | None = None,
+) -> dict[str, object]:
     counts = [verdict.figures or UNKNOWN for verdict in verdicts]
     retweets, replies, likes, quotes, bookmarks, impressions = zip(*counts, strict=True)
     return {
         "lease": batch.lease,
         "at": at,
+        "paid_on": paid_on,
+        "paid_by": paid_by,
         "ids": array(verdict.tweet_id for verdict in verdicts),
         "due_in": array(seconds(verdict.due_in) for verdict in verdicts),
         "kind": array("measured" if one.figures else one.missing or '""' for one in verdicts),

@@ -1,4 +1,4 @@
-"""Does X take this credential? One real look-up of the first tweet of all."""
+"""Does X take this credential? One real look-up, of a tweet that never was."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import NotReady, Refused, XError
 from trackers.xapi.models import Credential
 
-# "just setting up my twttr"
-FIRST_TWEET = 20
+# The first tweets have higher numbers: X says that it finds nothing, and bills nothing.
+NO_TWEET = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,12 @@ def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> Verdict
     if isinstance(turn, turns.NoRoom | turns.NoCredential):
         return Verdict(credential.name, "failed", turn.why, None)
     try:
-        answer = client.look_up(credential, [FIRST_TWEET], base_url=base_url, timeout=timeout)
+        answer = client.look_up(credential, [NO_TWEET], base_url=base_url, timeout=timeout)
     except XError as error:
         turns.settle_failed(turn, error)
         if isinstance(error, NotReady):
             raise
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return Verdict(credential.name, verdict, error.reason, error.window)
-    turns.settle(turn, answer.window)
-    turns.accept(credential)
+    turns.answered(turn, answer.window)
     return Verdict(credential.name, "ok", "", answer.window)

@@ -28,18 +28,15 @@ class CredentialRow(TypedDict):
 
 
 def describe(credential: Credential) -> CredentialRow:
-    app = credential.app or credential.name
     return {
         "name": credential.name,
         "kind": credential.kind,
         "api": credential.api,
-        "app": app,
-        "project": credential.project or app,
+        "app": credential.app.name,
+        "project": credential.project.name,
         "state": credential.state,
         "reason": credential.reason,
-        "windows": [
-            describe_window(told) for window in credential.windows.all() if (told := window.told())
-        ],
+        "windows": [describe_window(told) for told in credential.told()],
     }
 
 

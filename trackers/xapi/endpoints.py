@@ -9,3 +9,10 @@ from collections.abc import Mapping
 
 TWEETS: Mapping[str, str] = {"v2": "GET /2/tweets", "v1.1": "GET /1.1/statuses/lookup"}
 ACCOUNTS: Mapping[str, str] = {"v2": "GET /2/users"}
+USERNAMES: Mapping[str, str] = {"v2": "GET /2/users/by"}
+ACCOUNT_POSTS: Mapping[str, str] = {"v2": "GET /2/users/:id/tweets"}
+MENTIONS: Mapping[str, str] = {"v2": "GET /2/users/:id/mentions"}
+SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
+LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
+# For bearer tokens alone, and free.
+USAGE: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}

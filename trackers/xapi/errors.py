@@ -9,6 +9,7 @@
     ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X told
     ├── Garbage       200 with something that is not an answer
     └── BadRequest    400 and its kin: the fault is ours, and asking again will not mend it
+        └── StaleSinceId  search reaches back seven days, and `since_id` is older
 
 A message holds no secret and no list of ids. `window` is what the reply's headers said, if any.
 """
@@ -28,6 +29,8 @@ class XError(Exception):
 
     # Whether a request went to X, as far as we know.
     sent = True
+    # Whether X may have read what was asked, and billed it; it bills nothing that it refused.
+    maybe_billed = False
 
     def __init__(self, reason: str, *, window: WindowSeen | None = None) -> None:
         super().__init__(reason)
@@ -80,7 +83,10 @@ class NotReady(XError):
 
 
 class Unavailable(XError):
-    """X, or the way to it, is out of order. `retry_after` as X asked for it, else None."""
+    """X, or the way to it, is out of order. `retry_after` as X asked for it, else None.
+
+    `maybe_billed`: there was no reply, or the end of it was missing.
+    """
 
     def __init__(
         self,
@@ -88,14 +94,28 @@ class Unavailable(XError):
         *,
         retry_after: timedelta | None = None,
         window: WindowSeen | None = None,
+        maybe_billed: bool = False,
     ) -> None:
         super().__init__(reason, window=window)
+        self.maybe_billed = maybe_billed
         self.retry_after = retry_after
 
 
 class Garbage(XError):
     """A 200 which is not an answer: HTML, a list, a body that ends too early or never."""
 
+    maybe_billed = True
+
 
 class BadRequest(XError):
     """X did not understand the request."""
+
+
+class StaleSinceId(BadRequest):
+    """`suggested`: the id that X wants `since_id` to be larger than; None when X did not tell."""
+
+    def __init__(
+        self, reason: str, *, suggested: int | None, window: WindowSeen | None = None
+    ) -> None:
+        super().__init__(reason, window=window)
+        self.suggested = suggested

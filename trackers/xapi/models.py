@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from trackers.xapi.answers import WindowSeen
+from trackers.xapi.projects import App, Project
 from trackers.xapi.secrets import EncryptedJSONField
 
 # The fields of a credential that tell of its renewal, next to its secrets.
@@ -19,6 +20,17 @@ RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem
 class CredentialQuerySet(models.QuerySet["Credential"]):
     def enabled(self) -> CredentialQuerySet:
         return self.filter(disabled_at=None)
+
+    def shown(self) -> CredentialQuerySet:
+        """For lists: with windows, app and project, and without the secrets.
+
+        These are not even read, so that a lost field key takes no page away.
+        """
+        return (
+            self.defer("secrets")
+            .select_related("app__project")
+            .prefetch_related("windows", "app__windows")
+        )
 
 
 class Credential(models.Model):
@@ -36,11 +48,12 @@ class Credential(models.Model):
     name = models.CharField(max_length=60, unique=True)
     kind = models.CharField(max_length=10, choices=Kind)
     api = models.CharField(max_length=4, choices=Api, default=Api.V2)
-    app = models.CharField(
-        max_length=60, blank=True, help_text="The X app the keys belong to; the name when empty."
-    )
-    project = models.CharField(
-        max_length=60, blank=True, help_text="The X project of the app; the app when empty."
+    app = models.ForeignKey(
+        App,
+        on_delete=models.PROTECT,
+        related_name="credentials",
+        help_text="The X app the keys belong to. One app per use case is X's rule: several "
+        "credentials are the tokens of several users, or of projects of their own.",
     )
     secrets = EncryptedJSONField()
 
@@ -80,13 +93,29 @@ class Credential(models.Model):
         return self.name
 
     @property
+    def project(self) -> Project:
+        return self.app.project
+
+    @property
     def state(self) -> str:
-        return "disabled" if self.disabled_at else "ready"
+        if self.disabled_at:
+            return "disabled"
+        # Until X answers again: its project has neither credits nor posts left.
+        return "stopped" if self.project.stopped_because else "ready"
 
     @property
     def reason(self) -> str:
         """Why it is not used, or why it may soon be used no more; empty when all is well."""
-        return self.disabled_because or self.renewal_problem
+        return self.disabled_because or self.renewal_problem or self.project.stopped_because
+
+    def told(self) -> list[WindowSeen]:
+        """The windows that X told of, by endpoint; those of its app for a bearer token."""
+        if self.kind == self.Kind.BEARER:
+            kept = [one for one in self.app.windows.all() if one.credential_id is None]
+        else:
+            kept = [one for one in self.windows.all() if one.app_id == self.app_id]
+        told = (seen for window in kept if (seen := window.told()))
+        return sorted(told, key=lambda seen: seen.endpoint)
 
     def forget_renewals(self) -> None:
         """As after entering new tokens; saves nothing."""
@@ -111,12 +140,18 @@ class Credential(models.Model):
 
 
 class Window(models.Model):
-    """One credential's window at one endpoint: what X's headers last said, and what is under way.
+    """A window at one endpoint: what X's headers last said, and what is under way.
+
+    X counts the requests of each user's tokens, and apart from them those of an app's bearer
+    tokens together: `credential` is null for these.
 
     Room is what X said is left, less the requests that it may not have counted yet.
     """
 
-    credential = models.ForeignKey(Credential, on_delete=models.CASCADE, related_name="windows")
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="windows")
+    credential = models.ForeignKey(
+        Credential, on_delete=models.CASCADE, related_name="windows", null=True
+    )
     endpoint = models.CharField(max_length=60)
 
     # As X told, by X's clock; null until it did.
@@ -135,12 +170,15 @@ class Window(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["credential", "endpoint"], name="window_of_a_credential"
+                fields=["app", "credential", "endpoint"],
+                name="window_of_a_token",
+                nulls_distinct=False,
             )
         ]
 
     def __str__(self) -> str:
-        return f"{self.credential_id} {self.endpoint}: {self.remaining} of {self.limit}"
+        whose = self.credential_id or self.app_id
+        return f"{whose} {self.endpoint}: {self.remaining} of {self.limit}"
 
     def told(self) -> WindowSeen | None:
         """What X last said of it; None when it did not yet."""

@@ -94,8 +94,9 @@ class Wire(BaseAdapter):
             return Garbage("X's reply could not be unpacked.")
         # A connection that is refused is a kind of TooLate to urllib3.
         if isinstance(error, TooLate) and not isinstance(error, NewConnectionError):
-            return Unavailable(f"X did not answer within {self._seconds:g} s.")
-        return Unavailable(describe(error))
+            return Unavailable(f"X did not answer within {self._seconds:g} s.", maybe_billed=True)
+        connected = not isinstance(error, NewConnectionError | SSLError)
+        return Unavailable(describe(error), maybe_billed=connected)
 
     def _exchange(
         self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None

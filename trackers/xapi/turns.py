@@ -7,17 +7,17 @@ The one with the most room in its window goes first (trackers.xapi.windows); a d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
 
-from trackers.xapi import windows
+from trackers.xapi import stops, windows
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import TWEETS
-from trackers.xapi.errors import XError
+from trackers.xapi.errors import Depleted, Refused, XError
 from trackers.xapi.models import Credential
 from trackers.xapi.secrets import SecretUnreadableError, decrypt
 from trackers.xapi.standing import accept, refuse
@@ -29,6 +29,8 @@ __all__ = [
     "NoRoom",
     "Turn",
     "accept",
+    "answered",
+    "cancel",
     "refuse",
     "settle",
     "settle_failed",
@@ -42,6 +44,8 @@ class Turn:
 
     credential: Credential
     reservation: Reservation
+    project: int
+    stops: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class NoCredential:
     why: str
 
 
-LOADED = ("id", "name", "kind", "api", "app", "project", "secrets", "refused")
+LOADED = ("id", "name", "kind", "api", "app_id", "secrets", "refused")
 ATTEMPTS = 5
 # By the database's clock, as every hold: this host's may be an hour off.
 IN_A_MOMENT = "SELECT now() + interval '1 second'"
@@ -72,17 +76,20 @@ WHO_IS_DISABLED = """
 
 
 def take(
-    endpoint_of: Mapping[str, str] = TWEETS, *, only: int | None = None
+    endpoint_of: Mapping[str, str] = TWEETS,
+    *,
+    only: int | None = None,
+    project: int | None = None,
 ) -> Turn | NoRoom | NoCredential:
     """Reserve a request to an endpoint with the credential that has the most room.
 
     `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints); credentials
     of other versions are passed over. One whose secrets cannot be decrypted is passed over too.
-    `only`: with this credential or none.
+    `only`: with this credential or none. `project`: with one of its credentials or none.
     """
     unreadable: dict[int, str] = {}
     for _ in range(ATTEMPTS):
-        params = windows.given(endpoint_of, only=only, without=unreadable)
+        params = windows.given(endpoint_of, only=only, project=project, without=unreadable)
         found = windows.reserve(params)
         if found is None:
             if windows.know(params):
@@ -92,8 +99,9 @@ def take(
                 return why
             continue
         reservation, row = found
+        *of_credential, payer, stopped = row
         try:
-            return Turn(loaded(row), reservation)
+            return Turn(loaded(of_credential), reservation, payer, stopped)
         except SecretUnreadableError as error:
             windows.cancel(reservation)
             unreadable[row[0]] = f"{row[1]}: {error}"
@@ -110,8 +118,28 @@ def settle(turn: Turn, window: WindowSeen | None) -> None:
     windows.settle(turn.reservation, window)
 
 
-def settle_failed(turn: Turn, error: XError) -> None:
-    """Learn from what went wrong; what was never sent does not count."""
+def answered(turn: Turn, window: WindowSeen | None) -> None:
+    """X gave what was asked for: its keys are good, and its project has money."""
+    settle(turn, window)
+    accept(turn.credential)
+    if turn.stops:
+        stops.go_on(turn.credential)
+
+
+def cancel(turn: Turn) -> None:
+    """The request is not sent after all."""
+    windows.cancel(turn.reservation)
+
+
+def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> None:
+    """Learn from what went wrong; what was never sent does not count.
+
+    `now`: refusals, and a project that has run out of money, are counted too.
+    """
+    if now and isinstance(error, Refused):
+        refuse(turn.credential, str(error), now=now)
+    if now and isinstance(error, Depleted):
+        stops.stop(turn.credential, error, now=now)
     if error.sent:
         windows.settle(turn.reservation, error.window)
     else:
@@ -123,7 +151,7 @@ def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
         return db.execute(sql, params).fetchone()
 
 
-def loaded(row: tuple[Any, ...]) -> Credential:
+def loaded(row: Sequence[Any]) -> Credential:
     values = dict(zip(LOADED, row, strict=True))
     values["secrets"] = decrypt(values["secrets"])
     return Credential.from_db(connection.alias, LOADED, list(values.values()))
@@ -138,9 +166,9 @@ def why_nobody(
         return NoCredential(advice(first(WHO_IS_DISABLED, params), unreadable))
     if any(has_room for _, has_room, _, _ in found):
         return None
-    name, _, at, tokens = found[0]
-    if tokens:
-        return NoRoom(at, f"{name}: {tokens}; looked at again at {at:%H:%M:%S} UTC.")
+    name, _, at, why = found[0]
+    if why:
+        return NoRoom(at, f"{name}: {why}; looked at again at {at:%H:%M:%S} UTC.")
     who = "The only credential has" if len(found) == 1 else f"All {len(found)} credentials have"
     return NoRoom(at, f"{who} used up what X allows; {name} may ask again at {at:%H:%M:%S} UTC.")
 

@@ -44,32 +44,46 @@ ROOM = f"""(CASE WHEN {OVER} THEN 1 - cardinality({LIVE})
 # When the window opens, by the database's clock.
 OPENS = "(w.resets_at + interval '1 second' - (w.seen_at - w.learned_at))"
 
-# Credentials that may be asked with, and their windows at the endpoint of their API.
-USABLE = """
-    trackers_credential c JOIN trackers_window w
-        ON w.credential_id = c.id AND w.endpoint = (%(endpoints)s::jsonb ->> c.api)
+# Credentials that may be asked with, and their windows at the endpoint of their API: each user's
+# tokens have their own, the bearer tokens of an app have one together.
+HOLDER = "CASE WHEN c.kind <> 'bearer' THEN c.id END"
+USABLE = f"""
+    trackers_credential c
+    JOIN trackers_app a ON a.id = c.app_id
+    JOIN trackers_project p ON p.id = a.project_id
+    JOIN trackers_window w ON w.app_id = a.id AND w.endpoint = (%(endpoints)s::jsonb ->> c.api)
+        AND w.credential_id IS NOT DISTINCT FROM {HOLDER}
 """
 WHICH = """
     c.id <> ALL (%(except)s::bigint[])
+    AND (%(project)s::bigint IS NULL OR a.project_id = %(project)s::bigint)
     AND CASE WHEN %(only)s::bigint IS NULL THEN c.disabled_at IS NULL
              ELSE c.id = %(only)s::bigint END
 """
+# Not while X says that its project's credits or cap are used up (trackers.xapi.stops).
+HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL
+                     OR p.stopped_until <= statement_timestamp())"""
 # Not while its tokens are renewed, nor for as long as they could not be (trackers.xapi.renew).
 HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
                      OR c.refreshing_until <= statement_timestamp())"""
 
-KNOW = """
-    INSERT INTO trackers_window (credential_id, endpoint, under_way, lost)
-    SELECT c.id, %(endpoints)s::jsonb ->> c.api, '{}', '{}'
+KNOW = f"""
+    INSERT INTO trackers_window (app_id, credential_id, endpoint, under_way, lost)
+    SELECT DISTINCT c.app_id, {HOLDER}, %(endpoints)s::jsonb ->> c.api,
+           '{{}}'::timestamptz[], '{{}}'::timestamptz[]
     FROM trackers_credential c
     WHERE %(endpoints)s::jsonb ? c.api
-    ORDER BY c.id
-    ON CONFLICT (credential_id, endpoint) DO NOTHING
+    ORDER BY 1, 2
+    ON CONFLICT (app_id, credential_id, endpoint) DO NOTHING
 """
 
 # One that X refused is tried again once a minute, or when no other has room: its replies tell of
 # no window. Else the one that X has not told of goes first, since it is one request only; then the
-# one with the most room. Its row is locked, and its room looked at again as it is then: FOR UPDATE,
+# one with the most room.
+FIRST = f"""\
+        ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute',
+            w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
+# Its row is locked, and its room looked at again as it is then: FOR UPDATE,
 # and the UPDATE after it, see the newest version of the row, whatever the statement's snapshot
 # shows.
 # SKIP LOCKED: while one reserves, the next takes another credential instead of waiting.
@@ -77,17 +91,16 @@ KNOW = """
 # of a window it is flushed before the request is sent.
 RESERVE = f"""
     WITH chosen AS MATERIALIZED (
-        SELECT w.id, {ROOM} AS room
+        SELECT w.id, c.id AS credential_id, {ROOM} AS room
         FROM {USABLE}
-        WHERE {WHICH} AND {HAS_TOKENS} AND {ROOM} > 0
-        ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute',
-            w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id
+        WHERE {WHICH} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {ROOM} > 0
+{FIRST}
         LIMIT 1
         FOR UPDATE OF w SKIP LOCKED
     ), reserved AS (
         UPDATE trackers_window w SET under_way = {LIVE} || clock_timestamp()
         FROM chosen WHERE w.id = chosen.id AND {ROOM} > 0
-        RETURNING w.id, w.credential_id, w.under_way[cardinality(w.under_way)] AS at,
+        RETURNING w.id, chosen.credential_id, w.under_way[cardinality(w.under_way)] AS at,
             set_config('synchronous_commit',
                        CASE WHEN chosen.room > 1000 THEN 'off' ELSE 'on' END, true)
     ), used AS (
@@ -95,12 +108,17 @@ RESERVE = f"""
         FROM reserved WHERE c.id = reserved.credential_id
             AND (c.used_at IS NULL OR c.used_at < reserved.at - interval '1 second')
     )
-    SELECT reserved.id, reserved.at, c.id, c.name, c.kind, c.api, c.app, c.project, c.secrets,
-        c.refused
+    SELECT reserved.id, reserved.at, c.id, c.name, c.kind, c.api, c.app_id, c.secrets, c.refused,
+        p.id, p.stops
     FROM reserved JOIN trackers_credential c ON c.id = reserved.credential_id
+    JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
 """
-# The same, but waiting: for the moment in which all that have room are somebody else's.
-RESERVE_AND_WAIT = RESERVE.replace(" SKIP LOCKED", "")
+# The same, but waiting: for the moment in which all that have room are somebody else's. A row that
+# had no room after all stays locked while the next is waited for, so they are taken in the order
+# of their ids, or two that wait would wait for each other.
+RESERVE_AND_WAIT = RESERVE.replace(f"{FIRST}\n", "        ORDER BY w.id\n").replace(
+    " SKIP LOCKED", ""
+)
 
 # Replies come in any order. Within one window (X may say its reset a second later or earlier) the
 # lower count holds; a later window replaces the earlier one; what an earlier one says is dropped.
@@ -151,7 +169,8 @@ CANCEL = """
 
 # When somebody may ask again: soon where replies are awaited, else when the first window opens.
 ROOM_AGAIN = f"""
-    SELECT c.name, {ROOM} > 0 AND {HAS_TOKENS}, greatest(
+    SELECT c.name, {ROOM} > 0 AND {HAS_TOKENS} AND {HAS_CREDIT}, greatest(
+           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_until END,
            CASE WHEN {HAS_TOKENS} THEN NULL
                 WHEN c.renewal_problem = '' THEN statement_timestamp() + interval '250 milliseconds'
                 ELSE c.refreshing_until END,
@@ -159,7 +178,8 @@ ROOM_AGAIN = f"""
                 WHEN {OVER} OR cardinality({LIVE}) > 0 AND w.remaining > cardinality(w.lost)
                 THEN statement_timestamp() + interval '250 milliseconds'
                 ELSE {OPENS} END) AS at,
-           CASE WHEN {HAS_TOKENS} THEN ''
+           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_because
+                WHEN {HAS_TOKENS} THEN ''
                 ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END
     FROM {USABLE} WHERE {WHICH}
     ORDER BY at, c.name
@@ -167,12 +187,17 @@ ROOM_AGAIN = f"""
 
 
 def given(
-    endpoint_of: Mapping[str, str], *, only: int | None, without: Mapping[int, str]
+    endpoint_of: Mapping[str, str],
+    *,
+    only: int | None,
+    without: Mapping[int, str],
+    project: int | None = None,
 ) -> dict[str, Any]:
     return {
         "endpoints": json.dumps(dict(endpoint_of)),
         "except": list(without),
         "only": only,
+        "project": project,
         "under_way_for": UNDER_WAY_FOR,
     }
 
@@ -216,7 +241,7 @@ def cancel(reservation: Reservation) -> None:
 
 
 def room_again(params: Mapping[str, Any]) -> list[tuple[str, bool, datetime, str]]:
-    """Of each usable credential: its name, whether it has room, when to look again, and why
-    its tokens keep it from asking, if they do."""
+    """Of each usable credential: its name, whether it has room, when to look again, and what else
+    than its window keeps it from asking: its tokens, or its project's money."""
     with cursor() as db:
         return db.execute(ROOM_AGAIN, params).fetchall()

@@ -17,6 +17,7 @@ from django.utils import timezone
 from trackers.xapi.check import Verdict, check
 from trackers.xapi.describe import describe, table
 from trackers.xapi.models import Credential
+from trackers.xapi.projects import App
 from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
 
 USAGE = 2
@@ -52,13 +53,16 @@ class Command(BaseCommand):
         name = options["name"]
         if Credential.objects.filter(name=name).exists():
             raise CommandError(f"There is a credential called {name} already: remove it first.")
-        given = {field: options[field] for field in ("name", "kind", "api", "app", "project")}
+        given = {field: options[field] for field in ("name", "kind", "api")}
         credential = Credential(**given, secrets=read_secrets(options["kind"]))
         try:
+            credential.app = App.objects.named(options["app"] or name, options["project"])
             check_secrets(credential.kind, credential.secrets)
             credential.full_clean()
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+        except ValueError as error:
+            raise CommandError(str(error), returncode=USAGE) from None
         credential.save()
         self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
         self.show([describe(credential)], options)
@@ -117,12 +121,12 @@ class Command(BaseCommand):
 
 
 def everyone() -> Iterator[Credential]:
-    return iter(Credential.objects.defer("secrets").prefetch_related("windows"))
+    return iter(Credential.objects.shown())
 
 
 def find(name: str) -> Credential:
     try:
-        return Credential.objects.defer("secrets").get(name=name)
+        return Credential.objects.shown().get(name=name)
     except Credential.DoesNotExist:
         raise CommandError(f"There is no credential called {name}.") from None
 

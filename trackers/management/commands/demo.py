@@ -262,11 +262,12 @@ def prepare(fake: str) -> str:
 
     from trackers import tasks
     from trackers.xapi.models import Credential
+    from trackers.xapi.projects import App
 
     Credential.objects.create(
         name="demo",
         kind=Credential.Kind.BEARER,
-        app="demo",
+        app=App.objects.named("demo"),
         secrets={"bearer_token": secrets.token_urlsafe(40)},
     )
     password = secrets.token_urlsafe(9)

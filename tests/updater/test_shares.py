@@ -1,0 +1,101 @@
+"""Which project asks for which tweets, and who waits for the next day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackers.updater.known import Known
+from trackers.updater.ration import ration_of
+from trackers.updater.shares import share_out
+from trackers.xapi.ledger import Purse
+
+NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
+TODAY = NOW.date()
+FLOORS = ((timedelta(hours=1), 0), (timedelta(days=7), 10), (timedelta(days=30), 50))
+
+
+def purse(project, left=None, **given):
+    return Purse(project, f"project {project}", NOW, left, **given)
+
+
+def shared(known, *purses):
+    found = share_out(sorted(known), known, purses, now=NOW)
+    shares = {
+        share.purse.project: (share.paid, [one.tweet_id for one in share.unpaid])
+        for share in found.shares
+    }
+    return shares, list(found.waiting)
+
+
+def aged(**age):
+    return Known(created_at=NOW - timedelta(**age))
+
+
+def test_without_a_budget_everything_is_asked():
+    assert shared({1: Known(), 2: aged(days=20)}, purse(1)) == ({1: ([], [1, 2])}, [])
+
+
+def test_what_is_paid_for_today_is_asked_although_the_money_is_spent():
+    known = {1: Known(paid_on=TODAY, paid_by=1), 2: Known(paid_on=TODAY - timedelta(1), paid_by=1)}
+
+    assert shared(known, purse(1, 0)) == ({1: ([1], [])}, [2])
+
+
+def test_a_tweet_stays_with_its_project_while_that_has_money():
+    known = {1: Known(paid_by=1), 2: Known(paid_by=2), 3: Known()}
+
+    assert shared(known, purse(1, 5), purse(2, 500)) == ({2: ([], [2, 3]), 1: ([], [1])}, [])
+    assert shared(known, purse(1, 0), purse(2, 500)) == ({2: ([], [1, 2, 3])}, [])
+
+
+def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
+    known = {1: Known(paid_on=TODAY, paid_by=1)}
+
+    assert shared(known, purse(1, usable=False), purse(2)) == ({2: ([], [1])}, [])
+    assert shared(known, purse(1, trusted=False), purse(2)) == ({2: ([], [1])}, [])
+    assert shared(known, purse(1, trusted=False)) == ({1: ([1], [])}, [])
+
+
+def test_the_oldest_wait_first():
+    known = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90), 5: Known()}
+
+    assert shared(known, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, 5])}, [3, 4])
+    assert shared(known, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, 5])}, [2, 3, 4])
+
+
+def test_with_no_project_at_all_nobody_waits_for_money():
+    assert shared({1: Known()}, purse(1, usable=False)) == ({}, [])
+
+
+@given(
+    st.lists(st.sampled_from([None, 1, 2, 3]), max_size=40),
+    st.lists(st.none() | st.integers(0, 20), min_size=1, max_size=3),
+)
+def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
+    known = {id: Known(paid_by=home) for id, home in enumerate(homes)}
+    purses = [purse(number, amount) for number, amount in enumerate(left, 1)]
+
+    found = share_out(list(known), known, purses, now=NOW)
+
+    placed = [id for share in found.shares for id in share.ids] + list(found.waiting)
+    assert sorted(placed) == sorted(known)
+    for share in found.shares:
+        assert share.purse.left is None or len(share.unpaid) <= share.purse.left
+    if found.waiting:
+        total = sum(amount for amount in left if amount is not None)
+        assert None not in left
+        assert sum(len(share.unpaid) for share in found.shares) == total
+
+
+@pytest.mark.parametrize(
+    ("left", "floors", "waiting"),
+    [(100, (), 0), (99, (0, 30, 60), 1), (0, (0, 30, 60), 100), (-5, (0, 30, 60), 100)],
+)
+def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, waiting):
+    found = ration_of(left, [10, 30, 40], 20)
+
+    assert (found.floors, found.needs, found.waiting) == (floors, 100, waiting)

@@ -1,0 +1,156 @@
+"""Rationing: when the day's money is short, the oldest tweets wait first.
+
+what is still to be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
+The floors are written on the project's row, where each batch reads them (trackers.xapi.ledger).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import accumulate
+from typing import Any
+
+from trackers.schedule.intervals import Plan
+from trackers.updater.models import TweetUpdate
+from trackers.xapi import ledger
+from trackers.xapi.ledger import Purse
+from tweetwatch.database import array, cursor
+
+# X's ids carry their time: milliseconds since this instant, and 22 bits of others.
+TWEPOCH_MS = 1_288_834_974_657
+
+# Tweets that X is to be asked for before the day is over, and that it has not billed yet today, by
+# the project that paid for them last and by tier (0 is the youngest). A tweet without a known age
+# was never looked up: it is new. What X shows no longer costs nothing.
+NEEDS = f"""
+    SELECT t.paid_by,
+           least(width_bucket(coalesce(extract(epoch FROM %(now)s::timestamptz - t.created_at),
+                                       0)::float8, %(bounds)s::float8[]),
+                 cardinality(%(bounds)s::float8[]) - 1) AS tier,
+           count(*)
+    FROM {TweetUpdate._meta.db_table} j JOIN trackers_tweet t ON t.id = j.key
+    WHERE j.due_at < %(next_day)s AND t.gone_at IS NULL
+      AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
+    GROUP BY 1, 2
+"""
+# Tweets of the last 24 hours: about as many will come in the next.
+ARRIVALS = "SELECT count(*) FROM trackers_tweet WHERE id > %(id)s"
+
+# When as many as there is money for will have come up.
+DRY_AT = f"""
+    SELECT j.due_at
+    FROM {TweetUpdate._meta.db_table} j JOIN trackers_tweet t ON t.id = j.key
+    WHERE j.due_at < %(next_day)s AND t.gone_at IS NULL
+      AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
+      AND (t.paid_by = %(project)s OR t.paid_by IS NULL)
+    ORDER BY j.due_at OFFSET %(left)s LIMIT 1
+"""
+
+RATION = """
+    UPDATE trackers_project
+    SET floors = %(floors)s::jsonb, rationed_at = %(now)s, needs = %(needs)s,
+        waiting = %(waiting)s, runs_dry_at = %(dry_at)s
+    WHERE id = %(project)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ration:
+    """`floors` by tier, youngest first; empty when there is enough for all.
+
+    `needs`: tweet-days that the rest of the day would take; `waiting`: how many of them have to
+    wait for the next day.
+    """
+
+    floors: tuple[int, ...]
+    needs: int
+    waiting: int
+
+
+def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
+    """What a tweet of each tier leaves to younger ones, with `left` tweet-days until midnight.
+
+    `needs`: tweets of each tier, youngest first, that are to be paid for; `expected`: new ones
+    that will come, which are younger than all of them.
+    """
+    total = sum(needs) + expected
+    if total <= left:
+        return Ration((), total, 0)
+    # New ones come before all tiers but the first, of which they will be themselves.
+    younger = list(accumulate(needs[:-1], initial=expected))
+    return Ration((0, *younger[1:]), total, total - max(left, 0))
+
+
+def ration(plan: Plan, *, now: datetime) -> list[str]:
+    """Write the floors of every project with a budget; the names of those that are short."""
+    purses = ledger.purses()
+    limited = [purse for purse in purses if purse.left is not None]
+    if not limited or not plan.tiers:
+        return []
+    homeless_to = sum(purse.usable for purse in purses) or 1
+    short = []
+    for purse in limited:
+        assert purse.left is not None
+        next_day = now + (purse.next_day() - purse.now)
+        needs = needs_of(purse, plan, homeless_to, now=now, next_day=next_day)
+        expected = round(arrivals(now=now) * ((next_day - now) / timedelta(days=1)) / homeless_to)
+        found = ration_of(purse.left, needs, expected)
+        write(purse, plan, found, now=now, next_day=next_day)
+        if found.waiting:
+            short.append(purse.name)
+    return short
+
+
+def needs_of(
+    purse: Purse, plan: Plan, homeless_to: int, *, now: datetime, next_day: datetime
+) -> list[int]:
+    """By tier, what this project is to pay for; of tweets without a project its share."""
+    bounds = [tier.younger_than.total_seconds() for tier in plan.tiers]
+    params = {"now": now, "bounds": array(bounds), "day": purse.day, "next_day": next_day}
+    needs = [0.0] * len(bounds)
+    with cursor() as db:
+        for paid_by, tier, count in db.execute(NEEDS, params):
+            if paid_by == purse.project:
+                needs[tier] += count
+            elif paid_by is None:
+                needs[tier] += count / homeless_to
+    return [round(need) for need in needs]
+
+
+def arrivals(*, now: datetime) -> int:
+    born_after = int((now - timedelta(days=1)).timestamp() * 1000) - TWEPOCH_MS
+    with cursor() as db:
+        found = db.execute(ARRIVALS, {"id": max(born_after, 0) << 22}).fetchone()
+    return found[0] if found else 0
+
+
+def write(purse: Purse, plan: Plan, found: Ration, *, now: datetime, next_day: datetime) -> None:
+    floors = [
+        [tier.younger_than.total_seconds(), floor]
+        for tier, floor in zip(plan.tiers, found.floors, strict=False)
+    ]
+    params: dict[str, Any] = {
+        "project": purse.project,
+        "floors": json.dumps(floors),
+        "now": now,
+        "needs": found.needs,
+        "waiting": found.waiting,
+        "dry_at": dry_at(purse, next_day=next_day, day=purse.day) if found.waiting else None,
+    }
+    with cursor() as db:
+        db.execute(RATION, params)
+
+
+def dry_at(purse: Purse, *, next_day: datetime, day: date) -> datetime | None:
+    params = {
+        "project": purse.project,
+        "left": purse.left,
+        "day": day,
+        "next_day": next_day,
+    }
+    with cursor() as db:
+        found = db.execute(DRY_AT, params).fetchone()
+    return found[0] if found else None

@@ -1,0 +1,87 @@
+"""Which project asks for which tweets of a batch, and which must wait: a pure choice.
+
+What a project paid for today it reads again for nothing, so a tweet stays with its project while
+that has money for it. The others go to the project that has most left. Where nobody has, they
+wait for the next UTC day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from trackers.updater.known import NOTHING, Known
+from trackers.xapi.ledger import Purse
+
+
+@dataclass(frozen=True, slots=True)
+class Unpaid:
+    """A tweet that is new today, and how many tweet-days it leaves to younger ones."""
+
+    tweet_id: int
+    floor: int
+
+
+@dataclass(slots=True)
+class Share:
+    """What one project is asked for. `paid` costs nothing more today."""
+
+    purse: Purse
+    paid: list[int] = field(default_factory=list)
+    unpaid: list[Unpaid] = field(default_factory=list)
+
+    @property
+    def ids(self) -> list[int]:
+        return [*self.paid, *(one.tweet_id for one in self.unpaid)]
+
+    def youngest_first(self) -> list[Unpaid]:
+        return sorted(self.unpaid, key=lambda one: one.floor)
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares, the largest first, and the tweets that nobody has money for today."""
+
+    shares: Sequence[Share]
+    waiting: Sequence[int]
+
+
+def share_out(
+    ids: Iterable[int], known: Mapping[int, Known], purses: Sequence[Purse], *, now: datetime
+) -> Shares:
+    """A place for each id. No usable purse at all: no shares, and nobody waits for money."""
+    usable = [purse for purse in purses if purse.usable]
+    # One that X refuses is tried once a minute, or when there is no other.
+    usable = [purse for purse in usable if purse.trusted] or usable
+    shares = {purse.project: Share(purse) for purse in usable}
+    if not shares:
+        return Shares([], [])
+    waiting = []
+    for id in ids:
+        tweet = known.get(id, NOTHING)
+        age = now - tweet.created_at if tweet.created_at else None
+        home = shares.get(tweet.paid_by) if tweet.paid_by is not None else None
+        if home and tweet.paid_on == home.purse.day:
+            home.paid.append(id)
+        elif share := payer(home, shares.values(), age):
+            share.unpaid.append(Unpaid(id, share.purse.floor(age)))
+        else:
+            waiting.append(id)
+    taken = [share for share in shares.values() if share.ids]
+    return Shares(sorted(taken, key=lambda share: -len(share.ids)), waiting)
+
+
+def payer(home: Share | None, shares: Iterable[Share], age: timedelta | None) -> Share | None:
+    """Its own project while that has money for it, else the one that has most left."""
+    if home and money_left(home, age) > 0:
+        return home
+    richest = max(shares, key=lambda share: money_left(share, age))
+    return richest if money_left(richest, age) > 0 else None
+
+
+def money_left(share: Share, age: timedelta | None) -> float:
+    """Tweet-days for one more tweet of this age, after those that this batch gave it already."""
+    if share.purse.left is None:
+        return float("inf")
+    return share.purse.left - share.purse.floor(age) - len(share.unpaid)
