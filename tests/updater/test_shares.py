@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.factories import id_born
 from trackers.updater.known import Known
 from trackers.updater.ration import ration_of
 from trackers.updater.shares import share_out
@@ -25,10 +26,10 @@ def purse(project, left=None, **given):
 def shared(known, *purses):
     found = share_out(sorted(known), known, purses, now=NOW)
     shares = {
-        share.purse.project: (share.paid, [one.tweet_id for one in share.unpaid])
+        share.purse.project: (sorted(share.paid), sorted(one.tweet_id for one in share.unpaid))
         for share in found.shares
     }
-    return shares, list(found.waiting)
+    return shares, sorted(found.waiting)
 
 
 def aged(**age):
@@ -61,10 +62,12 @@ def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
 
 
 def test_the_oldest_wait_first():
-    known = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90), 5: Known()}
+    new, old = (id_born(NOW - timedelta(days=days)) for days in (0, 20))
+    known = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
+    known |= {new: Known(), old: Known()}
 
-    assert shared(known, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, 5])}, [3, 4])
-    assert shared(known, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, 5])}, [2, 3, 4])
+    assert shared(known, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
+    assert shared(known, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
 
 
 def test_with_no_project_at_all_nobody_waits_for_money():
@@ -93,9 +96,10 @@ def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
 
 @pytest.mark.parametrize(
     ("left", "floors", "waiting"),
-    [(100, (), 0), (99, (0, 30, 60), 1), (0, (0, 30, 60), 100), (-5, (0, 30, 60), 100)],
+    [(110, (), 0), (105, (0, 36, 66), 0), (90, (0, 36, 66), 11), (0, (0, 36, 66), 101)],
 )
 def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, waiting):
-    found = ration_of(left, [10, 30, 40], 20)
+    """Sixteen new ones are expected, and eight more of them would be no surprise."""
+    found = ration_of(left, [12, 30, 43], 16)
 
-    assert (found.floors, found.needs, found.waiting) == (floors, 100, waiting)
+    assert (found.floors, found.needs, found.waiting) == (floors, 101, waiting)

@@ -7,6 +7,7 @@ The floors are written on the project's row, where each batch reads them (tracke
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -14,21 +15,19 @@ from itertools import accumulate
 from typing import Any
 
 from trackers.schedule.intervals import Plan
+from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
 from trackers.updater.models import TweetUpdate
 from trackers.xapi import ledger
 from trackers.xapi.ledger import Purse
 from tweetwatch.database import array, cursor
 
-# X's ids carry their time: milliseconds since this instant, and 22 bits of others.
-TWEPOCH_MS = 1_288_834_974_657
-
 # Tweets that X is to be asked for before the day is over, and that it has not billed yet today, by
-# the project that paid for them last and by tier (0 is the youngest). A tweet without a known age
-# was never looked up: it is new. What X shows no longer costs nothing.
+# the project that paid for them last and by tier (0 is the youngest). One that was never looked up
+# is as old as its id. What X shows no longer costs nothing.
+BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
 NEEDS = f"""
     SELECT t.paid_by,
-           least(width_bucket(coalesce(extract(epoch FROM %(now)s::timestamptz - t.created_at),
-                                       0)::float8, %(bounds)s::float8[]),
+           least(width_bucket((%(now_ms)s - {BORN_MS})::float8, %(bounds)s::float8[]),
                  cardinality(%(bounds)s::float8[]) - 1) AS tier,
            count(*)
     FROM {TweetUpdate._meta.db_table} j JOIN trackers_tweet t ON t.id = j.key
@@ -77,11 +76,14 @@ def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
     that will come, which are younger than all of them.
     """
     total = sum(needs) + expected
-    if total <= left:
+    # So many come when others of their kind did, give or take: twice the deviation is kept for
+    # them. What is left of it in the evening, the waiting ones get (trackers.updater.reserve).
+    kept = expected + round(2 * math.sqrt(expected))
+    if sum(needs) + kept <= left:
         return Ration((), total, 0)
     # New ones come before all tiers but the first, of which they will be themselves.
-    younger = list(accumulate(needs[:-1], initial=expected))
-    return Ration((0, *younger[1:]), total, total - max(left, 0))
+    younger = list(accumulate(needs[:-1], initial=kept))
+    return Ration((0, *younger[1:]), total, max(total - left, 0))
 
 
 def ration(plan: Plan, *, now: datetime) -> list[str]:
@@ -108,8 +110,13 @@ def needs_of(
     purse: Purse, plan: Plan, homeless_to: int, *, now: datetime, next_day: datetime
 ) -> list[int]:
     """By tier, what this project is to pay for; of tweets without a project its share."""
-    bounds = [tier.younger_than.total_seconds() for tier in plan.tiers]
-    params = {"now": now, "bounds": array(bounds), "day": purse.day, "next_day": next_day}
+    bounds = [tier.younger_than.total_seconds() * 1000 for tier in plan.tiers]
+    params = {
+        "now_ms": now.timestamp() * 1000,
+        "bounds": array(bounds),
+        "day": purse.day,
+        "next_day": next_day,
+    }
     needs = [0.0] * len(bounds)
     with cursor() as db:
         for paid_by, tier, count in db.execute(NEEDS, params):
@@ -121,9 +128,9 @@ def needs_of(
 
 
 def arrivals(*, now: datetime) -> int:
-    born_after = int((now - timedelta(days=1)).timestamp() * 1000) - TWEPOCH_MS
+    yesterday_ms = int((now - timedelta(days=1)).timestamp() * 1000)
     with cursor() as db:
-        found = db.execute(ARRIVALS, {"id": max(born_after, 0) << 22}).fetchone()
+        found = db.execute(ARRIVALS, {"id": first_id_at(yesterday_ms)}).fetchone()
     return found[0] if found else 0
 
 

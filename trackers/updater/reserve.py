@@ -24,7 +24,9 @@ logger = logging.getLogger(__name__)
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 # Others took the last of the money between our look and our reservation.
 A_MOMENT = timedelta(seconds=1)
-# Those who wait for the next UTC day come back in the order in which they were due, over an hour.
+# Those who wait for money come back in the evening, for what the young ones did not need, and then
+# on the next UTC day; each time in the order in which they were due, over an hour.
+EVENING = timedelta(hours=2)
 SPREAD = 24
 
 
@@ -58,7 +60,8 @@ def reserve(
     purses = ledger.purses()
     shared = share_out(batch.keys, known, purses, now=now)
     if shared.waiting:
-        delay = until_next_day(batch, purses)
+        usable = [purse for purse in purses if purse.usable]
+        delay = min(wait_for_money(batch.due_at, purse) for purse in usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
         batch = put_off(batch, shared.waiting, delay)
         if not batch.keys:
@@ -138,9 +141,11 @@ def put_off(batch: Batch, ids: Collection[int], delay: timedelta) -> Batch:
     return replace(batch, keys=tuple(id for id in batch.keys if id not in gone))
 
 
-def until_next_day(batch: Batch, purses: Sequence[Purse]) -> timedelta:
-    """Until X's next day, and in it a while by when they were due today."""
-    usable = [purse for purse in purses if purse.usable]
-    wait = min(purse.next_day() - purse.now for purse in usable)
-    midnight = datetime.combine(usable[0].day, datetime.min.time(), UTC)
-    return wait + max(batch.due_at - midnight, timedelta(0)) / SPREAD
+def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
+    """Until the evening of X's day or, when that has come, its next day; and then a while by when
+    in the day it was due."""
+    next_day = purse.next_day() - purse.now
+    midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
+    since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))
+    wait = next_day - EVENING if next_day > EVENING else next_day
+    return wait + since / SPREAD

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from trackers.tweets.snowflake import born_at
 from trackers.updater.known import NOTHING, Known
 from trackers.xapi.ledger import Purse
 
@@ -58,9 +59,11 @@ def share_out(
     if not shares:
         return Shares([], [])
     waiting = []
-    for id in ids:
+    # The newest first, so that within a batch too the oldest are those that wait.
+    for id in sorted(ids, reverse=True):
         tweet = known.get(id, NOTHING)
-        age = now - tweet.created_at if tweet.created_at else None
+        # One that was never looked up is as old as its id.
+        age = now - (tweet.created_at or born_at(id))
         home = shares.get(tweet.paid_by) if tweet.paid_by is not None else None
         if home and tweet.paid_on == home.purse.day:
             home.paid.append(id)
@@ -72,7 +75,7 @@ def share_out(
     return Shares(sorted(taken, key=lambda share: -len(share.ids)), waiting)
 
 
-def payer(home: Share | None, shares: Iterable[Share], age: timedelta | None) -> Share | None:
+def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
     """Its own project while that has money for it, else the one that has most left."""
     if home and money_left(home, age) > 0:
         return home
@@ -80,7 +83,7 @@ def payer(home: Share | None, shares: Iterable[Share], age: timedelta | None) ->
     return richest if money_left(richest, age) > 0 else None
 
 
-def money_left(share: Share, age: timedelta | None) -> float:
+def money_left(share: Share, age: timedelta) -> float:
     """Tweet-days for one more tweet of this age, after those that this batch gave it already."""
     if share.purse.left is None:
         return float("inf")

@@ -49,14 +49,12 @@ class Purse:
         """When X's next day begins, by our clock or a little later."""
         return datetime.combine(self.day + timedelta(days=1), datetime.min.time(), UTC) + CLOCKS
 
-    def floor(self, age: timedelta | None) -> int:
-        """How many tweet-days a tweet of this age leaves alone. One without a known age is new."""
-        if age is None or not self.floors:
-            return 0
+    def floor(self, age: timedelta) -> int:
+        """How many tweet-days a tweet of this age leaves to younger ones."""
         for younger_than, floor in self.floors:
             if age < younger_than:
                 return floor
-        return self.floors[-1][1]
+        return self.floors[-1][1] if self.floors else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,170 @@
+"""A month of money: the real pipeline, the real fake X, and a clock that is turned.
+
+MONTH_TWEETS=100000 is the whole of it, with 60,000 tweet-days a day; the short form is a fiftieth.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from tests.factories import CredentialFactory
+from tests.flows.fake_time import FakeTime
+from trackers import tasks
+from trackers.fakex.ids import Ids
+from trackers.ingest.lines import Found
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace
+from trackers.management.status import status
+from trackers.schedule.models import Interval
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS
+from trackers.xapi.projects import Project, Spending
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TWEETS = int(os.environ.get("MONTH_TWEETS", "2000"))
+DAYS = int(os.environ.get("MONTH_DAYS", "6"))
+BUDGET = TWEETS * 6 // 10
+START = datetime(2026, 12, 1, tzinfo=UTC)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+# Younger than, looked at every; one in thirty of the tweets is younger than a day.
+TIERS = ((6 * HOUR, HOUR), (DAY, 4 * HOUR), (7 * DAY, 12 * HOUR), (30 * DAY, DAY))
+BUFFER = 5 * MINUTE
+NOT_LATER = timedelta(minutes=20)
+
+# Tweets younger than a week whose newest look is older than their interval allows.
+LATE = """
+    SELECT count(*) FROM trackers_tweet t
+    WHERE t.missing_since IS NULL AND t.created_at > now() - %(under)s::interval
+      AND coalesce(t.measured_until, t.tracked_at) < now() - %(every)s::interval
+"""
+# Those that wait for money, by whether they are of the oldest tier.
+WAITING = """
+    SELECT count(*) FILTER (WHERE t.created_at <= now() - interval '7 days'), count(*),
+           max(now() - coalesce(t.measured_until, t.tracked_at))
+    FROM trackers_tweetupdate j JOIN trackers_tweet t ON t.id = j.key
+    WHERE j.due_at > date_trunc('day', now(), 'UTC') + interval '1 day'
+      AND t.missing_since IS NULL AND t.created_at > now() - interval '29 days'
+      AND t.paid_on IS DISTINCT FROM (now() AT TIME ZONE 'UTC')::date
+"""
+
+
+def born(ids, rng, first, last, count):
+    """Ids of the fake's world, born between two instants."""
+    found = set()
+    while len(found) < count:
+        at = first + (last - first) * rng.random()
+        since = int(at.timestamp() * 1000) - TWEPOCH_MS
+        found.add(since << LOW_BITS | ids._offset(since))
+    return sorted(found)
+
+
+class Month:
+    def __init__(self, x, time):
+        self.x, self.time, self.rng = x, time, random.Random(7)
+        self.ids = Ids(seed=1, tweets=10_000, start_ms=0)
+        self.rationed = self.housed = None
+        self.late, self.waits = [], []
+        self.coming = born(self.ids, self.rng, START, START + DAYS * DAY, TWEETS * DAYS // 30)
+        old = born(self.ids, self.rng, START - 30 * DAY, START, TWEETS)
+        self.arrive(old)
+
+    def arrive(self, ids):
+        list(track((Found(id) for id in ids), came_from="a test"))
+
+    def tend(self):
+        """What the schedules do by the minute and by the hour."""
+        now = self.time.now()
+        if self.rationed is None or now - self.rationed >= MINUTE:
+            tasks.ration_money()
+            self.rationed = now
+        if self.housed is None or now - self.housed >= 6 * HOUR:
+            tasks.keep_house()
+            self.housed = now
+
+    def run(self):
+        end = START + DAYS * DAY
+        while (now := self.time.now()) < end:
+            self.tend()
+            while batch := queue.claim(TWEET_UPDATE):
+                tasks.update_tweets(batch)
+            ready = queue.ready_in(TWEET_UPDATE)
+            wait = BUFFER if ready is None else timedelta(seconds=max(ready, 0.05))
+            self.time.pass_(min(wait, BUFFER, end - now))
+            born_now = [id for id in self.coming if self.is_born(id)]
+            if born_now:
+                self.coming = self.coming[len(born_now) :]
+                self.arrive(born_now)
+            if self.time.now().hour != now.hour:
+                self.look_around()
+
+    def is_born(self, id):
+        return (id >> LOW_BITS) + TWEPOCH_MS < (self.time.now() - MINUTE).timestamp() * 1000
+
+    def look_around(self):
+        with cursor() as db:
+            for under, every in TIERS[:3]:
+                params = {"under": under, "every": every * 1.1 + NOT_LATER}
+                late = db.execute(LATE, params).fetchone()[0]
+                if late:
+                    self.late.append((self.time.now(), under, late))
+            if self.time.now().hour == 23:
+                self.waits.append(db.execute(WAITING).fetchone())
+
+
+def late_of(month, age):
+    return [one for one in month.late if one[1] <= age]
+
+
+@pytest.fixture
+def month(fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
+    fakex.put("log", {"detail": "counts"})
+    fakex.delete("projects")
+    fakex.tell("POST", "credentials", {
+        "kind": "bearer", "bearer_token": "token-of-one", "project": "ours"})  # fmt: skip
+    CredentialFactory(name="one")
+    Project.objects.update(posts_a_day=BUDGET)
+    Namespace.objects.filter(name=TWEET_UPDATE).update(
+        buffer_ttl=BUFFER, arrivals_per_second=1_000_000, lease=HOUR
+    )
+    Interval.objects.all().delete()
+    for younger_than, every in TIERS:
+        Interval.objects.create(younger_than=younger_than, every=every)
+    yield Month(fakex, FakeTime(fakex, start=START))
+    fakex.put("clock", {"ahead_s": 0})
+    fakex.delete("projects")
+
+
+def test_a_month_is_spent_to_the_last_tweet_day_and_never_above(month):
+    month.run()
+
+    billed = {
+        date.fromisoformat(day): posts
+        for day, posts in month.x.get("totals")["billed"]["ours"].items()
+    }
+    ours = {row.day: row.posts + row.posts_reserved for row in Spending.objects.all()}
+    print(f"\n{TWEETS} tweets, {BUDGET} tweet-days a day: X billed {sorted(billed.items())}")
+    print(f"late of under a day, and under a week: {len(late_of(month, DAY))}, {month.late}")
+    print(f"waiting at 23:00, of the oldest tier, of all, and the longest: {month.waits}")
+    assert len(billed) == DAYS
+    for day, posts in billed.items():
+        assert posts <= BUDGET, day
+        assert abs(ours[day] - posts) <= max(1, posts // 1000), day
+        # On the first day nobody knows how many of the young ones are not there any more.
+        assert posts >= BUDGET * (0.95 if day == START.date() else 0.99), day
+    # What will still come today is an estimate: of those under a week one in a hundred may wait.
+    assert late_of(month, DAY) == [], "young tweets are fresh, whatever the others wait for"
+    assert max((count for *_, count in month.late), default=0) <= TWEETS * 7 / 30 / 100
+    assert all(waiting > 0 for _, waiting, _ in month.waits[1:])
+    assert all(old == waiting for old, waiting, _ in month.waits), "only the oldest tier waits"
+    longest = max(longest for *_, longest in month.waits if longest)
+    assert longest < 4 * DAY, "and in turn"
+    assert status()["isolated"] == 0
