@@ -63,7 +63,10 @@ def update_tweets(batch: Batch) -> None:
         case Held():
             holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
             queue.release(outcome.batch)
-            logger.warning(
+            # While the headers of a first request are awaited, it is a matter of milliseconds.
+            long = outcome.until > (batch.claimed_at or outcome.until) + timedelta(seconds=1)
+            logger.log(
+                logging.WARNING if long else logging.DEBUG,
                 "gave %d tweets back, nothing is asked until %s: %s",
                 len(outcome.batch.keys),
                 outcome.until.isoformat(timespec="seconds"),

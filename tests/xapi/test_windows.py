@@ -226,3 +226,18 @@ def test_settling_for_a_credential_that_was_removed_meanwhile_changes_nothing():
     turns.settle(turn, seen())
 
     assert Window.objects.count() == 0
+
+
+def test_bearer_tokens_of_one_app_share_its_window_and_users_have_their_own():
+    save_credential("a", app="ours")
+    save_credential("b", app="ours")
+    save_credential("c", app="theirs")
+    save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
+
+    turns_taken = [turns.take() for _ in range(4)]
+
+    taken = [turn.credential for turn in turns_taken if isinstance(turn, turns.Turn)]
+    assert len(taken) == 3, "one request through each window that is not known yet"
+    assert {credential.app.name for credential in taken} == {"ours", "theirs"}
+    assert "user" in {credential.name for credential in taken}
+    assert isinstance(turns_taken[3], turns.NoRoom)
