@@ -26,9 +26,12 @@ from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS
 from trackers.xapi.projects import Project, Spending
 from tweetwatch.database import cursor
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 TWEETS = int(os.environ.get("MONTH_TWEETS", "2000"))
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.timeout(300 if TWEETS <= 2000 else 4 * 3600),
+]
+
 DAYS = int(os.environ.get("MONTH_DAYS", "6"))
 BUDGET = TWEETS * 6 // 10
 START = datetime(2026, 12, 1, tzinfo=UTC)

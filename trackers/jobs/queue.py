@@ -74,8 +74,9 @@ READY_IN = """
 # SKIP LOCKED: rivals take the next rows; what one of them just claimed drops out by its new due_at.
 # now(), never clock_timestamp(): a volatile bound is no index condition.
 # coalesce: paused or held there are no knobs, and a LIMIT of null would be none at all.
-# ANY(ARRAY(…)): by the primary key whatever the statistics say. Once the queue was analyzed empty,
-# the join alone is planned as a walk over the whole table for each key, until the next analyze.
+# ctid: the rows are where `head` locked them, whatever the statistics say. Once the queue was
+# analyzed empty, a join by key is planned as a walk over the whole table for each key. A row that
+# moved while it was locked is not found there, and stays due.
 # A claim is not flushed: a crash of the database that forgets it only repeats a request, and the
 # token is random, so no later claim has the same.
 # A lease still on a due row ran out: one strike. Two strikes: looked up alone, so that a key that
@@ -90,7 +91,7 @@ CLAIM = """
           AND (held_until IS NULL OR held_until <= now())
     ),
     head AS MATERIALIZED (
-        SELECT key, due_at, attempts + (lease IS NOT NULL)::int AS strikes
+        SELECT ctid AS place, key, due_at, attempts + (lease IS NOT NULL)::int AS strikes
         FROM {job}
         WHERE due_at <= now() AND due_at >= %(low)s::timestamptz
         ORDER BY due_at
@@ -109,7 +110,7 @@ CLAIM = """
         UPDATE {job} j
         SET due_at = now() + knobs.lease, lease = %(token)s, attempts = head.strikes
         FROM head, ready, knobs
-        WHERE j.key = ANY(ARRAY(SELECT key FROM head)) AND j.key = head.key AND ready.go
+        WHERE j.ctid = head.place AND ready.go
           AND CASE WHEN ready.first_strikes = 2 THEN head.key = ready.first_key
                    ELSE head.strikes < 2 END
         RETURNING j.key, head.due_at, j.due_at AS expires_at
@@ -118,7 +119,7 @@ CLAIM = """
         UPDATE {job} j
         SET due_at = '9000-01-01Z', lease = NULL, attempts = 3
         FROM head
-        WHERE j.key = ANY(ARRAY(SELECT key FROM head WHERE strikes >= 3)) AND j.key = head.key
+        WHERE j.ctid = head.place AND head.strikes >= 3
         RETURNING j.key
     )
     SELECT array_agg(key ORDER BY key), min(due_at), min(expires_at), now(),

@@ -41,10 +41,11 @@ class Change:
 
 # A chain of CTEs that stands behind one called `measured` (tweet_id, at, hole_after and the six
 # figures). The caller's `measured` decides which rows may be written.
-# Lock: the tweets' rows, in the order of ids, after the job's row where there is one.
+# Lock: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row where
+# there is one.
 # FOR UPDATE reads the row as it is once its lock is ours, so that two measurers of one tweet
 # (the updater and a poll) close each run once.
-# ANY(ARRAY(…)): by the primary key whatever the statistics say (see CLAIM in jobs).
+# LATERAL: by the primary key whatever the statistics say (see SAVE in updater).
 # A measurement older than the newest sample's end (it was long on its way) is kept as a closed
 # sample of its own.
 RECORD = """
@@ -61,9 +62,9 @@ RECORD = """
                   (m.retweets, m.replies, m.likes, m.quotes, m.bookmarks, m.impressions) AS changed,
                m.hole_after IS NULL OR m.at > t.measured_until + m.hole_after AS hole,
                t.created_at IS NULL OR t.gone_at IS NOT NULL AS undescribed
-        FROM measured m JOIN trackers_tweet t ON t.id = m.tweet_id
-        WHERE t.id = ANY(ARRAY(SELECT tweet_id FROM measured))
-        ORDER BY t.id FOR UPDATE OF t
+        FROM measured m CROSS JOIN LATERAL (
+            SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
+        ) t
     ),
     closed AS (
         INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
@@ -88,7 +89,7 @@ RECORD = """
             paid_on = coalesce(%(paid_on)s::date, t.paid_on),
             paid_by = coalesce(%(paid_by)s::int, t.paid_by)
         FROM before b
-        WHERE t.id = ANY(ARRAY(SELECT id FROM before)) AND t.id = b.id AND NOT b.belated
+        WHERE t.id = b.id AND NOT b.belated
     )
 """
 

@@ -14,9 +14,13 @@ from tweetwatch.database import array, cursor
 
 # The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
 # or took out, is not ours, and nothing at all is written for it.
-# Locks: the jobs' rows, then the tweets' (in RECORD), both in the order of ids, as everyone does;
-# `held` takes the first before anything is written, since an UPDATE and a DELETE have orders of
-# their own, and a refresh of the same tweets would wait crosswise.
+# Locks: a job's row, then its tweet's (in RECORD), in the order of ids, as the answer has them;
+# `held` takes the first before it is written, since an UPDATE and a DELETE have orders of their
+# own, and a refresh of the same tweets would wait crosswise.
+# LATERAL: each row is found by the primary key, whatever the statistics say. Once the queue was
+# analyzed empty, a plain join was planned as a walk over the whole table for each key.
+# ctid: a job's row stays where `held` locked it. A tweet's may have moved since the statement began
+# and is found by its id.
 SAVE = (
     f"""
     WITH answer AS MATERIALIZED (
@@ -29,30 +33,26 @@ SAVE = (
                retweets, replies, likes, quotes, bookmarks, impressions)
     ),
     held AS MATERIALIZED (
-        SELECT key FROM {TweetUpdate._meta.db_table}
-        WHERE key = ANY(%(ids)s::bigint[]) AND lease = %(lease)s
-        ORDER BY key FOR UPDATE
+        SELECT a.*, job.place
+        FROM answer a CROSS JOIN LATERAL (
+            SELECT ctid AS place FROM {TweetUpdate._meta.db_table}
+            WHERE key = a.tweet_id AND lease = %(lease)s FOR UPDATE
+        ) job
     ),
     moved AS (
         UPDATE {TweetUpdate._meta.db_table} j
-        SET due_at = now() + a.due_in * interval '1 second', lease = NULL, attempts = 0
-        FROM answer a
-        WHERE j.key = ANY(ARRAY(SELECT key FROM held)) AND j.key = a.tweet_id
-          AND j.lease = %(lease)s AND a.due_in IS NOT NULL
-        RETURNING j.key
+        SET due_at = now() + h.due_in * interval '1 second', lease = NULL, attempts = 0
+        FROM held h WHERE j.ctid = h.place AND h.due_in IS NOT NULL
     ),
     over AS (
-        DELETE FROM {TweetUpdate._meta.db_table} j USING answer a
-        WHERE j.key = ANY(ARRAY(SELECT key FROM held)) AND j.key = a.tweet_id
-          AND j.lease = %(lease)s AND a.due_in IS NULL
-        RETURNING j.key
+        DELETE FROM {TweetUpdate._meta.db_table} j USING held h
+        WHERE j.ctid = h.place AND h.due_in IS NULL
     ),
-    ours AS MATERIALIZED (SELECT key FROM moved UNION ALL SELECT key FROM over),
     measured AS MATERIALIZED (
-        SELECT a.tweet_id, %(at)s::timestamptz AS at,
-               a.hole_after * interval '1 second' AS hole_after,
-               a.retweets, a.replies, a.likes, a.quotes, a.bookmarks, a.impressions
-        FROM answer a JOIN ours ON ours.key = a.tweet_id WHERE a.kind = 'measured'
+        SELECT h.tweet_id, %(at)s::timestamptz AS at,
+               h.hole_after * interval '1 second' AS hole_after,
+               h.retweets, h.replies, h.likes, h.quotes, h.bookmarks, h.impressions
+        FROM held h WHERE h.kind = 'measured'
     ),
 """
     + RECORD
@@ -65,20 +65,20 @@ SAVE = (
                 WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
                 THEN t.missing_because ELSE a.kind END,
             gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, %(at)s::timestamptz) END
-        FROM answer a JOIN ours ON ours.key = a.tweet_id
+        FROM held a
         WHERE t.id = a.tweet_id AND a.kind NOT IN ('measured', '')
     ),
     hushed AS (
         -- What X no longer shows we show no longer either.
-        DELETE FROM trackers_tweettext x USING answer a, ours
-        WHERE x.tweet_id = a.tweet_id AND ours.key = a.tweet_id AND a.gone
+        DELETE FROM trackers_tweettext
+        WHERE tweet_id = ANY(ARRAY(SELECT tweet_id FROM held WHERE gone))
     )
-    SELECT ours.key, coalesce(b.undescribed, false), coalesce(b.changed AND NOT b.belated, false),
-           b.measurements > 0,
+    SELECT held.tweet_id, coalesce(b.undescribed, false),
+           coalesce(b.changed AND NOT b.belated, false), b.measurements > 0,
            b.retweets, b.replies, b.likes, b.quotes, b.bookmarks, b.impressions,
            b.new_retweets, b.new_replies, b.new_likes, b.new_quotes, b.new_bookmarks,
            b.new_impressions
-    FROM ours LEFT JOIN before b ON b.id = ours.key
+    FROM held LEFT JOIN before b ON b.id = held.tweet_id
 """
 )
 
