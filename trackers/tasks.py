@@ -9,12 +9,12 @@ import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import islice
 
 from django.conf import settings
 
-from trackers.ingest.lines import Found, Rejected, read
-from trackers.ingest.track import CHUNK, track
+from trackers.ingest.found import Found, Rejected
+from trackers.ingest.lines import read
+from trackers.ingest.track import Chunk, track_stream
 from trackers.jobs import figures, heartbeats, holds, queue, tallies
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
@@ -38,6 +38,7 @@ __all__ = [
     "replan",
     "resume",
     "retry_isolated",
+    "track_found",
     "track_in_chunks",
     "track_lines",
     "untrack",
@@ -137,21 +138,17 @@ class Tracked:
 
 def track_in_chunks(
     lines: Iterable[str], *, came_from: str, format: str = "auto"
-) -> Iterator[Tracked]:
+) -> Iterator[Chunk]:
     """Track the tweets that the lines name; the counts of each chunk once it is committed.
 
     The rejected ones of a chunk come with it and are not kept here.
     """
-    stream = read(lines, format=format)
-    # By lines, not by tweets found: a file of nothing but bad lines is not kept in memory either.
-    while chunk := list(islice(stream, CHUNK)):
-        rejected = [one for one in chunk if isinstance(one, Rejected)]
-        counts = Tracked(read=len(chunk), rejected=rejected)
-        found = (one for one in chunk if isinstance(one, Found))
-        for done in track(found, came_from=came_from):
-            counts.tracked += done.tracked
-            counts.already += done.already
-        yield counts
+    return track_found(read(lines, format=format), came_from=came_from)
+
+
+def track_found(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
+    """Track what a reader found; the counts of each chunk once it is committed."""
+    return track_stream(stream, came_from=came_from)
 
 
 def track_lines(lines: Iterable[str], *, came_from: str) -> Tracked:

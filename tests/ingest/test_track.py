@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -245,3 +246,112 @@ def test_a_million_lines_are_read_one_at_a_time():
 
     assert next(reader) == Found(1)
     assert next(lines) in {"2", "3"}
+
+
+def told(process):
+    """What a command said, and how it ended."""
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def test_a_packed_table_by_the_command_says_its_column_first_and_the_bad_lines_by_number(
+    fresh_database, tmp_path
+):
+    rows = [
+        "when,tweet_link",
+        "x,https://x.com/a/status/5",
+        "y,nothing",
+        "z,https://x.com/a/status/6",
+    ]
+    (tmp_path / "mine.csv").write_bytes(gzip.compress("\n".join(rows).encode()))
+
+    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "mine.csv")))
+
+    assert (code, json.loads(out)) == (0, {"read": 3, "tracked": 2, "already": 0, "rejected": 1})
+    said, rejected = err.strip().splitlines()
+    assert said.endswith("mine.csv: column tweet_link holds the tweets")
+    assert rejected == "line 3: 'y,nothing' has no id in column 2"
+
+
+def test_a_column_that_is_not_there_is_a_fault_of_usage(fresh_database, tmp_path):
+    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
+
+    code, out, err = told(command(fresh_database, "--column", "c", str(tmp_path / "mine.csv")))
+
+    assert (code, out) == (2, "")
+    assert "There is no column c. The first line names: a, b" in err
+
+
+def test_referenced_tweets_come_along_when_a_person_says_so(fresh_database, tmp_path):
+    answer = {
+        "data": [{"id": "5", "referenced_tweets": [{"type": "quoted", "id": "6"}]}],
+        "includes": {"tweets": [json.loads(tweet(6))]},
+    }
+    (tmp_path / "answers.jsonl").write_text(json.dumps(answer))
+
+    alone = told(command(fresh_database, "--json", str(tmp_path / "answers.jsonl")))
+    with_others = told(
+        command(fresh_database, "--json", "--referenced", str(tmp_path / "answers.jsonl"))
+    )
+
+    assert json.loads(alone[1])["tracked"] == 1
+    assert json.loads(with_others[1]) == {"read": 2, "tracked": 1, "already": 1, "rejected": 0}
+
+
+def test_an_archives_tweets_are_described_and_looked_up_at_once_instead_of_measured():
+    archive = [{"tweet": {"id_str": "5", "full_text": "mine", "favorite_count": "3",
+                          "created_at": "Wed Oct 10 20:19:24 +0000 2018"}}]  # fmt: skip
+    text = "window.YTD.tweets.part0 = " + json.dumps(archive, indent=2)
+
+    track_lines(*text.splitlines())
+
+    found = Tweet.objects.select_related("tweettext").get()
+    assert (found.tweettext.text, found.measurements, found.likes) == ("mine", 0, None)
+    assert due_in(5) < timedelta(seconds=1)
+
+
+# A line as twarc writes it, of 2 kB; through a pipe, so that no disk has to hold them all.
+LINES = """
+import json, sys
+entities = {"urls": [{"expanded_url": "https://example.com/" + "x" * 100} for _ in range(11)]}
+for n in range(int(sys.argv[1])):
+    id = str(1_900_000_000_000_000_000 + n * 4_194_304)
+    print(json.dumps({"id": id, "text": "words " * 20, "author_id": str(n % 5000 + 1),
+        "created_at": "2025-03-12T10:00:00.000Z", "lang": "en", "edit_history_tweet_ids": [id],
+        "public_metrics": {"retweet_count": 1, "reply_count": 2, "like_count": n % 100,
+                           "quote_count": 0, "bookmark_count": 0, "impression_count": n},
+        "entities": entities, "__twarc": {"retrieved_at": "2025-03-13T10:00:00+00:00"}}))
+"""
+PIPED = """
+import resource, subprocess, sys, time
+began = time.monotonic()
+lines = subprocess.Popen([sys.executable, "-c", sys.argv[1], sys.argv[2]], stdout=subprocess.PIPE)
+track = subprocess.Popen([sys.executable, "manage.py", "track", "--json", "-"], stdin=lines.stdout,
+                         stdout=subprocess.DEVNULL)
+_, status, used = __import__("os").wait4(track.pid, 0)
+lines.stdout.close()
+lines.wait()
+assert status == 0
+print(time.monotonic() - began, used.ru_maxrss / 1024)
+"""
+
+
+def test_lines_of_2_kb_keep_the_memory_flat(fresh_database, capsys):
+    """A million take as much: `LINES_OF_JSON=1000000` tells it of them."""
+    figures = {}
+    many = int(os.environ.get("LINES_OF_JSON", "60000"))
+    for count in (25_000, many):
+        said = subprocess.run(
+            [sys.executable, "-c", PIPED, LINES, str(count)],
+            cwd=PROJECT,
+            env={**os.environ, "DATABASE_URL": fresh_database},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        figures[count] = [float(word) for word in said.split()]
+    (_, small), (took, large) = figures[25_000], figures[many]
+    with capsys.disabled():
+        print(f"\n{many:,} lines of 2 kB in {took:.1f} s; {large:.0f} MB, of 25,000 {small:.0f} MB")
+    assert large < 300
+    assert large - small < 40

@@ -7,13 +7,13 @@ A chunk is one transaction: after a crash each tweet is either tracked and sched
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
 
-from trackers.ingest.lines import Found
+from trackers.ingest.found import Found, Rejected
 from trackers.jobs import queue
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
@@ -24,6 +24,9 @@ from trackers.xapi.answers import Post
 from tweetwatch.database import cursor
 
 CHUNK = 20_000
+# The planner takes what is measured for a few rows, and goes through all of them for each: a chunk
+# at once takes half a minute, once its plan is kept.
+MEASURED_AT_ONCE = 500
 
 # In the order of ids, as everyone who inserts or locks many.
 ARRIVE = """
@@ -39,6 +42,30 @@ ARRIVE = """
 class Tracked:
     tracked: int
     already: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What became of the tweets read since the last chunk, and what was rejected among them."""
+
+    read: int
+    tracked: int = 0
+    already: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
+    """Track what a reader found; the counts of each chunk once it is committed.
+
+    Chunks are cut by what was read, not by what was found: a file of nothing but bad lines is not
+    kept in memory either.
+    """
+    iterator = iter(stream)
+    while chunk := list(islice(iterator, CHUNK)):
+        rejected = [one for one in chunk if isinstance(one, Rejected)]
+        found = [one for one in chunk if isinstance(one, Found)]
+        done = track_chunk(found, came_from=came_from) if found else Tracked(0, 0)
+        yield Chunk(len(chunk), done.tracked, done.already, rejected)
 
 
 def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
@@ -58,9 +85,12 @@ def track_chunk(chunk: list[Found], *, came_from: str) -> Tracked:
             new = {row[0] for row in db}
         # A first sample only: of a tweet that is measured already a file tells nothing new, since
         # it may be of any time, or be read twice.
-        brought = [one for one in by_id.values() if one.post and one.id in new]
-        describe([one.post for one in brought if one.post])
-        record([measured(one, plan, now=now) for one in brought if one.post])
+        brought = {one.id: one.post for one in by_id.values() if one.post and one.id in new}
+        describe(list(brought.values()))
+        with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
+        for start in range(0, len(with_figures), MEASURED_AT_ONCE):
+            part = with_figures[start : start + MEASURED_AT_ONCE]
+            record([measured(one, plan, now=now) for one in part])
         queue.schedule_many(TWEET_UPDATE, first_looks(by_id, new, plan, now=now))
     return Tracked(tracked=len(new), already=len(chunk) - len(new))
 

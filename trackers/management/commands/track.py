@@ -2,28 +2,43 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from trackers import tasks
-from trackers.ingest.lines import READERS, Rejected, id_of
+from trackers.ingest.files import lines_of
+from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.lines import READERS, read
 
-# A longer line is no line of ids; it is cut, and rejected, instead of filling the memory.
-LONGEST_LINE = 4 * 1024 * 1024
 TOLD_ONE_BY_ONE = 1000
+# Where nobody sees a bar, in a log.
+TELL_EVERY_SECONDS = 10.0
 
 
 class Command(BaseCommand):
-    help = "Track tweets: ids, addresses, files of them (ids, CSV, JSONL), or - for standard input."
+    help = (
+        "Track tweets: ids, addresses, files of them (ids, CSV, JSONL of v2 or v1.1, a tweet "
+        "archive's tweets.js; packed with gzip or not), or - for standard input. A file that was "
+        "interrupted is simply given again: what is tracked already stays as it is."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", metavar="ID|URL|FILE|-")
         parser.add_argument("--format", choices=["auto", *READERS], default="auto")
+        parser.add_argument(
+            "--column", help="of a CSV: the name or the number of the column with the tweets"
+        )
+        parser.add_argument(
+            "--referenced",
+            action="store_true",
+            help="also the tweets that those in the file retweet, quote or answer",
+        )
         parser.add_argument("--json", action="store_true", help="print one object of counts")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -35,66 +50,104 @@ class Command(BaseCommand):
                 raise CommandError(
                     f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
                 )
-        total = tasks.Tracked()
-        self.rejected = self.told = 0
+        self.total, self.rejected = tasks.Tracked(), 0
+        began = time.monotonic()
         try:
-            if given:
-                self.track(iter(given), "the command line", "ids", total)
+            self.track(read(given, format="ids"), "the command line")
             for name in files:
-                self.track_file(name, options["format"], total)
+                self.track_file(name, options)
+        except UnreadableError as error:
+            raise CommandError(f"{name}: {error}", returncode=2) from error
         except KeyboardInterrupt:
             self.stderr.write("Interrupted: what was counted so far is tracked.")
-            self.say(total, as_json=options["json"])
+            self.say(began, as_json=options["json"])
             sys.exit(130)
-        self.say(total, as_json=options["json"])
-        if not total.tracked and not total.already:
+        self.say(began, as_json=options["json"])
+        if not self.total.tracked and not self.total.already:
             sys.exit(1)
 
-    def track_file(self, name: str, format: str, total: tasks.Tracked) -> None:
+    def track_file(self, name: str, options: dict[str, Any]) -> None:
+        came_from = "standard input" if name == "-" else f"the file {Path(name).name}"
         with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
-            size = None if name == "-" else Path(name).stat().st_size
-            with tqdm(
-                total=size, unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()
-            ) as bar:
-                came_from = "standard input" if name == "-" else f"the file {Path(name).name}"
-                self.track(lines_of(file, bar), came_from, format, total)
+            progress = Progress(name, None if name == "-" else Path(name).stat().st_size)
+            chosen = Options(
+                column=options["column"],
+                referenced=options["referenced"],
+                tell=lambda sentence: note(f"{name}: {sentence}"),
+            )
+            try:
+                lines = progress.lines_of(file)
+                self.track(read(lines, format=options["format"], options=chosen), came_from)
+            finally:
+                progress.end()
 
-    def track(
-        self, lines: Iterator[str], came_from: str, format: str, total: tasks.Tracked
-    ) -> None:
-        for chunk in tasks.track_in_chunks(lines, came_from=came_from, format=format):
-            total.read += chunk.read
-            total.tracked += chunk.tracked
-            total.already += chunk.already
-            self.rejected += len(chunk.rejected)
+    def track(self, stream: Iterable[Found | Rejected], came_from: str) -> None:
+        for chunk in tasks.track_found(stream, came_from=came_from):
+            self.total.read += chunk.read
+            self.total.tracked += chunk.tracked
+            self.total.already += chunk.already
             for one in chunk.rejected:
+                self.rejected += 1
                 self.tell(one)
 
     def tell(self, rejected: Rejected) -> None:
-        self.told += 1
-        if self.told <= TOLD_ONE_BY_ONE:
-            tqdm.write(f"line {rejected.line}: {rejected.text!r} {rejected.why}", file=sys.stderr)
-        elif self.told == TOLD_ONE_BY_ONE + 1:
-            tqdm.write("More lines are rejected; they are only counted from here.", file=sys.stderr)
+        if self.rejected <= TOLD_ONE_BY_ONE:
+            note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
+        elif self.rejected == TOLD_ONE_BY_ONE + 1:
+            note("More lines are rejected; they are only counted from here.")
 
-    def say(self, total: tasks.Tracked, *, as_json: bool) -> None:
+    def say(self, began: float, *, as_json: bool) -> None:
         counts = {
-            "read": total.read,
-            "tracked": total.tracked,
-            "already": total.already,
+            "read": self.total.read,
+            "tracked": self.total.tracked,
+            "already": self.total.already,
             "rejected": self.rejected,
         }
         if as_json:
             self.stdout.write(json.dumps(counts))
-        else:
-            self.stdout.write(
-                "{read} read: {tracked} tracked, {already} already tracked, "
-                "{rejected} rejected.".format(**counts)
+            return
+        self.stdout.write(
+            "{read:,} read: {tracked:,} tracked, {already:,} already tracked, "
+            "{rejected:,} rejected; in {seconds:.0f} s.".format(
+                **counts, seconds=time.monotonic() - began
             )
+        )
 
 
-def lines_of(file: IO[bytes], bar: Any) -> Iterator[str]:
-    """The lines of a file; what is no UTF-8 in them is shown as such, and rejected."""
-    while line := file.readline(LONGEST_LINE):
-        bar.update(len(line))
-        yield line.decode("utf-8", "replace")
+def note(sentence: str) -> None:
+    tqdm.write(sentence, file=sys.stderr)
+
+
+class Progress:
+    """Lines read, their rate, and percent of the bytes: a bar, or a sentence now and then."""
+
+    def __init__(self, name: str, size: int | None) -> None:
+        self._name, self._size, self._lines, self._taken = name, size, 0, 0
+        self._began = self._told = time.monotonic()
+        self._bar = tqdm(
+            total=size, unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()
+        )
+
+    def lines_of(self, file: BinaryIO) -> Iterator[str]:
+        for line in lines_of(file, passed=self._passed):
+            self._lines += 1
+            if self._lines % 1000 == 0:
+                self._tell()
+            yield line
+
+    def _passed(self, taken: int) -> None:
+        if taken > self._taken:
+            self._bar.update(taken - self._taken)
+            self._taken = taken
+
+    def _tell(self) -> None:
+        rate = self._lines / max(time.monotonic() - self._began, 0.001)
+        if not self._bar.disable:
+            self._bar.set_postfix_str(f"{self._lines:,} lines, {rate:,.0f}/s", refresh=False)
+        elif time.monotonic() - self._told > TELL_EVERY_SECONDS:
+            self._told = time.monotonic()
+            part = f"{self._taken / self._size:.0%}, " if self._size else ""
+            note(f"{self._name}: {part}{self._lines:,} lines, {rate:,.0f} a second")
+
+    def end(self) -> None:
+        self._bar.close()

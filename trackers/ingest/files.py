@@ -1,0 +1,53 @@
+"""Files ─> lines, one at a time; packed ones are known by their first bytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO
+
+GZIP = b"\x1f\x8b"
+# A longer line is cut, and its pieces rejected, instead of filling the memory. A page of five
+# hundred tweets with all that belongs to them is some 5 MB.
+LONGEST_LINE = 16 << 20
+
+
+class CutOff(Exception):
+    """A packed file that ends too early, or is damaged: what comes after cannot be read."""
+
+
+class Counted(io.RawIOBase):
+    """A file that counts the bytes which were taken from it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.taken = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        # As much as there is: from a terminal or a pipe, lines come one by one.
+        bytes = getattr(self._file, "read1", self._file.read)(len(memoryview(buffer)))
+        memoryview(buffer)[: len(bytes)] = bytes
+        self.taken += len(bytes)
+        return len(bytes)
+
+
+def lines_of(file: BinaryIO, *, passed: Callable[[int], None]) -> Iterator[str]:
+    """The lines of a file, with their ends; `passed` is told how many of its bytes were read.
+
+    What is no UTF-8 is shown as such. Raises CutOff where a packed file breaks.
+    """
+    counted = Counted(file)
+    buffered = io.BufferedReader(counted, 1 << 18)
+    stream: io.BufferedIOBase = buffered
+    if buffered.peek(2)[:2] == GZIP:
+        stream = gzip.GzipFile(fileobj=buffered)
+    try:
+        while line := stream.readline(LONGEST_LINE):
+            passed(counted.taken)
+            yield line.decode("utf-8", "replace")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
+        raise CutOff(f"the packed file breaks off here: {fault}") from fault

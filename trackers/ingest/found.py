@@ -1,0 +1,72 @@
+"""What one line can give: a tweet that was found, or the reason why there is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from trackers.tweets.snowflake import LARGEST_ID
+from trackers.xapi.answers import Post
+
+ID = re.compile(r"[0-9]{1,19}")
+ADDRESS = re.compile(
+    r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:twitter|x)\.com/"
+    r"(?:i/(?:web/)?|[A-Za-z0-9_]{1,20}/)status(?:es)?/(?P<id>[0-9]{1,19})(?:[/?#].*)?",
+    re.IGNORECASE,
+)
+SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says."""
+
+    id: int
+    post: Post | None = None
+    retrieved_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    line: int
+    text: str
+    why: str
+
+
+def nobody_listens(sentence: str) -> None:
+    """For those who show nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a person chose. `column`: a table's, by its name or number; None guesses it.
+
+    `referenced`: also the tweets that those in the file retweet, quote or answer. `tell` is called
+    with a sentence on what was guessed, before the first tweet.
+    """
+
+    column: str | None = None
+    referenced: bool = False
+    tell: Callable[[str], None] = nobody_listens
+
+
+# The lines of a file that are not empty, with their numbers.
+Numbered = Iterator[tuple[int, str]]
+
+
+class UnreadableError(Exception):
+    """The file cannot be read as was asked; the text says why, and what would."""
+
+
+def id_of(text: str) -> int | None:
+    """The id in an id or in the address of a tweet; None when there is none."""
+    text = text.strip().strip('"')
+    if ID.fullmatch(text):
+        id = int(text)
+    elif match := ADDRESS.fullmatch(text):
+        id = int(match["id"])
+    else:
+        return None
+    return id if 0 < id <= LARGEST_ID else None

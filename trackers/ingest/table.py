@@ -1,0 +1,221 @@
+"""CSV with any names of columns: which one holds the tweets is guessed from names and values."""
+
+from __future__ import annotations
+
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+
+from trackers.ingest.found import (
+    SHOWN,
+    Found,
+    Numbered,
+    Options,
+    Rejected,
+    UnreadableError,
+    id_of,
+)
+
+# The plainest first: beside one of these, `id` is often the row's own number, or 1.2E+18 where a
+# spreadsheet was, and `tweet` the text.
+ID_COLUMNS = (
+    "tweet_id",
+    "id_str",
+    "tweetid",
+    "status_id",
+    "id",
+    "tweet_url",
+    "url",
+    "link",
+    "tweet",
+)
+# Ids of something else; nobody wants to pay for looking those up.
+OF_SOMETHING_ELSE = (
+    "user", "author", "account", "conversation", "repl", "quoted", "retweeted", "referenced",
+    "parent", "media", "place", "list",
+)  # fmt: skip
+SAMPLE = 200
+# How far into a file its header may be.
+HEADS = 50
+# Tweets have line ends in them; a field that is open for longer is rather a damaged line.
+LONGEST_FIELD = 100
+LOOKS_LIKE_A_TWEET = 10**14
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the tweets are. `head`: how many of the first lines come before them, header or not."""
+
+    delimiter: str
+    column: int
+    name: str
+    head: int
+    has_header: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a table, or several where a field runs on; `fault` in place of cells."""
+
+    number: int
+    text: str
+    cells: Sequence[str]
+    fault: str = ""
+
+
+def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+    """Tweets of one column; lines before its header, or before the first id, are rejected."""
+    sample = list(islice(lines, SAMPLE))
+    place = place_named(sample, options.column) if options.column else place_of_ids(sample)
+    if place is None:
+        yield from (
+            Rejected(
+                number,
+                line[:SHOWN],
+                f"names no column of tweets; one of {WOULD_DO} would, or --column",
+            )
+            for number, line in chain(sample, lines)
+        )
+        return
+    options.tell(f"column {place.name} holds the tweets")
+    for number, line in sample[: place.head - place.has_header]:
+        yield Rejected(number, line[:SHOWN], "comes before the table")
+    for row in rows(chain(sample[place.head :], lines), place.delimiter):
+        id = id_of(row.cells[place.column]) if place.column < len(row.cells) else None
+        if row.fault:
+            yield Rejected(row.number, row.text[:SHOWN], f"is no line of CSV: {row.fault}")
+        elif id is None:
+            yield Rejected(row.number, row.text[:SHOWN], f"has no id in column {place.column + 1}")
+        else:
+            yield Found(id)
+
+
+WOULD_DO = ", ".join(ID_COLUMNS)
+
+
+def rows(lines: Numbered, delimiter: str) -> Iterator[Row]:
+    """A quoted field may run over several lines. One that is never closed costs only its own."""
+    ahead: deque[tuple[int, str]] = deque()
+    while True:
+        one = ahead.popleft() if ahead else next(lines, None)
+        if one is None:
+            return
+        number, text = one
+        cells = cells_of(text, delimiter)
+        if isinstance(cells, str) and text.count('"') % 2:
+            ahead.extend(islice(lines, LONGEST_FIELD - len(ahead)))
+            cells = cells_over_lines(text, ahead, delimiter) or cells
+        if isinstance(cells, str):
+            yield Row(number, text, (), fault=cells)
+        else:
+            yield Row(number, text, cells)
+
+
+def cells_over_lines(
+    text: str, ahead: deque[tuple[int, str]], delimiter: str
+) -> Sequence[str] | None:
+    """The cells of a record that the next lines complete, which are taken then; None else."""
+    for count, (_, line) in enumerate(ahead, start=1):
+        text += "\n" + line
+        if '"' not in line:
+            continue
+        cells = cells_of(text, delimiter)
+        if not isinstance(cells, str):
+            for _ in range(count):
+                ahead.popleft()
+            return cells
+    return None
+
+
+def cells_of(text: str, delimiter: str) -> Sequence[str] | str:
+    """The cells of a record, or what is wrong with it."""
+    try:
+        # Not splitlines: tweets have line separators of their own in them.
+        lines = [line + "\n" for line in text.split("\n")]
+        return next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error as fault:
+        return str(fault)
+    except StopIteration:
+        return "it is empty"
+
+
+def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
+    """The first line that is a header of a column of ids, or has an id itself."""
+    for head, (_, line) in enumerate(sample[:HEADS]):
+        delimiter = delimiter_of(line)
+        cells = cells_of(line, delimiter)
+        if isinstance(cells, str):
+            continue
+        has_header = all(id_of(cell) is None for cell in cells)
+        names = [column_name(cell) for cell in cells] if has_header else [""] * len(cells)
+        values = [row.cells for row in rows(iter(sample[head + has_header :]), delimiter)]
+        ids = ids_by_column(values, width=len(names))
+        column = column_of_ids(names, ids)
+        if column is not None:
+            name = cells[column].strip() if has_header else str(column + 1)
+            return Place(delimiter, column, name, head + has_header, has_header)
+        if any(map(is_mostly_ids, ids)):
+            # A header after all, of ids of something else.
+            return None
+    return None
+
+
+Ids = Sequence[int | None]
+
+
+def ids_by_column(values: Sequence[Sequence[str]], *, width: int) -> list[Ids]:
+    """Of each column its cells that are not empty, as ids, from the lines of that width."""
+    return [
+        [id_of(row[n]) for row in values if len(row) == width and row[n].strip()]
+        for n in range(width)
+    ]
+
+
+def is_mostly_ids(ids: Ids) -> bool:
+    return sum(id is not None for id in ids) * 2 > len(ids)
+
+
+def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
+    """The column with a known name and an id in it; else one that is mostly ids; else by name."""
+    known = [names.index(name) for name in ID_COLUMNS if name in names]
+    for column in known:
+        if any(ids[column]):
+            return column
+    mostly = [
+        n
+        for n, name in enumerate(names)
+        if is_mostly_ids(ids[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
+    ]
+    # Ids of tweets are long since 2010; short numbers beside them count something.
+    long = [n for n in mostly if any((id or 0) > LOOKS_LIKE_A_TWEET for id in ids[n])]
+    return next(iter([*long, *mostly, *known]), None)
+
+
+def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
+    """The column that a person named; by its number too, which counts from 1."""
+    for head, (_, line) in enumerate(sample[:HEADS]):
+        delimiter = delimiter_of(line)
+        cells = cells_of(line, delimiter)
+        names = [] if isinstance(cells, str) else [column_name(cell) for cell in cells]
+        if column_name(column) in names:
+            return Place(delimiter, names.index(column_name(column)), column, head + 1, True)
+    number = int(column) if column.isascii() and column.isdigit() and len(column) < 5 else 0
+    delimiter = delimiter_of(sample[0][1])
+    first = cells_of(sample[0][1], delimiter)
+    if isinstance(first, str) or not 0 < number <= len(first):
+        names = [] if isinstance(first, str) else [cell.strip() for cell in first]
+        raise UnreadableError(
+            f"There is no column {column}. The first line names: {', '.join(names)[:300]}"
+        )
+    has_header = id_of(first[number - 1]) is None
+    return Place(delimiter, number - 1, column, int(has_header), has_header)
+
+
+def delimiter_of(line: str) -> str:
+    return max(",;\t", key=line.count)
+
+
+def column_name(cell: str) -> str:
+    return cell.strip().strip('"').lower().replace(" ", "_")

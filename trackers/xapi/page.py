@@ -1,0 +1,79 @@
+"""A page of posts: what X is asked for, and what it answered, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from trackers.xapi.answers import Missing, Post, WindowSeen
+
+Kind = Literal["account", "mentions", "search", "list"]
+Excluded = Literal["replies", "retweets"]
+
+# X's own bounds of a page.
+FEWEST: Mapping[Kind, int] = {"account": 5, "mentions": 5, "search": 10, "list": 1}
+MOST = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One page. `of` is the id of the account or list, or the query.
+
+    `since_id` and `until_id` are exclusive; lists have neither. `exclude` and `start_time` are of
+    those kinds alone that X takes them for. What does not fit is a ValueError.
+    """
+
+    kind: Kind
+    of: int | str
+    since_id: int | None = None
+    until_id: int | None = None
+    token: str | None = None
+    max_results: int = MOST
+    exclude: tuple[Excluded, ...] = ()
+    start_time: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if not FEWEST[self.kind] <= self.max_results <= MOST:
+            raise ValueError(f"A page of {self.kind} is of {FEWEST[self.kind]} to {MOST} posts.")
+        if isinstance(self.of, str) != (self.kind == "search"):
+            raise ValueError("Search wants a query, and the others an id.")
+        if self.kind == "list" and (self.since_id, self.until_id, self.start_time) != (None,) * 3:
+            raise ValueError("X reads lists from their head alone.")
+        if self.exclude and self.kind != "account":
+            raise ValueError("X leaves out replies and retweets of an account's posts alone.")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The answer to one Ask; nothing on it is an empty page.
+
+    posts: shown, and well-formed, in X's order, each once. broken: shown, but not as X documents
+    (a one-line reason); it can be looked up. ids: all of both, in X's order; newest_id, oldest_id:
+    of them. unreadable: how many had not even an id. replies, retweets: which of them are that.
+    missing: why X shows nothing of the account or list, if it said so; the page is empty then.
+    asked_at: X's clock when the request began, or a little earlier and never later, from its Date
+    less the time that the exchange took; None when X told no time, or an incredible one.
+    skew: by how much our clock is ahead of X's, to half a second; None when X told no time.
+    """
+
+    posts: dict[int, Post]
+    broken: dict[int, str]
+    ids: tuple[int, ...]
+    unreadable: int
+    replies: frozenset[int]
+    retweets: frozenset[int]
+    missing: Missing | None
+    next_token: str | None
+    asked_at: datetime | None
+    skew: timedelta | None
+    window: WindowSeen | None
+
+    @property
+    def newest_id(self) -> int | None:
+        return max(self.ids, default=None)
+
+    @property
+    def oldest_id(self) -> int | None:
+        return min(self.ids, default=None)

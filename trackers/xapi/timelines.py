@@ -1,0 +1,177 @@
+"""Asking X for pages of posts: an account's, its mentions, recent search, a list.
+
+Ask ─> tweepy ─> Page: the posts, what follows them, and when the request began by X's own clock
+As `client` does for look-ups, over the same lines and with the same errors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from requests import Response
+
+from trackers.xapi.answers import Account, Missing, WindowSeen
+from trackers.xapi.client import TWEET_FIELDS, USER_FIELDS
+from trackers.xapi.endpoints import ACCOUNT_POSTS, LIST_POSTS, MENTIONS, SEARCH, USERNAMES
+from trackers.xapi.errors import BadRequest, StaleSinceId
+from trackers.xapi.headers import date_of
+from trackers.xapi.line import Line, line_for
+from trackers.xapi.models import Credential
+from trackers.xapi.page import Ask, Kind, Page
+from trackers.xapi.parse_timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.renew import tokens_of
+from trackers.xapi.transport import Rejected
+
+# The endpoint of each kind, as `turns.take` wants it.
+ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
+    "account": ACCOUNT_POSTS,
+    "mentions": MENTIONS,
+    "search": SEARCH,
+    "list": LIST_POSTS,
+}
+POST_FIELDS = [*TWEET_FIELDS, "referenced_tweets"]
+# A Date that far from our own clock is rather a fault than a clock.
+MOST_SKEW = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The account of a username, or why X shows none; neither when it gave no verdict."""
+
+    account: Account | None
+    missing: Missing | None
+    window: WindowSeen | None
+
+
+def read_page(credential: Credential, ask: Ask, *, base_url: str, timeout: timedelta) -> Page:
+    """One page, in one request; raises XError and nothing else.
+
+    `base_url` and `timeout` are those of `client.look_up`. A `since_id` that search finds too old
+    is StaleSinceId.
+    """
+    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
+        line = line_for(asking, base_url, timeout)
+        exchange = Exchange(lambda: SEND[ask.kind](line, ask))
+        endpoint = ENDPOINTS[ask.kind][Credential.Api.V2]
+        try:
+            return line.ask(endpoint, exchange.send, exchange.read_page, ())
+        except BadRequest as error:
+            is_stale, suggested = stale_since_id(exchange.rejected)
+            if not is_stale:
+                raise
+            stale = StaleSinceId(error.reason, suggested=suggested, window=error.window)
+        raise stale
+
+
+def look_up_username(
+    credential: Credential, username: str, *, base_url: str, timeout: timedelta
+) -> Named:
+    """Whose name this is, without the @; as `read_page`."""
+
+    def read(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Named:
+        return Named(*read_named(body, username), window)
+
+    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
+        line = line_for(asking, base_url, timeout)
+        return line.ask(
+            USERNAMES[Credential.Api.V2], lambda: ask_username(line, username), read, ()
+        )
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its reply, with the clocks beside it."""
+
+    ask: Callable[[], Response]
+    began: float = 0.0
+    took: timedelta = timedelta(0)
+    date: datetime | None = None
+    rejected: bytes = field(default=b"", repr=False)
+
+    def send(self) -> Response:
+        began = time.monotonic()
+        try:
+            response = self.ask()
+        except Rejected as refusal:
+            self.rejected = refusal.reply.body
+            raise
+        self.took = timedelta(seconds=time.monotonic() - began)
+        self.date = date_of(response.headers.get("date"))
+        return response
+
+    def read_page(self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Page:
+        listing = read_listing(body)
+        skew = skew_of(self.date, self.took, now=datetime.now(UTC))
+        believed = skew is not None and abs(skew) <= MOST_SKEW
+        return Page(
+            listing.posts,
+            listing.broken,
+            listing.ids,
+            listing.unreadable,
+            listing.replies,
+            listing.retweets,
+            listing.missing,
+            listing.next_token,
+            # X cuts its Date to seconds, so that this is never later than the request was.
+            self.date - self.took if self.date is not None and believed else None,
+            skew,
+            window,
+        )
+
+
+def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:
+    """Our clock less X's: X's was on average half a second past its Date, half-way through."""
+    if date is None:
+        return None
+    return (now - took / 2) - (date + timedelta(milliseconds=500))
+
+
+def ask_account(line: Line, ask: Ask) -> Response:
+    return line.tweepy.get_users_tweets(ask.of, **options(ask))
+
+
+def ask_mentions(line: Line, ask: Ask) -> Response:
+    return line.tweepy.get_users_mentions(ask.of, **options(ask))
+
+
+def ask_search(line: Line, ask: Ask) -> Response:
+    given = options(ask)
+    if "pagination_token" in given:
+        given["next_token"] = given.pop("pagination_token")
+    return line.tweepy.search_recent_tweets(ask.of, **given)
+
+
+def ask_list(line: Line, ask: Ask) -> Response:
+    return line.tweepy.get_list_tweets(ask.of, **options(ask))
+
+
+def ask_username(line: Line, username: str) -> Response:
+    return line.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
+
+
+SEND: Mapping[Kind, Callable[[Line, Ask], Response]] = {
+    "account": ask_account,
+    "mentions": ask_mentions,
+    "search": ask_search,
+    "list": ask_list,
+}
+
+
+def options(ask: Ask) -> dict[str, Any]:
+    """What tweepy is given; lists where it joins by commas."""
+    given: dict[str, Any] = {
+        "since_id": ask.since_id,
+        "until_id": ask.until_id,
+        "pagination_token": ask.token,
+        "start_time": ask.start_time,
+        "exclude": list(ask.exclude) or None,
+    }
+    return {
+        "max_results": ask.max_results,
+        "tweet_fields": POST_FIELDS,
+        **{name: value for name, value in given.items() if value is not None},
+    }
