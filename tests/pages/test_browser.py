@@ -144,7 +144,10 @@ def test_operations_and_every_admin_page_open_without_a_complaint(demo):
             what="a gauge of a window",
         )
         assert page.locator("text=Workers not running").count() == 0
-        for name in ("interval", "credential", "namespace", "tweet", "isolatedtweet", "worker"):
+        for name in (
+            "interval", "credential", "project", "app", "namespace", "tweet", "isolatedtweet",
+            "worker",
+        ):  # fmt: skip
             assert page.goto(f"{demo.address}/admin/trackers/{name}/").ok
         assert page.goto(f"{demo.address}/admin/trackers/tweet/track/").ok
 

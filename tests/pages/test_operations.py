@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from tests.factories import CredentialFactory, TweetUpdateFactory
+from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
 from trackers.jobs.models import Namespace, Tally, Worker
 from trackers.xapi.models import Window
 
@@ -105,3 +105,68 @@ def test_a_pause_and_a_hold_are_told_with_their_reason(staff):
 
     Namespace.objects.filter(pk="tweet:update").update(paused=True)
     assert "tweet:update is paused" in staff.get("/operations/strip/").content.decode()
+
+
+def told_window(limit):
+    Window.objects.create(
+        app=CredentialFactory().app, endpoint="GET /2/tweets", limit=limit, remaining=limit,
+        resets_at=now() + timedelta(minutes=5), seen_at=now(), learned_at=now(),
+    )  # fmt: skip
+
+
+def behind(count=60, age=timedelta(minutes=5)):
+    born = now() - age
+    for low in range(count):
+        TweetUpdateFactory(key=id_born(born, low), due_at=now() - timedelta(seconds=90))
+
+
+def test_while_nothing_is_behind_the_card_says_fresh(staff):
+    page = staff.get("/operations/").content.decode()
+
+    assert '<dt>Catch-up</dt><dd><data value="0 s" title="0 s">fresh</data>' in page
+    assert "Behind." not in page
+
+
+def test_when_all_is_fresh_again_is_told_on_the_card_and_in_a_sentence(staff):
+    behind(60)  # Once a minute each: one a second.
+    told_window(18)  # Two a second.
+
+    for address in ("/operations/", "/operations/strip/"):
+        assert "<dt>Catch-up</dt>" in staff.get(address).content.decode()
+    page = staff.get("/operations/").content.decode()
+
+    assert '<data value="60 s" title="60 s">1 min</data>' in page
+    assert "60 tweets are due; all are fresh again about 1 min from now." in page
+
+
+def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):
+    behind(60)
+    told_window(18)
+    Namespace.objects.update(failures=5, held_until=now() + timedelta(hours=1), held_because="503")
+
+    assert "about 1 min after X answers again." in staff.get("/operations/").content.decode()
+
+
+def test_that_the_credentials_are_too_few_is_said(staff):
+    behind(60)
+    told_window(5)
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "Never with these credentials: the plan needs about 1 tweets a second" in page
+    assert '<data value="never" title="never">never</data>' in page
+
+
+def test_that_the_workers_are_too_few_is_said(staff):
+    behind(60)
+    told_window(900)
+    late = [0] * 10 + [30] + [0] * 3
+    Tally.objects.create(
+        namespace="tweet:update", minute=now().replace(second=0) - timedelta(minutes=5), host="h",
+        pid=1, batches=1, asked=30, measured=30, late=late,
+    )  # fmt: skip
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "Never with these workers" in page
+    assert "came to 0.5. Start another qcluster." in page

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from trackers.admin import credentials, intervals, isolated, namespaces, tweets, workers
+from trackers.admin import credentials, intervals, isolated, namespaces, projects, tweets, workers
 
-__all__ = ["credentials", "intervals", "isolated", "namespaces", "tweets", "workers"]
+__all__ = ["credentials", "intervals", "isolated", "namespaces", "projects", "tweets", "workers"]
 
 admin.site.site_header = "tweetwatch"
 admin.site.site_title = "tweetwatch"

@@ -1,4 +1,4 @@
-"""The page of operations: the queue's figures, the credentials' windows, who is at work."""
+"""The page of operations: the queue's figures, money, the credentials' windows, the workers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,18 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.bars import Bars, bars
-from trackers.dashboards.cards import Card, cards
+from trackers.dashboards.cards import cards
+from trackers.dashboards.catch_up import card_of, sentence_of
+from trackers.dashboards.money import Block, block
 from trackers.dashboards.words import Moment, ago, ahead
 from trackers.jobs.figures import by_minute, figures
 from trackers.jobs.models import Namespace, Worker
+from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
 from trackers.xapi.answers import WindowSeen
+from trackers.xapi.books import books
 from trackers.xapi.models import Credential
+from trackers.xapi.projects import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,15 @@ class Hand:
 
 
 @dataclass(frozen=True, slots=True)
+class Stopped:
+    """A project that X says has no money left."""
+
+    name: str
+    until: Moment
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     name: str
     paused: bool
@@ -83,33 +97,52 @@ def operations_now(request: HttpRequest) -> HttpResponse:
 @staff_only
 def strip(request: HttpRequest) -> HttpResponse:
     """A line of figures for the head of the tweets page, and what a person should do first."""
-    now, _ = current()
+    now, plan = current()
+    found = figures()
     return render(
         request,
         "dashboards/_strip.html",
         {
-            "cards": cards(figures()),
+            "cards": (*cards(found), card_of(forecast(plan, found, now=now))),
             "no_worker": not Worker.objects.alive(now=now).exists(),
             "no_credential": not Credential.objects.enabled().exists(),
+            "stopped": stopped(now=now),
             "queues": [queue for queue in queues(now=now) if queue.paused or queue.held],
         },
     )
 
 
 def shown() -> dict[str, object]:
-    now, _ = current()
+    now, plan = current()
     hands = workers(now=now)
     drawn: Bars = bars(by_minute(), now=now)
-    found: tuple[Card, ...] = cards(figures())
+    found = figures()
+    foreseen = forecast(plan, found, now=now)
     return {
         "now": now,
-        "cards": found,
+        "cards": (*cards(found), card_of(foreseen)),
+        "behind": sentence_of(foreseen, due=found.due),
         "bars": drawn,
+        "blocks": blocks(now=now),
         "keys": keys(now=now),
         "hands": hands,
         "no_worker": not any(not hand.is_stale for hand in hands),
+        "stopped": stopped(now=now),
         "queues": queues(now=now),
     }
+
+
+def stopped(*, now: datetime) -> list[Stopped]:
+    found = Project.objects.filter(stopped_until__gt=now)
+    return [
+        Stopped(project.name, ahead(project.stopped_until, now=now), project.stopped_because)
+        for project in found
+        if project.stopped_until
+    ]
+
+
+def blocks(*, now: datetime) -> list[Block]:
+    return [block(one, now=now) for one in books()]
 
 
 def keys(*, now: datetime) -> list[Key]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
@@ -52,3 +53,7 @@ def ago(at: datetime, *, now: datetime) -> Moment:
 def ahead(at: datetime, *, now: datetime) -> Moment:
     words = f"in {lasting(at - now)}" if at > now else "now"
     return Moment(at, words, exactly(at))
+
+
+def dollars(amount: Decimal) -> str:
+    return f"${amount:,.2f}"

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
 from trackers.schedule import intervals
+from trackers.schedule.forecast import forecast
 from trackers.tweets.counts import counts
+from trackers.xapi.books import Books, books
 from trackers.xapi.models import Credential
 
 
 def status() -> dict[str, Any]:
     """Shapes and names are public (docs/commands.md). Times are ISO 8601 in UTC."""
-    now, _ = intervals.current()
+    now, plan = intervals.current()
     tweets, queue = counts(), figures("tweet:update")
+    ahead = forecast(plan, queue, now=now)
+    of_project = {one.project.pk: one for one in books()}
     return {
         "tracked": tweets["tracked"],
         # Everything that is tracked has a row in the queue, or rests, or was paused.
@@ -28,10 +32,15 @@ def status() -> dict[str, Any]:
         "lateness_p50_seconds": queue.lateness_p50_seconds,
         "lateness_p99_seconds": queue.lateness_p99_seconds,
         "batch_fill": queue.batch_fill,
+        "catch_up_seconds": seconds(ahead.length),
         "isolated": queue.isolated,
         "gone": tweets["gone"],
         "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],
-        "credentials": [credential(one) for one in Credential.objects.shown()],
+        "projects": [project(one) for one in of_project.values()],
+        "credentials": [
+            credential(one, of_project.get(one.app.project_id))
+            for one in Credential.objects.shown()
+        ],
         "workers": [
             {
                 "cluster": str(one.cluster),
@@ -57,7 +66,25 @@ def namespace(one: Namespace, *, now: datetime) -> dict[str, Any]:
     }
 
 
-def credential(one: Credential) -> dict[str, Any]:
+def project(one: Books) -> dict[str, Any]:
+    """Tweet-days, and US dollars as numbers; both with what is reserved."""
+    return {
+        "name": one.project.name,
+        "day": one.day.isoformat(),
+        "tweet_days_today": one.spent.posts_today,
+        "tweet_days_month": one.spent.posts_month,
+        "money_today": float(one.spent.money_today),
+        "money_month": float(one.spent.money_month),
+        "left_today": one.left,
+        "waiting": one.project.waiting if one.left is not None else 0,
+        "runs_dry_at": iso(one.project.runs_dry_at) if one.left is not None else None,
+        "stopped_until": iso(one.project.stopped_until),
+        "stopped_because": one.project.stopped_because,
+        "drift": one.project.drift,
+    }
+
+
+def credential(one: Credential, of_project: Books | None) -> dict[str, Any]:
     return {
         "name": one.name,
         "app": one.app.name,
@@ -73,10 +100,14 @@ def credential(one: Credential) -> dict[str, Any]:
             }
             for window in one.told()
         ],
-        # Nothing counts what X bills yet.
-        "tweet_days_today": None,
-        "tweet_days_month": None,
+        # Its project's: X bills the project, whichever credential asks.
+        "tweet_days_today": of_project.spent.posts_today if of_project else None,
+        "tweet_days_month": of_project.spent.posts_month if of_project else None,
     }
+
+
+def seconds(length: timedelta | None) -> int | None:
+    return None if length is None else round(length.total_seconds())
 
 
 def iso(at: datetime | None) -> str | None:

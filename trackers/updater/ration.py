@@ -55,6 +55,13 @@ RATION = """
     WHERE id = %(project)s
 """
 
+# Where there is no budget (any more) there is nothing to tell. Writes nothing in the ordinary case.
+UNRATION = """
+    UPDATE trackers_project
+    SET floors = '[]', rationed_at = NULL, needs = NULL, waiting = 0, runs_dry_at = NULL
+    WHERE id <> ALL(%(but)s::bigint[]) AND rationed_at IS NOT NULL
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Ration:
@@ -89,8 +96,10 @@ def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
 def ration(plan: Plan, *, now: datetime) -> list[str]:
     """Write the floors of every project with a budget; the names of those that are short."""
     purses = ledger.purses()
-    limited = [purse for purse in purses if purse.left is not None]
-    if not limited or not plan.tiers:
+    limited = [purse for purse in purses if purse.left is not None and plan.tiers]
+    with cursor() as db:
+        db.execute(UNRATION, {"but": [purse.project for purse in limited]})
+    if not limited:
         return []
     homeless_to = sum(purse.usable for purse in purses) or 1
     short = []

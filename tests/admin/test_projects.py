@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.admin.conftest import act, said
+from tests.factories import AppFactory, CredentialFactory, ProjectFactory
+from trackers.jobs.models import Namespace
+from trackers.xapi.projects import App, Project, Spending
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/trackers/project/"
+APPS = "/admin/trackers/app/"
+NO_ROWS = {
+    f"spending-{name}_FORMS": "0" for name in ("TOTAL", "INITIAL", "MIN_NUM", "MAX_NUM")
+}  # fmt: skip
+PRICES = {"price_of_a_post": "0.005", "price_of_a_user": "0.010"}
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def spend(project, day=None, **given):
+    return Spending.objects.create(project=project, day=day or now().date(), **given)
+
+
+def change(project):
+    return f"{LIST}{project.pk}/change/"
+
+
+def test_budgets_are_set_and_taken_away_again(staff):
+    project = ProjectFactory(name="acme")
+    given = {"name": "acme", **PRICES, **NO_ROWS}
+
+    staff.post(change(project), {**given, "posts_a_day": "60000", "money_a_month": "300"})
+    project.refresh_from_db()
+    assert (project.posts_a_day, project.money_a_month) == (60_000, Decimal("300"))
+    assert project.posts_a_month is None
+
+    staff.post(change(project), given)
+    project.refresh_from_db()
+    assert not project.has_budget
+
+
+def test_a_budget_below_nothing_is_refused(staff):
+    project = ProjectFactory()
+
+    page = staff.post(change(project), {"name": "x", **PRICES, **NO_ROWS, "money_a_day": "-1"})
+
+    assert "greater than or equal to 0" in page.content.decode()
+    assert Project.objects.get().money_a_day is None
+
+
+def test_what_was_spent_is_shown_and_cannot_be_changed(staff):
+    project = ProjectFactory(name="acme", posts_a_day=5000)
+    row = spend(project, posts=1200, posts_reserved=34, money=Decimal("6"))
+    spend(project, day=now().date() - timedelta(days=60), posts=987_654)
+
+    page = staff.get(change(project)).content.decode()
+
+    assert "1,234 tweet-days, $6.17" in page
+    assert "3,766 tweet-days" in page
+    assert "987654" not in page
+    assert 'name="spending-0-posts"' not in page
+    staff.post(change(project), {"name": "acme", **PRICES, **NO_ROWS, "stops": "9"})
+    row.refresh_from_db()
+    assert row.posts == 1200
+    assert Project.objects.get().stops == 0
+
+
+def test_the_list_tells_the_state_of_each_project(staff):
+    short = ProjectFactory(
+        posts_a_day=10, rationed_at=now(), needs=50, waiting=40,
+        runs_dry_at=datetime(2099, 1, 1, 14, 20, tzinfo=UTC),
+    )  # fmt: skip
+    spend(short, posts=4)
+    ProjectFactory(
+        stopped_until=datetime(2099, 1, 1, 9, tzinfo=UTC), stopped_because="402", stops=1,
+        usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000, cap_reset_day=7,
+    )  # fmt: skip
+
+    page = staff.get(LIST).content.decode()
+
+    assert "4 tweet-days, $0.00" in page
+    assert "6 tweet-days" in page
+    assert "runs dry at 14:20 UTC; about 40 tweets wait until 00:00 UTC" in page
+    assert "until 2099-01-01 09:00 UTC: 402" in page
+    assert "105 this month, +5 beside ours" in page
+    assert "cap 1,000, reset on day 7 of the month" in page
+
+
+def test_more_projects_cost_the_list_no_more_queries(staff, django_assert_num_queries):
+    ProjectFactory()
+    with CaptureQueriesContext(connection) as one:
+        staff.get(LIST)
+    for project in ProjectFactory.create_batch(8, posts_a_day=100):
+        spend(project, posts=1)
+
+    with django_assert_num_queries(len(one)):
+        staff.get(LIST)
+
+
+def test_a_stopped_project_goes_on_and_the_queue_with_it(staff):
+    stopped = ProjectFactory(
+        stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
+    )
+    other = ProjectFactory(stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=1)
+    held = {"held_until": now() + timedelta(hours=1), "held_because": "402"}
+    queue = Namespace.objects.filter(pk="tweet:update")
+    queue.update(**held)
+
+    page = act(staff, LIST, "go_on", stopped.pk)
+
+    stopped.refresh_from_db()
+    other.refresh_from_db()
+    assert (stopped.stopped_until, stopped.stopped_because, stopped.stops) == (None, "", 0)
+    assert other.stops == 1
+    assert queue.get().held_until is None
+    assert said(page) == ["Going on with 1: X is asked again with the next batch."]
+
+
+def test_going_on_lifts_no_hold_of_an_outage(staff):
+    stopped = ProjectFactory(
+        stopped_until=now() + timedelta(hours=1), stopped_because="402", stops=3
+    )
+    queue = Namespace.objects.filter(pk="tweet:update")
+    queue.update(held_until=now() + timedelta(hours=1), held_because="503", failures=4)
+
+    act(staff, LIST, "go_on", stopped.pk)
+
+    assert queue.get().held_because == "503"
+
+
+def test_a_project_with_apps_is_not_deleted(staff):
+    project = AppFactory().project
+
+    page = staff.post(f"{LIST}{project.pk}/delete/", {"post": "yes"}, follow=True)
+
+    assert "protected" in page.content.decode()
+    assert Project.objects.filter(pk=project.pk).exists()
+
+
+def test_an_app_moves_to_another_project(staff):
+    app, other = AppFactory(), ProjectFactory()
+    CredentialFactory(app=app)
+
+    page = staff.get(APPS).content.decode()
+    staff.post(f"{APPS}{app.pk}/change/", {"name": "renamed", "project": other.pk})
+
+    assert '<td class="field-credentials">1</td>' in page
+    app = App.objects.get(pk=app.pk)
+    assert (app.name, app.project) == ("renamed", other)
+    assert "one app per use case" in staff.get(f"{APPS}add/").content.decode()
+
+
+def test_the_list_of_credentials_shows_app_project_and_that_it_is_stopped(staff):
+    app = AppFactory(name="the app", project=ProjectFactory(name="the project"))
+    CredentialFactory(app=app)
+    Project.objects.update(stopped_until=now() + timedelta(hours=1), stopped_because="402 credits")
+
+    page = staff.get("/admin/trackers/credential/").content.decode()
+
+    for words in ("the app", "the project", "stopped", "402 credits"):
+        assert words in page

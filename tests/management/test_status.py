@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+
+from tests.conftest import PROJECT
+from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
+from trackers.xapi.models import Window
+from trackers.xapi.projects import Project, Spending
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def status(*flags):
+    out = io.StringIO()
+    call_command("status", *flags, stdout=out)
+    return json.loads(out.getvalue()) if flags else out.getvalue()
+
+
+def spend(project, **given):
+    return Spending.objects.create(project=project, **{"day": now().date(), **given})
+
+
+def test_tweet_days_of_a_credential_are_those_of_its_project():
+    app = AppFactory(name="app")
+    CredentialFactory(name="one", app=app)
+    CredentialFactory(name="two", app=app)
+    CredentialFactory(name="other")
+    spend(app.project, posts=40, posts_reserved=2)
+
+    told = {one["name"]: one for one in status("--json")["credentials"]}
+
+    assert [told[name]["tweet_days_today"] for name in ("one", "two", "other")] == [42, 42, 0]
+    assert told["one"]["tweet_days_month"] == 42
+
+
+def test_a_project_is_told_with_its_money():
+    until = now().replace(microsecond=0) + timedelta(hours=1)
+    app = AppFactory(name="acme")
+    Project.objects.update(
+        posts_a_day=100, needs=80, waiting=22, runs_dry_at=until, stopped_until=until,
+        stopped_because="402", usage_of_month=50, ours_of_month=40,
+    )  # fmt: skip
+    spend(app.project, posts=40, posts_reserved=2, money=Decimal("0.2"))
+
+    [told] = status("--json")["projects"]
+
+    iso = until.isoformat().replace("+00:00", "Z")
+    assert told == {
+        "name": "acme", "day": now().date().isoformat(),
+        "tweet_days_today": 42, "tweet_days_month": 42,
+        "money_today": 0.21, "money_month": 0.21,
+        "left_today": 58, "waiting": 22, "runs_dry_at": iso,
+        "stopped_until": iso, "stopped_because": "402", "drift": 10,
+    }  # fmt: skip
+
+
+def test_without_a_budget_nothing_is_left_to_tell():
+    AppFactory(name="acme")
+
+    [told] = status("--json")["projects"]
+
+    assert (told["left_today"], told["waiting"], told["runs_dry_at"]) == (None, 0, None)
+
+
+def test_catching_up_is_told_in_seconds_while_something_is_behind():
+    assert status("--json")["catch_up_seconds"] is None
+
+    TweetUpdateFactory.create_batch(50, due_at=now() - timedelta(minutes=1))
+    assert status("--json")["catch_up_seconds"] is None  # There is no credential.
+
+    Window.objects.create(
+        app=CredentialFactory().app, endpoint="GET /2/tweets", limit=9, remaining=9,
+        resets_at=now(), seen_at=now(), learned_at=now(),
+    )  # fmt: skip
+    assert status("--json")["catch_up_seconds"] == 50
+
+
+def test_the_words_for_people_have_it_too():
+    AppFactory(name="acme")
+
+    told = status()
+
+    assert "catch_up_seconds: unknown" in told
+    assert "name acme, day" in told
+
+
+def test_every_name_of_the_object_is_in_the_document():
+    CredentialFactory()
+    document = (PROJECT / "docs" / "commands.md").read_text()
+    told = status("--json")
+
+    names = {*told, *told["projects"][0], *told["credentials"][0], *told["namespaces"][0]}
+    assert {name for name in names if name not in document} == set()

@@ -1,0 +1,193 @@
+"""The panel of money, over rows as the ledger and the rations write them."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import CredentialFactory, ProjectFactory
+from trackers.xapi import ledger
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.models import Window
+from trackers.xapi.projects import Project, Spending
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOUR = timedelta(hours=1)
+AT_14_20 = datetime(2099, 1, 1, 14, 20, tzinfo=UTC)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def project(**given):
+    CredentialFactory(name="acme")
+    Project.objects.update(**given)
+    return Project.objects.get()
+
+
+def spend(project, day=None, **given):
+    return Spending.objects.create(project=project, day=day or now().date(), **given)
+
+
+def page(staff):
+    """The page's text as it is read, and its markup."""
+    html = staff.get("/operations/").content.decode()
+    apart = re.sub(r"</?(strong|a|time)\b[^>]*>", "", html)
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", apart)), html
+
+
+def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff):
+    payer = project(posts_a_day=5000, money_a_day=Decimal("25"))
+    spend(payer, posts=2000, posts_reserved=100, users=10, users_reserved=2, money=Decimal("10.1"))
+
+    words, html = page(staff)
+
+    assert '<meter min="0" max="5000" high="4500" optimum="0" value="2100"' in html
+    # 10.10, and 100 posts at half a cent and 2 accounts at a cent that are reserved.
+    assert '<data value="10.62" title="10.62">$10.62</data>' in html
+    assert re.search(r"Money today \$10\.62 \$10\.62 of \$25\.00", words)
+
+
+def test_the_month_is_the_sum_of_its_days(staff):
+    payer = project(posts_a_month=100_000)
+    today = now().date()
+    spend(payer, posts=30, money=Decimal("0.15"))
+    for other in {today.replace(day=1), today.replace(day=28)} - {today}:
+        spend(payer, day=other, posts=1000, money=Decimal("5"))
+    spend(payer, day=today.replace(day=1) - timedelta(days=1), posts=7_000_000)
+
+    months = 30 + 1000 * len({today.replace(day=1), today.replace(day=28)} - {today})
+    _, html = page(staff)
+
+    assert f'max="100000" high="90000" optimum="0" value="{months}"' in html
+    assert "7,000,0" not in html
+
+
+def test_the_day_is_that_of_xs_clock(staff):
+    payer = project(posts_a_day=1000)
+    at = datetime(2026, 3, 10, 23, 59, tzinfo=UTC)
+    seen = WindowSeen("GET /2/tweets", 900, 899, at + HOUR, at)
+    Window.objects.create(
+        app=payer.apps.get(), endpoint=seen.endpoint, limit=900, remaining=899,
+        resets_at=seen.resets_at, seen_at=at, learned_at=now(),
+    )  # fmt: skip
+    spend(payer, day=date(2026, 3, 10), posts=321)
+    spend(payer, posts=5)
+    assert ledger.purses()[0].day == date(2026, 3, 10)
+
+    assert 'value="321"' in page(staff)[1]
+
+
+def test_without_a_budget_the_admin_is_a_click_away(staff):
+    payer = project()
+    spend(payer, posts=12)
+
+    words, html = page(staff)
+
+    assert "no budget set: set one in the admin" in words
+    assert f'href="/admin/trackers/project/{payer.pk}/change/"' in html
+    assert "Nothing limits what is spent." in words
+    assert '<meter min="0" max="' not in html
+
+
+def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
+    project(money_a_month=Decimal("3100"))
+
+    words, _ = page(staff)
+    left = ledger.purses()[0].left
+
+    assert re.search(rf"Tweet-days today \S+ \S+ of {left:,} what other budgets leave", words)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (
+            {"waiting": 0, "needs": 700},
+            "Enough for today: about 700 more tweet-days are needed, 1,000 are left.",
+        ),
+        (
+            {"waiting": 1200, "needs": 2200, "runs_dry_at": AT_14_20},
+            "Runs dry at 14:20 UTC: about 1,200 tweets wait until 00:00 UTC, the oldest first.",
+        ),
+        (
+            {"waiting": 1200, "needs": 2200},
+            "Not enough for today: about 1,200 tweets wait until 00:00 UTC, the oldest first.",
+        ),
+        (
+            {"waiting": 1200, "needs": 1200, "posts_a_day": 0},
+            "Ran dry: about 1,200 tweets wait until 00:00 UTC, the oldest first.",
+        ),
+        ({}, "1,000 tweet-days are left today; what the day needs is not known yet."),
+    ],
+)  # fmt: skip
+def test_whether_the_money_lasts_is_a_sentence(staff, given, sentence):
+    reckoned = now() if given else None
+    project(**{"posts_a_day": 1000, "rationed_at": reckoned, **given})
+
+    assert sentence in page(staff)[0]
+
+
+def test_a_forecast_that_nobody_renewed_is_not_told_as_if_it_were_of_now(staff):
+    project(posts_a_day=1000, rationed_at=now() - HOUR, needs=5, waiting=0)
+
+    words, _ = page(staff)
+
+    assert "what the day needs was last reckoned 1 h ago" in words
+    assert "Enough for today" not in words
+
+
+def test_a_stopped_project_says_until_when_and_what_x_said(staff):
+    said = "402 Payment Required: credits depleted"
+    project(stopped_until=now() + HOUR, stopped_because=said, stops=1)
+
+    words, html = page(staff)
+
+    assert re.search(rf"acme stopped .*? It is asked again in 59 min\. X said: {said}", words)
+    assert "The project acme is stopped." in words
+    # The credential below it too, with the reason.
+    assert html.count('<span class="badge stopped">stopped</span>') == 2
+    assert html.count(said) == 3
+    assert "The project acme is stopped." in staff.get("/operations/strip/").content.decode()
+
+
+def test_xs_own_count_is_shown_with_its_drift_and_the_cap(staff):
+    project(
+        usage_read_at=now(), usage_of_month=10_050, ours_of_month=10_000, cap=2_000_000,
+        cap_reset_day=15,
+    )  # fmt: skip
+
+    words, _ = page(staff)
+
+    assert "X counts 10,050 this month, +50 beside our count" in words
+    assert "cap 2,000,000, reset on day 15 of the month" in words
+
+    Project.objects.update(ours_of_month=10_050)
+    assert "X counts 10,050 this month, as we do" in page(staff)[0]
+
+    Project.objects.update(usage_problem="403 Client Forbidden")
+    assert "could not be read: 403 Client Forbidden" in page(staff)[0]
+
+
+def test_the_rule_of_x_stands_under_the_credentials(staff):
+    project()
+
+    assert "one app per use case" in page(staff)[0]
+
+
+def test_more_projects_cost_no_more_queries(staff, django_assert_num_queries):
+    CredentialFactory(name="a")
+    with CaptureQueriesContext(connection) as one:
+        staff.get("/operations/")
+    for name in "bcdefg":
+        CredentialFactory(name=name)
+    ProjectFactory.create_batch(5, posts_a_day=100)
+
+    with django_assert_num_queries(len(one)):
+        staff.get("/operations/")

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
+from trackers.jobs.figures import figures
+from trackers.jobs.models import Namespace, Tally
+from trackers.schedule.capacity import Capacity, capacity, demand
+from trackers.schedule.forecast import catch_up, forecast
+from trackers.schedule.intervals import Plan, Tier, current
+from trackers.xapi.models import Credential, Window
+from trackers.xapi.projects import Project
+
+HELD_FOR = timedelta(minutes=5)
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def expected(*, due=3000, windows=20.0, workers=None, demand=10.0, held_for=timedelta(0)):
+    return catch_up(
+        due=due, capacity=Capacity(windows, workers), demand=demand, held_for=held_for
+    )  # fmt: skip
+
+
+def test_what_is_due_is_done_with_what_the_plan_leaves_of_the_windows():
+    found = expected(due=3000, windows=20.0, demand=10.0)
+
+    assert (found.state, found.length) == ("soon", timedelta(seconds=300))
+
+
+def test_workers_that_are_slower_than_the_windows_are_the_bound():
+    assert expected(windows=100.0, workers=20.0).length == timedelta(seconds=300)
+
+
+def test_a_hold_that_ends_is_waited_for_first():
+    found = expected(held_for=HELD_FOR)
+
+    assert found.length == timedelta(seconds=300) + HELD_FOR
+    assert not found.after_outage
+
+
+def test_in_an_outage_the_time_begins_when_x_answers_again():
+    found = expected(held_for=None)
+
+    assert (found.length, found.after_outage) == (timedelta(seconds=300), True)
+
+
+@pytest.mark.parametrize(
+    ("windows", "workers", "by"),
+    [(10.0, None, "credentials"), (5.0, 30.0, "credentials"), (30.0, 9.0, "workers")],
+)
+def test_no_more_than_the_plan_needs_never_catches_up(windows, workers, by):
+    found = expected(windows=windows, workers=workers)
+
+    assert (found.state, found.limited_by, found.length) == ("never", by, None)
+
+
+def test_without_any_bound_nobody_can_tell():
+    assert expected(windows=None).state == "unknown"
+
+
+# Below: on rows. Committed, since now() stands still within a transaction.
+on_rows = pytest.mark.django_db(transaction=True)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def window(app, limit=900, **given):
+    return Window.objects.create(
+        app=app, endpoint="GET /2/tweets", limit=limit, remaining=limit,
+        resets_at=now() + HOUR, seen_at=now(), learned_at=now(), **given,
+    )  # fmt: skip
+
+
+@on_rows
+def test_the_plan_needs_the_tweets_of_each_tier_once_in_its_interval():
+    plan = Plan((Tier(HOUR, MINUTE), Tier(DAY, HOUR)))
+    for age, count in ((timedelta(minutes=5), 60), (timedelta(hours=5), 36), (10 * DAY, 500)):
+        for low in range(count):
+            TweetUpdateFactory(key=id_born(now() - age, low))
+    TweetUpdateFactory(key=20)  # From before the ids carried a time: past the last tier.
+
+    assert demand(plan, now=now()) == pytest.approx(60 / 60 + 36 / 3600)
+
+
+@on_rows
+def test_tokens_of_one_app_share_a_window_and_users_have_their_own():
+    app = AppFactory(name="shared")
+    CredentialFactory(app=app)
+    CredentialFactory(app=app)
+    window(app, 900)
+    user = CredentialFactory(app=app, kind="oauth2")
+    window(app, 90, credential=user)
+
+    assert capacity(100).windows == pytest.approx((900 + 90) * 100 / 900)
+
+
+@on_rows
+def test_the_disabled_and_the_stopped_add_nothing():
+    for name in ("one", "disabled", "stopped"):
+        window(CredentialFactory(name=name).app)
+    Credential.objects.get(name="disabled").disable("X refused it", now=now())
+    Project.objects.filter(name="stopped").update(stopped_until=now() + HOUR)
+
+    assert capacity(100).windows == pytest.approx(100)
+
+
+def minute(back, *, asked, late_place):
+    late = [0] * (len(Tally.LATENESS) + 1)
+    late[late_place] = asked
+    at = now().replace(second=0, microsecond=0) - back * MINUTE
+    for pid in (1, 2):
+        Tally.objects.create(
+            namespace="tweet:update", minute=at, host="h", pid=pid, batches=1,
+            asked=asked // 2, measured=asked // 2, late=[one // 2 for one in late],
+        )  # fmt: skip
+
+
+PUNCTUAL, LATE = 2, 10
+
+
+@on_rows
+def test_the_workers_best_minute_counts_when_they_were_behind_in_it():
+    minute(30, asked=1200, late_place=PUNCTUAL)
+    minute(20, asked=60, late_place=LATE)
+    assert capacity(100).workers is None
+
+    minute(10, asked=6000, late_place=LATE)
+    assert capacity(100).workers == pytest.approx(100)
+
+
+def behind(count=1000, *, limit=900):
+    """So many tweets of five hours that were due a minute ago, and a window."""
+    born = now() - timedelta(hours=5)
+    for low in range(count):
+        TweetUpdateFactory(key=id_born(born, low), due_at=now() - MINUTE)
+    return window(CredentialFactory().app, limit)
+
+
+def told():
+    at, plan = current()
+    return forecast(plan, figures(), now=at)
+
+
+@on_rows
+def test_the_figures_of_the_queue_make_the_forecast():
+    assert told().state == "fresh"
+
+    behind(1000, limit=900)
+
+    assert told().length.total_seconds() == pytest.approx(1000 / (100 - 1000 / 3600), rel=1e-3)
+
+
+@on_rows
+def test_a_pause_and_an_outage_change_it():
+    behind(10)
+    queue = Namespace.objects.filter(pk="tweet:update")
+
+    queue.update(failures=3, held_until=now() + HELD_FOR, held_because="503")
+    assert told().after_outage
+    queue.update(failures=0)
+    assert told().length > timedelta(minutes=4)
+    queue.update(paused=True)
+    assert (told().state, told().why) == ("unknown", "The queue is paused.")
+
+
+@on_rows
+def test_with_nobody_to_ask_with_nobody_can_tell():
+    behind(10)
+    Project.objects.update(stopped_until=now() + HOUR)
+
+    assert (told().state, told().why) == ("unknown", "No credential may be used now.")

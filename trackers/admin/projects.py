@@ -1,0 +1,213 @@
+"""Projects that X bills and their apps: budgets go in, what was spent is shown beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ChangeList
+from django.db import models
+from django.db.models import Count, QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+
+from trackers.jobs.models import Namespace
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.xapi.books import Books, books
+from trackers.xapi.projects import App, Project, Spending
+
+DAYS_SHOWN = timedelta(days=31)
+BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
+PRICES = ("price_of_a_post", "price_of_a_user")
+SPREAD = (
+    "No limit when empty. Without a budget for the day, what is left is spread evenly over the "
+    "days that are left."
+)
+NOW = (
+    "today", "this_month", "left_today", "forecast", "stopped_until", "stopped_because", "x_counts",
+)  # fmt: skip
+
+
+class ProjectForm(forms.ModelForm):
+    class Meta:
+        model = Project
+        fields = ("name", *BUDGETS, *PRICES)
+        help_texts = {
+            "name": "As you like; X's own name for it helps.",
+            "posts_a_day": "How many different tweets may be looked up on one day. "
+            "No limit when empty.",
+            "posts_a_month": f"Each tweet counts once on each day it is looked up. {SPREAD}",
+            "money_a_day": "No limit when empty. What is reached first counts: this or tweet-days.",
+            "money_a_month": SPREAD,
+        }
+
+
+class SpendingInline(admin.TabularInline):
+    model = Spending
+    verbose_name_plural = "spent on the last days (UTC, by X's clock)"
+    extra = 0
+    fields = readonly_fields = (
+        "day", "posts", "posts_reserved", "users", "users_reserved", "dollars", "x_counted",
+    )  # fmt: skip
+    can_delete = False
+
+    @admin.display(description="US dollars")
+    def dollars(self, spending: Spending) -> str:
+        return f"{spending.money:,.2f}"
+
+    @admin.display(description="posts as X counted")
+    def x_counted(self, spending: Spending) -> str:
+        return "not told" if spending.told_posts is None else f"{spending.told_posts}"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Spending]:
+        since = timezone.now().date() - DAYS_SHOWN
+        return super().get_queryset(request).filter(day__gte=since)
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+@admin.register(Project)
+class ProjectAdmin(admin.ModelAdmin):
+    form = ProjectForm
+    list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
+    readonly_fields = NOW
+    fieldsets = (
+        (None, {"fields": ("name",)}),
+        (
+            "Budgets",
+            {
+                "fields": BUDGETS,
+                "description": "X bills a tweet once a UTC day, however often it is looked up: "
+                "that is a tweet-day. When a budget is used up, what was paid for today goes on "
+                "being refreshed; the other tweets wait for the next UTC day, the oldest first.",
+            },
+        ),
+        (
+            "Prices",
+            {"fields": PRICES, "description": "As on X's bill; money is reckoned with them."},
+        ),
+        ("Now", {"fields": NOW}),
+    )
+    inlines = (SpendingInline,)
+    actions = ("go_on",)
+
+    # What was spent is read once for all rows, not once for each.
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        found = super().get_changelist_instance(request)
+        bring_books(found.result_list)
+        return found
+
+    def get_object(self, request: HttpRequest, *args: Any, **given: Any) -> Project | None:
+        project = super().get_object(request, *args, **given)
+        bring_books([project] if project else [])
+        return project
+
+    @admin.display(description="today")
+    def today(self, project: Project) -> str:
+        found = books_of(project)
+        return spoken(found.spent.posts_today, found.spent.money_today) if found else "-"
+
+    @admin.display(description="this month")
+    def this_month(self, project: Project) -> str:
+        found = books_of(project)
+        return spoken(found.spent.posts_month, found.spent.money_month) if found else "-"
+
+    @admin.display(description="left today")
+    def left_today(self, project: Project) -> str:
+        found = books_of(project)
+        if found is None:
+            return "-"
+        return "no limit" if found.left is None else f"{found.left:,} tweet-days"
+
+    @admin.display(description="forecast")
+    def forecast(self, project: Project) -> str:
+        found = books_of(project)
+        if found is None or found.left is None or project.needs is None:
+            return "-"
+        if not project.waiting:
+            return f"enough for today: about {project.needs:,} more are needed"
+        dry = f"runs dry at {project.runs_dry_at:%H:%M} UTC; " if project.runs_dry_at else ""
+        return f"{dry}about {project.waiting:,} tweets wait until 00:00 UTC, the oldest first"
+
+    @admin.display(description="stopped")
+    def stopped(self, project: Project) -> str:
+        if not project.stopped_because:
+            return ""
+        return f"until {clock(project.stopped_until)}: {project.stopped_because}"
+
+    @admin.display(description="X's own count")
+    def x_counts(self, project: Project) -> str:
+        if project.usage_problem:
+            return project.usage_problem
+        if project.usage_read_at is None:
+            return "not read yet"
+        read = f"read {clock(project.usage_read_at)}"
+        cap = "" if project.cap is None else f"; cap {project.cap:,}"
+        if cap and project.cap_reset_day:
+            cap += f", reset on day {project.cap_reset_day} of the month"
+        if project.drift is None:
+            return f"no day that we know, {read}{cap}"
+        return f"{project.usage_of_month:,} this month, {project.drift:+,} beside ours, {read}{cap}"
+
+    @admin.action(description="Go on: X has money again", permissions=["change"])
+    def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> None:
+        stopped = chosen.exclude(stopped_because="", stopped_until=None, stops=0)
+        count = stopped.update(stopped_until=None, stopped_because="", stops=0)
+        if count:
+            # Held until the first of the stopped would have been asked again; not while X fails.
+            held = Namespace.objects.filter(pk=TWEET_UPDATE, failures=0)
+            held.update(held_until=None, held_because="")
+        said = f"Going on with {count}: X is asked again with the next batch."
+        self.message_user(request, said, messages.SUCCESS)
+
+
+def bring_books(projects: Iterable[Project]) -> None:
+    found = {one.project.pk: one for one in books()}
+    for project in projects:
+        setattr(project, "books", found.get(project.pk))  # noqa: B010
+
+
+def books_of(project: Project) -> Books | None:
+    """None for a project that is not saved yet."""
+    found: Books | None = getattr(project, "books", None)
+    return found
+
+
+def spoken(posts: int, money: Any) -> str:
+    return f"{posts:,} tweet-days, ${money:,.2f}"
+
+
+def clock(at: datetime | None) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC" if at else "-"
+
+
+class AppForm(forms.ModelForm):
+    class Meta:
+        model = App
+        fields = ("name", "project")
+        help_texts = {
+            "name": "As you like; X's own name for it helps. Its bearer tokens share one window.",
+            "project": "Who pays: X bills the project that the app belongs to. X's rule is one app "
+            "per use case.",
+        }
+
+
+@admin.register(App)
+class AppAdmin(admin.ModelAdmin):
+    form = AppForm
+    list_display = ("name", "project", "credentials")
+    list_select_related = ("project",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[App]:
+        return super().get_queryset(request).annotate(count=Count("credentials"))
+
+    @admin.display(description="credentials", ordering="count")
+    def credentials(self, app: App) -> int:
+        return getattr(app, "count", 0)

@@ -1,0 +1,111 @@
+"""How many tweets a second the plan needs, X's windows allow, and the workers have managed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from trackers.jobs.models import Tally
+from trackers.jobs.queue import on
+from trackers.schedule.intervals import Plan
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.snowflake import first_id_at
+from trackers.xapi.endpoints import TWEETS
+from tweetwatch.database import array, cursor
+
+# X's windows of the tweets' endpoints are a quarter of an hour.
+WINDOW_SECONDS = 900
+
+# Ids carry their time, so one walk over the narrow queue tells the tiers, without the tweets.
+# Tallies would be cheaper still, but they tell what was done: not what the plan needs since a
+# person changed it, or since a file of tweets came in during the trouble.
+BY_TIER = """
+    SELECT width_bucket(key, %(bounds)s::bigint[]), count(*) FROM {job} GROUP BY 1
+"""
+
+# Who may be asked with now, and their windows as X told of them (null: of none), each once: an
+# app's bearer tokens share theirs.
+WINDOWS = """
+    WITH usable AS (
+        SELECT c.app_id, CASE WHEN c.kind <> 'bearer' THEN c.id END AS holder,
+               %(endpoints)s::jsonb ->> c.api AS endpoint
+        FROM trackers_credential c
+        JOIN trackers_app a ON a.id = c.app_id
+        JOIN trackers_project p ON p.id = a.project_id
+        WHERE c.disabled_at IS NULL
+          AND (p.stopped_until IS NULL OR p.stopped_until <= now())
+    )
+    SELECT EXISTS (SELECT FROM usable), (
+        SELECT sum(w.limit) FROM trackers_window w
+        WHERE EXISTS (SELECT FROM usable u
+                      WHERE u.app_id = w.app_id AND u.endpoint = w.endpoint
+                        AND u.holder IS NOT DISTINCT FROM w.credential_id))
+"""
+
+# The minute of the last day in which most was done, and whether most of it came late: only then
+# did the workers do all they could, and not just all there was to do.
+BEST_MINUTE = """
+    WITH best AS (
+        SELECT minute, sum(asked) AS asked
+        FROM trackers_tally
+        WHERE namespace = %(namespace)s AND minute >= now() - interval '1 day'
+          AND minute < date_trunc('minute', now())
+        GROUP BY minute ORDER BY asked DESC LIMIT 1
+    )
+    SELECT best.asked::float8 / 60,
+           2 * sum(late.count::int) FILTER (WHERE late.place > %(punctual)s) > sum(late.count::int)
+    FROM best JOIN trackers_tally t ON t.namespace = %(namespace)s AND t.minute = best.minute
+    CROSS JOIN LATERAL jsonb_array_elements_text(t.late) WITH ORDINALITY AS late(count, place)
+    GROUP BY best.asked
+"""
+PUNCTUAL_UP_TO = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Tweets a second. None: not known, so no bound. `usable`: somebody may ask."""
+
+    windows: float | None
+    workers: float | None
+    usable: bool = True
+
+    @property
+    def least(self) -> float | None:
+        return min(
+            (rate for rate in (self.windows, self.workers) if rate is not None), default=None
+        )
+
+
+def demand(plan: Plan, *, now: datetime) -> float:
+    """Tweets a second that keep all that is scheduled fresh by its age, as the plan wants it."""
+    oldest_first = plan.tiers[::-1]
+    bounds = [
+        first_id_at(int((now - tier.younger_than).timestamp() * 1000)) for tier in oldest_first
+    ]
+    with cursor() as db:
+        counts = dict(db.execute(on(TWEET_UPDATE, BY_TIER), {"bounds": array(bounds)}).fetchall())
+    return sum(
+        counts.get(place, 0) / tier.every.total_seconds()
+        for place, tier in enumerate(oldest_first, start=1)
+    )
+
+
+def capacity(batch_size: int) -> Capacity:
+    """What the usable windows allow on average, and what the workers managed at their best."""
+    with cursor() as db:
+        found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(TWEETS))}).fetchone()
+    assert found is not None
+    usable, limit = found
+    windows = None if limit is None else limit * batch_size / WINDOW_SECONDS
+    return Capacity(windows, workers_manage(), usable=usable)
+
+
+def workers_manage() -> float | None:
+    """The best minute of the last 24 hours, when the workers were behind in it; else None."""
+    punctual = Tally.LATENESS.index(PUNCTUAL_UP_TO) + 1
+    with cursor() as db:
+        found = db.execute(
+            BEST_MINUTE, {"namespace": TWEET_UPDATE, "punctual": punctual}
+        ).fetchone()
+    return found[0] if found and found[1] else None

@@ -1,0 +1,98 @@
+"""When is no tweet behind any more? What is due, over what can be done beside the daily work.
+
+due now ─┐
+capacity ─┼─> catch_up ─> Forecast, for the pages and `status`
+demand ──┘
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Literal
+
+from trackers.jobs.figures import Figures
+from trackers.jobs.models import Namespace
+from trackers.schedule.capacity import Capacity, capacity, demand
+from trackers.schedule.intervals import Plan
+from trackers.schedule.namespace import TWEET_UPDATE
+
+# A due tweet waits a little for company; behind is what waits longer than this.
+BEHIND_AFTER = 30.0
+# From this many failed requests in a row the namespace is held, until X answers (jobs.holds).
+OUTAGE = 3
+
+State = Literal["fresh", "soon", "never", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """`length` until no tweet is behind, of "soon" alone.
+
+    `after_outage`: counted from when X answers again. `limited_by` tells what "never" is due to;
+    `demand` and `allowed` are tweets a second. `why`: why it is "unknown".
+    """
+
+    state: State
+    length: timedelta | None = None
+    after_outage: bool = False
+    limited_by: Literal["", "credentials", "workers"] = ""
+    demand: float = 0.0
+    allowed: float = 0.0
+    why: str = ""
+
+
+FRESH = Forecast("fresh")
+
+
+def forecast(plan: Plan, figures: Figures, *, now: datetime) -> Forecast:
+    """Of the tweets' queue with these figures. Asks for more only while something is behind."""
+    if not is_behind(figures):
+        return FRESH
+    namespace = Namespace.objects.get(pk=TWEET_UPDATE)
+    if namespace.paused:
+        return Forecast("unknown", why="The queue is paused.")
+    return catch_up(
+        due=figures.due,
+        capacity=capacity(namespace.batch_size),
+        demand=demand(plan, now=now),
+        held_for=held_for(namespace, now=now),
+    )
+
+
+def is_behind(figures: Figures) -> bool:
+    return figures.due > 0 and figures.oldest_due_seconds > BEHIND_AFTER
+
+
+def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
+    """How long nothing is asked; None while X fails, which ends nobody knows when."""
+    if namespace.failures >= OUTAGE:
+        return None
+    until = namespace.held_until
+    return max(until - now, timedelta(0)) if until else timedelta(0)
+
+
+def catch_up(
+    *, due: int, capacity: Capacity, demand: float, held_for: timedelta | None
+) -> Forecast:
+    """The time until none of the `due` is behind, with `demand` more a second all the while.
+
+    It is rather too long than too short: what is behind is not due again until it was looked up.
+    """
+    if not capacity.usable:
+        return Forecast("unknown", why="No credential may be used now.")
+    allowed = capacity.least
+    if allowed is None:
+        return Forecast("unknown", why="X has not told of its windows yet.")
+    if allowed <= demand:
+        by: Literal["credentials", "workers"]
+        by = "credentials" if allowed == capacity.windows else "workers"
+        return Forecast("never", limited_by=by, demand=demand, allowed=allowed)
+    wait = held_for or timedelta(0)
+    return Forecast(
+        "soon",
+        length=wait + timedelta(seconds=due / (allowed - demand)),
+        after_outage=held_for is None,
+        demand=demand,
+        allowed=allowed,
+    )
