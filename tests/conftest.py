@@ -140,15 +140,26 @@ class FakeX:
         return self.get("log")["entries"]
 
     def reset(self):
-        for subject in ("faults", "credentials", "tweets", "authors", "limits", "log"):
+        subjects = ("faults", "credentials", "tweets", "authors", "limits", "posts", "lists", "log")
+        for subject in (*subjects, "stream"):
             self.delete(subject)
         many = {"token": 1_000_000, "app": 1_000_000, "window": 900}
-        endpoints = ("GET /2/tweets", "GET /2/users", "GET /1.1/statuses/lookup")
+        endpoints = (
+            "GET /2/tweets",
+            "GET /2/users",
+            "GET /1.1/statuses/lookup",
+            "GET /2/users/by",
+            "GET /2/users/:id/tweets",
+            "GET /2/users/:id/mentions",
+            "GET /2/tweets/search/recent",
+            "GET /2/lists/:id/tweets",
+        )
         self.put("limits", dict.fromkeys(endpoints, many))
         self.put("credentials", {"strict": False})
         self.put("latency", {"ms": 0})
         self.put("log", {"detail": "full"})
-        self.put("world", {"engagement": "natural"})
+        self.put("world", {"engagement": "natural", "search_newest_s": 30, "search_end_s": 10})
+        self.put("clock", {"ahead_s": 0})
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,34 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from urllib.parse import urlencode
 
 import pytest
 import requests
 
+SET_BY_TESTS = (
+    "faults",
+    "credentials",
+    "tweets",
+    "authors",
+    "posts",
+    "lists",
+    "stream",
+    "projects",
+    "log",
+    "limits",
+)
+LISTING = (
+    "GET /2/users/:id/tweets",
+    "GET /2/users/:id/mentions",
+    "GET /2/tweets/search/recent",
+    "GET /2/lists/:id/tweets",
+)
+STREAMING = (
+    "GET /2/tweets/search/stream",
+    "GET /2/tweets/search/stream/rules",
+    "POST /2/tweets/search/stream/rules",
+)
 FIELDS = "created_at,author_id,public_metrics"
 
 
@@ -56,6 +80,20 @@ class FakeX:
         shown = self.tweets(self.ids(100)).json()["data"]
         return [tweet["id"] for tweet in shown][:count]
 
+    def release(self, **flow) -> dict:
+        """Let posts appear; at once and all of them, unless the test says otherwise."""
+        at_once = {"usual_ms": 0, "late_share": 0, "very_late_share": 0}
+        return self.fake("POST", "posts", {"lag": at_once, **flow})
+
+    def visible(self, **which) -> list[dict]:
+        """What appeared so far, or is to appear by `until_ms`, first things first."""
+        return self.fake("GET", "visible?" + urlencode(which))["posts"]
+
+    def authors(self, count: int) -> list[str]:
+        """Ids of accounts that nothing befalls."""
+        known = self.fake("GET", "authors")["authors"]
+        return [author["id"] for author in known if author["steady"]][:count]
+
     def entry(self) -> dict:
         """The newest line of the log."""
         return self.fake("GET", "log")["entries"][-1]
@@ -85,7 +123,7 @@ def shared_x() -> Iterator[FakeX]:
 @pytest.fixture
 def x(shared_x: FakeX) -> FakeX:
     """The shared fake, with everything that can be set as it was at first."""
-    for subject in ("faults", "credentials", "tweets", "authors", "projects", "log", "limits"):
+    for subject in SET_BY_TESTS:
         shared_x.fake("DELETE", subject)
     many = {"token": 5000, "app": 3500, "project": None, "window": 900}
     few = {"token": 900, "app": 300, "project": None, "window": 900}
@@ -99,9 +137,11 @@ def x(shared_x: FakeX) -> FakeX:
             "GET /1.1/statuses/lookup": few,
             "GET /2/usage/tweets": {**free, "app": 50},
             "POST /2/oauth2/token": free,
+            **dict.fromkeys(LISTING, many),
+            **dict.fromkeys(STREAMING, free),
         },
     )
-    clock = {"clock_speed": 1, "billing_offset_s": 0, "allow_fake_now": False}
+    clock = {"clock_speed": 1, "ahead_s": 0, "billing_offset_s": 0, "allow_fake_now": False}
     shared_x.fake("PUT", "clock", clock)
     shared_x.fake("PUT", "credentials", {"strict": False})
     shared_x.fake("PUT", "latency", {"ms": 0, "token_ms": 0})
@@ -115,6 +155,8 @@ def x(shared_x: FakeX) -> FakeX:
             "gzip": False,
             "depleted": "credits-depleted",
             "usage_numbers": "strings",
+            "search_newest_s": 30,
+            "search_end_s": 10,
         },
     )
     return shared_x

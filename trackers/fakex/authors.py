@@ -10,6 +10,7 @@ from trackers.fakex.texts import FIRST_NAMES, LAST_NAMES
 
 AuthorState = Literal["live", "protected", "suspended"]
 NEVER = float("inf")
+LONGEST_NAME = 15
 EARLIEST_MS = 1167609600000  # 2007-01-01
 
 
@@ -49,7 +50,7 @@ def invent(number: int, *, seed: int, protected: float, suspended: float) -> Aut
     is_protected = suspended <= fate < suspended + protected
     return Author(
         id=10_000_000 + number * 7_919 + (draw >> 48) % 7_919,
-        username=f"{first}_{last}{number}".encode("ascii", "ignore").decode().lower(),
+        username=_username(f"{first}_{last}", number),
         name=f"{first} {last}",
         created_ms=EARLIEST_MS + (draw >> 20 & 0xFFFF) * 6 * HOUR,
         suspended_from=since if is_suspended else NEVER,
@@ -57,3 +58,9 @@ def invent(number: int, *, seed: int, protected: float, suspended: float) -> Aut
         # One protected account in four opens again, so that hidden tweets come back.
         protected_until=max(since, 0.0) + 6 * HOUR if draw >> 60 < 4 else NEVER,
     )
+
+
+def _username(name: str, number: int) -> str:
+    """ASCII letters, digits and _, no longer than X lets names be; the number makes it unique."""
+    plain = name.encode("ascii", "ignore").decode().lower()
+    return f"{plain[: LONGEST_NAME - len(str(number))]}{number}"

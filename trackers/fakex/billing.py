@@ -81,7 +81,13 @@ class Project:
         self._recent: deque[Charged] = deque()
 
     def charge(
-        self, posts: Collection[int], users: Collection[UserRead], *, app: str, at_ms: int
+        self,
+        posts: Collection[int],
+        users: Collection[UserRead],
+        *,
+        is_owned: bool = False,
+        app: str,
+        at_ms: int,
     ) -> Bill | Short:
         number = at_ms // DAY_MS
         day, month = self.day(number), self.month(number)
@@ -90,11 +96,12 @@ class Project:
         new_posts = set[int]() if all_paid else set(posts) - day.posts
         new_users = set(users) - day.users
         terms = self.terms
+        price = terms.price_owned_micro if is_owned else terms.price_post_micro
         bill = Bill(
             number,
             len(new_posts),
             len(new_users),
-            len(new_posts) * terms.price_post_micro + len(new_users) * terms.price_user_micro,
+            len(new_posts) * price + len(new_users) * terms.price_user_micro,
         )
         if short := self._short(bill, month):
             day.refused += 1

@@ -12,12 +12,16 @@ Kind = Literal["bearer", "oauth1", "oauth2"]
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Windows and money are nested: token < app < project."""
+    """Windows and money are nested: token < app < project.
+
+    `user` is the id of the account whose own posts are read at the price of owned ones.
+    """
 
     name: str
     app: str
     project: str
     kind: Kind = "bearer"
+    user: str = ""
 
 
 def fingerprint(secret: str) -> str:
@@ -28,4 +32,4 @@ def read_caller(given: Mapping[str, Any], kind: Kind, *, secret: str, app: str =
     """As registered; without an app of its own, a token's app is `app` or itself alone."""
     name = given.get("name") or fingerprint(secret)
     app = given.get("app") or (fingerprint(app) if app else name)
-    return Caller(name, app, given.get("project") or app, kind)
+    return Caller(name, app, given.get("project") or app, kind, str(given.get("user_id") or ""))

@@ -1,4 +1,6 @@
-"""Two times: real time, which is on the wire, and world time, in which engagement happens.
+"""Two times: X's own, which is on the wire, and world time, in which engagement happens.
+
+X's is real time, or as far ahead of it as was set, so that clients meet a clock not like theirs.
 
 World time runs `speed` times as fast from the world's start; a change of speed never makes it jump.
 """
@@ -15,7 +17,7 @@ def real_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From real instant `from_ms` on world time runs at `speed`; `elapsed_ms` had run before."""
+    """From X's instant `from_ms` on world time runs at `speed`; `elapsed_ms` had run before."""
 
     from_ms: int
     elapsed_ms: float
@@ -23,9 +25,13 @@ class Stretch:
 
 
 class Clock:
-    def __init__(self, *, start_ms: int, speed: float) -> None:
-        self.start_ms = start_ms
+    def __init__(self, *, start_ms: int, speed: float, ahead_ms: int = 0) -> None:
+        self.start_ms, self.ahead_ms = start_ms, ahead_ms
         self._stretches = [Stretch(start_ms, 0.0, speed)]
+
+    def now_ms(self) -> int:
+        """X's time; every instant on the wire, and every one given to the others here, is in it."""
+        return real_ms() + self.ahead_ms
 
     @property
     def speed(self) -> float:
@@ -36,7 +42,7 @@ class Clock:
         self._stretches.append(Stretch(now_ms, self.elapsed_ms(now_ms), speed))
 
     def elapsed_ms(self, at_ms: int) -> float:
-        """World milliseconds run between the world's start and the real instant `at_ms`."""
+        """World milliseconds run between the world's start and the instant `at_ms`."""
         for stretch in reversed(self._stretches):
             if at_ms >= stretch.from_ms:
                 return stretch.elapsed_ms + (at_ms - stretch.from_ms) * stretch.speed
@@ -46,6 +52,7 @@ class Clock:
         return {
             "start_ms": self.start_ms,
             "now_ms": now_ms,
-            "world_ms": round(self.start_ms + self.elapsed_ms(now_ms)),
+            "world_ms": round(self.start_ms + max(0.0, self.elapsed_ms(now_ms))),
             "clock_speed": self.speed,
+            "ahead_s": self.ahead_ms / 1000,
         }

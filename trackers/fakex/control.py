@@ -13,10 +13,12 @@ from urllib.parse import parse_qsl
 import orjson
 from aiohttp import web
 
-from trackers.fakex.authors import Author
 from trackers.fakex.billing import DAY_MS, day_name
 from trackers.fakex.clock import real_ms
 from trackers.fakex.control_accounts import Accounts, Act, Body, Query
+from trackers.fakex.control_people import People
+from trackers.fakex.control_posts import Appearing
+from trackers.fakex.control_stream import StreamControl
 from trackers.fakex.log import tell
 from trackers.fakex.overrides import read_override
 from trackers.fakex.settings import Settings
@@ -30,7 +32,7 @@ NATURE = {field.name for field in fields(Nature)}
 ELSEWHERE = {"keep", "latency_ms", "token_latency_ms", "allow_fake_now"}
 SETTINGS = {field.name for field in fields(Settings)} - ELSEWHERE
 CHOICES = {"depleted": ("credits", "credits-depleted"), "usage_numbers": ("strings", "ints")}
-CLOCK = {"clock_speed", "billing_offset_s", "allow_fake_now"}
+CLOCK = {"clock_speed", "ahead_s", "billing_offset_s", "allow_fake_now"}
 
 
 class Control:
@@ -44,9 +46,6 @@ class Control:
             ("GET", "tweets"): self._show_tweet,
             ("PUT", "tweets"): self._override_tweets,
             ("DELETE", "tweets"): self._lift_tweets,
-            ("GET", "authors"): self._show_authors,
-            ("PUT", "authors"): self._override_author,
-            ("DELETE", "authors"): self._lift_authors,
             ("GET", "limits"): self._show_limits,
             ("PUT", "limits"): self._set_limits,
             ("DELETE", "limits"): self._reopen_windows,
@@ -59,6 +58,9 @@ class Control:
             ("DELETE", "log"): self._clear_log,
             ("GET", "totals"): self._show_totals,
             **Accounts(x).acts,
+            **People(x).acts,
+            **Appearing(x).acts,
+            **StreamControl(x).acts,
         }
 
     async def handle(self, http: web.BaseRequest, path: str, query: str) -> web.StreamResponse:
@@ -80,7 +82,7 @@ class Control:
             return _json({"error": str(error)}, 400)
 
     def _show_clock(self, _rest: str, _query: Query, _body: Body) -> Any:
-        x, now_ms = self._x, real_ms()
+        x, now_ms = self._x, self._x.now_ms()
         return {
             **x.world.clock.to_dict(now_ms),
             "billing_offset_s": x.ledger.offset_ms / 1000,
@@ -93,10 +95,12 @@ class Control:
             raise ValueError(f"unknown: {', '.join(sorted(unknown)) if body else 'nothing given'}")
         x, speed = self._x, float(body.get("clock_speed", self._x.world.clock.speed))
         offset_s = float(body.get("billing_offset_s", x.ledger.offset_ms / 1000))
+        ahead_ms = round(1000 * float(body.get("ahead_s", x.world.clock.ahead_ms / 1000)))
         if not speed > 0:
             raise ValueError("clock_speed must be above 0")
+        x.world.clock.ahead_ms = ahead_ms
         if "clock_speed" in body:
-            x.world.clock.change(speed, now_ms=real_ms())
+            x.world.clock.change(speed, now_ms=x.now_ms())
         x.ledger.offset_ms = round(1000 * offset_s)
         x.settings.allow_fake_now = bool(body.get("allow_fake_now", x.settings.allow_fake_now))
         return self._show_clock(rest, query, body)
@@ -118,19 +122,21 @@ class Control:
         if body.get("engagement", "natural") not in ("natural", "busy"):
             raise ValueError("engagement is natural or busy")
         x = self._x
+        if "authors" in body and (x.world.lists or x.world.flows.flows):
+            raise ValueError("there are lists or posts of the authors: forget these first")
         nature = {n: type(getattr(Nature(), n))(body[n]) for n in NATURE.intersection(body)}
         if nature:
             x.replace_world(replace(x.world, nature=replace(x.world.nature, **nature)))
         for name in SETTINGS.intersection(body):
             if name in CHOICES and body[name] not in CHOICES[name]:
                 raise ValueError(f"{name} is one of {', '.join(CHOICES[name])}")
-            setattr(x.settings, name, body[name])
+            setattr(x.settings, name, _kind_of(name)(body[name]))
         x.credentials.canonical_base = x.settings.canonical_base
         return self._show_world(rest, query, body)
 
     def _show_tweet(self, rest: str, query: Query, _body: Body) -> Any:
         world = self._x.world
-        at_ms = int(query.get("at_ms", real_ms()))
+        at_ms = int(query.get("at_ms", self._x.now_ms()))
         tweet, moment = world.traits(int(rest)), world.moment(at_ms)
         if tweet is None:
             return {"id": rest, "exists": False, "at_ms": at_ms, "answer": "not_found"}
@@ -138,6 +144,7 @@ class Control:
         return {
             "id": rest,
             "exists": tweet.born_ms <= at_ms,
+            "visible_at_ms": world.visible_ms(tweet.id) or tweet.born_ms,
             "at_ms": at_ms,
             "age_ms": world.age_ms(tweet, moment),
             "state": world.state(tweet, moment),
@@ -158,29 +165,6 @@ class Control:
         lifted = [int(rest)] if rest else list(world.tweets)
         self._x.replace_world(world.with_tweets(dict.fromkeys(lifted)))
         return {"lifted": len(lifted)}
-
-    def _show_authors(self, rest: str, _query: Query, _body: Body) -> Any:
-        world = self._x.world
-        people = [world.people_by_id[int(rest)]] if rest else world.people
-        return {"authors": [self._author(author) for author in people]}
-
-    def _override_author(self, rest: str, _query: Query, body: Body) -> Any:
-        author, state = self._x.world.people_by_id[int(rest)], body["state"]
-        if state not in ("live", "protected", "suspended"):
-            raise ValueError("state is live, protected or suspended")
-        self._x.replace_world(self._x.world.with_author(author.id, state))
-        return self._author(author)
-
-    def _lift_authors(self, rest: str, _query: Query, _body: Body) -> Any:
-        lifted = [int(rest)] if rest else list(self._x.world.authors)
-        for author_id in lifted:
-            self._x.replace_world(self._x.world.with_author(author_id, None))
-        return {"lifted": len(lifted)}
-
-    def _author(self, author: Author) -> dict[str, str]:
-        world = self._x.world
-        state = world.author_state(author, world.moment(real_ms()))
-        return {"id": str(author.id), "username": author.username, "state": state}
 
     def _show_limits(self, _rest: str, _query: Query, _body: Body) -> Any:
         return {endpoint: asdict(limit) for endpoint, limit in self._x.windows.limits.items()}
@@ -258,6 +242,11 @@ class Control:
 async def _read(http: web.BaseRequest) -> bytes:
     # The server's limit on bodies is for X's requests; a script of overrides may be long.
     return await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
+
+
+def _kind_of(name: str) -> type:
+    """Of what type a setting is: by its value at first."""
+    return type(getattr(Settings(), name))
 
 
 def _json(body: Any, status: int = 200) -> web.Response:

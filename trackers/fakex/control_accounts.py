@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from trackers.fakex.clock import real_ms
 from trackers.fakex.x import X
 
 Query = Mapping[str, str]
@@ -38,7 +37,7 @@ class Accounts:
         return {"strict": credentials.strict, "registered": callers + grants}
 
     def _add_credential(self, _rest: str, _query: Query, body: Body) -> Any:
-        return asdict(self._x.credentials.register(body, now_ms=real_ms()))
+        return asdict(self._x.credentials.register(body, now_ms=self._x.now_ms()))
 
     def _set_strict(self, rest: str, query: Query, body: Body) -> Any:
         self._x.credentials.strict = bool(body["strict"])
@@ -55,7 +54,7 @@ class Accounts:
         return {"projects": {name: ledger.project(name).to_dict() for name in ledger.projects}}
 
     def _set_terms(self, rest: str, query: Query, body: Body) -> Any:
-        self._x.ledger.change(rest, body, now_ms=real_ms())
+        self._x.ledger.change(rest, body, now_ms=self._x.now_ms())
         return self._show_projects(rest, query, body)
 
     def _forget_projects(self, rest: str, _query: Query, _body: Body) -> Any:

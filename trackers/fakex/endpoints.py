@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 TWEETS, USERS, USERS_BY = "GET /2/tweets", "GET /2/users", "GET /2/users/by"
 LOOKUP = "GET /1.1/statuses/lookup"
 USAGE, TOKEN = "GET /2/usage/tweets", "POST /2/oauth2/token"
+USERNAME = "GET /2/users/by/username/:username"
+USER_TWEETS, MENTIONS = "GET /2/users/:id/tweets", "GET /2/users/:id/mentions"
+SEARCH, LIST_TWEETS = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
+STREAM, RULES = "GET /2/tweets/search/stream", "GET /2/tweets/search/stream/rules"
+CHANGE_RULES = "POST /2/tweets/search/stream/rules"
 ROUTES = {
     ("GET", "/2/tweets"): TWEETS,
     ("GET", "/2/users"): USERS,
@@ -15,12 +21,26 @@ ROUTES = {
     ("POST", "/1.1/statuses/lookup.json"): LOOKUP,
     ("GET", "/2/usage/tweets"): USAGE,
     ("POST", "/2/oauth2/token"): TOKEN,
+    ("GET", "/2/tweets/search/recent"): SEARCH,
+    ("GET", "/2/tweets/search/stream"): STREAM,
+    ("GET", "/2/tweets/search/stream/rules"): RULES,
+    ("POST", "/2/tweets/search/stream/rules"): CHANGE_RULES,
 }
+# Paths with a subject in them: what comes before it, what after.
+NAMED = (
+    (re.compile(r"/2/users/by/username/([^/]+)\Z"), USERNAME),
+    (re.compile(r"/2/users/([^/]+)/tweets\Z"), USER_TWEETS),
+    (re.compile(r"/2/users/([^/]+)/mentions\Z"), MENTIONS),
+    (re.compile(r"/2/lists/([^/]+)/tweets\Z"), LIST_TWEETS),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One HTTP request to X; `target` is path and query, `form` a POST's urlencoded body."""
+    """One HTTP request to X; `target` is path and query, `form` a POST's body.
+
+    `subject` is the id or name in the path.
+    """
 
     method: str
     endpoint: str
@@ -28,3 +48,17 @@ class Request:
     query: str
     authorization: str | None
     form: str = ""
+    subject: str = ""
+
+
+def find_endpoint(method: str, path: str) -> tuple[str, str] | None:
+    """The endpoint and the subject that the path names, or None when X has nothing there."""
+    endpoint = ROUTES.get((method, path))
+    if endpoint is not None:
+        return endpoint, ""
+    if method != "GET":
+        return None
+    for pattern, named in NAMED:
+        if found := pattern.match(path):
+            return named, found[1]
+    return None

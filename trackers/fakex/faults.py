@@ -98,6 +98,8 @@ class Script:
         for rule in self.rules:
             if not rule.matches(endpoint, ids, token, now_ms):
                 continue
+            if rule.kind in ID_KINDS and not ids:
+                continue  # there may be some in the reply
             if rule.kind in ID_KINDS:
                 hit = _share_of([id for id in ids if not rule.ids or id in rule.ids], rule)
                 answers.update(dict.fromkeys(hit, _answer(rule)))
@@ -108,6 +110,22 @@ class Script:
             rule.fired += 1
             names.append(rule.kind)
         return Faults(reply, answers, "+".join(names)) if names else NONE
+
+    def strike_listed(
+        self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int
+    ) -> Faults:
+        """What befalls single ids of a page, of which the request knew none."""
+        if not self.rules or not ids:
+            return NONE
+        answers: dict[str, FaultAnswer] = {}
+        names: list[str] = []
+        for rule in self.rules:
+            if rule.kind in ID_KINDS and rule.matches(endpoint, ids, token, now_ms):
+                hit = _share_of([id for id in ids if not rule.ids or id in rule.ids], rule)
+                answers.update(dict.fromkeys(hit, _answer(rule)))
+                rule.fired += 1
+                names.append(rule.kind)
+        return Faults(None, answers, "+".join(names)) if names else NONE
 
 
 def _share_of(ids: Sequence[str], rule: Rule) -> Sequence[str]:

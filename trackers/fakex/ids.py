@@ -93,8 +93,16 @@ class Ids:
         if tweet_id >> 63:
             return None
         since = tweet_id >> LOW_BITS
-        place = ((tweet_id - self._offset(since)) * UNSTRIDE) & LOW_MASK
-        return since + TWEPOCH_MS if place < self.per_ms else None
+        return since + TWEPOCH_MS if self.place(tweet_id) < self.per_ms else None
+
+    def place(self, tweet_id: int) -> int:
+        """The place of a snowflake id in its millisecond, 0 to 2^22 - 1; scattered in its bits."""
+        return ((tweet_id - self._offset(tweet_id >> LOW_BITS)) * UNSTRIDE) & LOW_MASK
+
+    def put(self, born_ms: int, place: int) -> int:
+        """The snowflake id of this place in a millisecond."""
+        since = born_ms - TWEPOCH_MS
+        return since << LOW_BITS | (place * STRIDE + self._offset(since)) & LOW_MASK
 
     def id_at(self, index: int) -> int:
         """The id of tweet number `index`, 0 <= index < tweets; distinct for distinct numbers."""
@@ -106,8 +114,7 @@ class Ids:
         slot, end = turn * slots // count, (turn + 1) * slots // count
         slot += mix(self._key ^ index) % (end - slot)
         age, place = divmod(slot, self.per_ms)
-        since = self.start_ms - TWEPOCH_MS - 1 - tier.youngest_ms - age
-        return since << LOW_BITS | (place * STRIDE + self._offset(since)) & LOW_MASK
+        return self.put(self.start_ms - 1 - tier.youngest_ms - age, place)
 
     def between(self, first: int, end: int) -> Iterator[int]:
         return map(self.id_at, range(max(0, first), min(end, self.tweets)))

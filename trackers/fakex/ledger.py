@@ -29,11 +29,17 @@ class Ledger:
         *,
         posts: Collection[int] = (),
         users: Collection[UserRead] = (),
+        is_owned: bool = False,
         now_ms: int,
     ) -> Bill | Short:
-        """Book what the caller has just read, or say what the project is short of for it."""
+        """Book what the caller has just read, or say what the project is short of for it.
+
+        Posts that `is_owned` says are the caller's own are cheaper.
+        """
         project = self.project(caller.project)
-        return project.charge(posts, users, app=caller.app, at_ms=self.at(now_ms))
+        return project.charge(
+            posts, users, is_owned=is_owned, app=caller.app, at_ms=self.at(now_ms)
+        )
 
     def project(self, name: str) -> Project:
         found = self.projects.get(name)

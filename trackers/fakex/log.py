@@ -21,7 +21,10 @@ MOST_ENTRIES = 50_000  # some 120 MB of ids
 
 @dataclass(slots=True)
 class Entry:
-    """`answered` is False when the reply's body told nothing about any id."""
+    """`answered` is False when the reply's body told nothing about any id.
+
+    `query` is the path and query of what does not ask by ids, `shown` the posts of its reply.
+    """
 
     at_ms: int
     done_ms: int
@@ -37,6 +40,8 @@ class Entry:
     project: str = "-"
     bill: Bill | None = None
     refused_for: Scope | Short | None = None
+    query: str = ""
+    shown: Sequence[int] = ()
     seq: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -50,6 +55,8 @@ class Entry:
             "status": self.status,
             "fault": self.fault,
             "ids": ids,
+            "query": self.query,
+            "shown": list(map(str, self.shown)),
             "answers": self._answers(ids) if self.answered else {},
             "remaining": self.remaining,
             "refused_for": self.refused_for,

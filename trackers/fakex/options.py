@@ -9,6 +9,7 @@ from typing import Any
 import uvloop
 
 from trackers.fakex.clock import Clock, real_ms
+from trackers.fakex.control_posts import MOST_POSTS, read_flow
 from trackers.fakex.ids import Ids
 from trackers.fakex.server import serve
 from trackers.fakex.settings import Settings
@@ -26,6 +27,10 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--clock-speed", type=float, default=1.0, help="world seconds a second")
     parser.add_argument("--start", type=int, default=None, help="epoch ms of its start; now")
     parser.add_argument(
+        "--posts", type=float, default=0.0, help="posts a second that appear from the start on"
+    )
+    parser.add_argument("--ahead", type=float, default=0.0, help="seconds its clock is ahead")
+    parser.add_argument(
         "--keep", type=int, default=Settings().keep, help="tweets held ready, some 1.2 kB each"
     )
 
@@ -34,12 +39,19 @@ def run(options: dict[str, Any]) -> None:
     """Serve the world which the options describe until told to end."""
     if options["clock_speed"] <= 0:
         raise SystemExit("--clock-speed must be above 0")
-    start_ms = options["start"] if options["start"] is not None else real_ms()
+    if options["posts"] < 0:
+        raise SystemExit("--posts must be 0 or more")
+    ahead_ms = round(1000 * options["ahead"])
+    start_ms = options["start"] if options["start"] is not None else real_ms() + ahead_ms
     world = World(
         seed=options["seed"],
         ids=Ids(seed=options["seed"], tweets=options["tweets"], start_ms=start_ms),
-        clock=Clock(start_ms=start_ms, speed=options["clock_speed"]),
+        clock=Clock(start_ms=start_ms, speed=options["clock_speed"], ahead_ms=ahead_ms),
     )
+    if options["posts"]:
+        given = {"rate": options["posts"], "count": MOST_POSTS}
+        flow = read_flow(given, world, number=0, now_ms=world.clock.now_ms())
+        world = world.with_flows(world.flows.with_flow(flow))
     # A lookup makes hundreds of short-lived objects and no cycles; looking for some at every
     # seventh hundred, among all tweets held ready, would take a third of the time.
     gc.freeze()

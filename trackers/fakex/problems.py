@@ -111,6 +111,31 @@ def user_suspended(value: str, parameter: str, host: str) -> Problem:
     }
 
 
+def user_not_authorized(value: str, parameter: str, host: str) -> Problem:
+    return {
+        "resource_id": value,
+        "parameter": parameter,
+        "resource_type": "user",
+        "section": "data",
+        "title": "Authorization Error",
+        "value": value,
+        "detail": f"Sorry, you are not authorized to see the user with {parameter}: [{value}].",
+        "type": kind("not-authorized-for-resource", host),
+    }
+
+
+def list_not_found(list_id: str, host: str) -> Problem:
+    return {
+        "value": list_id,
+        "detail": f"Could not find list with id: [{list_id}].",
+        "title": "Not Found Error",
+        "resource_type": "list",
+        "parameter": "id",
+        "resource_id": list_id,
+        "type": kind("resource-not-found", host),
+    }
+
+
 def not_enrolled(host: str) -> Problem:
     return {
         "client_id": "10000000",
@@ -156,6 +181,61 @@ def too_many_connections(host: str) -> Problem:
         "connection_issue": "TooManyConnections",
         "type": kind("streaming-connection", host),
     }
+
+
+def no_rules(host: str) -> Problem:
+    return {
+        "title": "ConnectionException",
+        "detail": "Rules must be configured before connecting to this stream.",
+        "connection_issue": "RuleConfigurationIssue",
+        "type": kind("streaming-connection", host),
+    }
+
+
+def disconnected(why: str, host: str) -> Problem:
+    """The last line of a stream; `why` is its disconnect_type."""
+    return {
+        "errors": [
+            {
+                "title": "operational-disconnect",
+                "disconnect_type": why,
+                "detail": "This stream has been disconnected upstream for operational reasons.",
+                "type": kind("operational-disconnect", host),
+            }
+        ]
+    }
+
+
+def duplicate_rule(value: str, rule_id: str, host: str) -> Problem:
+    return {
+        "value": value,
+        "id": rule_id,
+        "title": "DuplicateRule",
+        "type": kind("duplicate-rules", host),
+    }
+
+
+def invalid_rule(value: str, why: str, host: str) -> Problem:
+    return {
+        "value": value,
+        "details": [why],
+        "title": "UnprocessableEntity",
+        "type": kind("invalid-rules", host),
+    }
+
+
+def too_many_rules(value: str, host: str) -> Problem:
+    return {
+        "value": value,
+        "detail": "Your app has reached the maximum number of rules.",
+        "title": "RulesCapExceeded",
+        "type": kind("rule-cap", host),
+    }
+
+
+def no_such_rule(host: str) -> Problem:
+    body = invalid_request([], host)
+    return {**body, "errors": [{"parameters": {}, "message": "Rule does not exist"}]}
 
 
 def credits(host: str) -> Problem:

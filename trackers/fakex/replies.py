@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -13,6 +13,7 @@ from multidict import CIMultiDict
 
 from trackers.fakex import problems
 from trackers.fakex.billing import Bill, Short
+from trackers.fakex.connections import Connection
 from trackers.fakex.problems import Problem
 from trackers.fakex.windows import Budget, Scope
 from trackers.fakex.world import FaultAnswer
@@ -40,7 +41,8 @@ _transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
 class Reply:
     """`answered` is True when the body says something about every id which is not in `faulted`.
 
-    `refused_for` is the window without room (its scope), "cap" or "credits".
+    `refused_for` is the window without room (its scope), "cap" or "credits". `shown` are the posts
+    of a page, `fault` is what befell single ones of them. `opens` is the stream which this begins.
     """
 
     status: int
@@ -53,6 +55,9 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     bill: Bill | None = None
     refused_for: Scope | Short | None = None
+    shown: Sequence[int] = ()
+    fault: str | None = None
+    opens: Connection | None = None
 
 
 def problem(status: int, body: Problem) -> Reply:
@@ -63,7 +68,7 @@ def v1_problem(status: int, code: int) -> Reply:
     return Reply(status, problems.v1_error(code))
 
 
-def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
+def headers_of(reply: Reply, *, took_ms: int) -> CIMultiDict[str]:
     headers = HEADERS.copy()
     headers["content-type"] = reply.content_type
     headers["x-response-time"] = str(took_ms)
@@ -74,6 +79,11 @@ def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
         headers["x-rate-limit-reset"] = str(budget.reset_s)
     if reply.headers:
         headers.update(reply.headers)
+    return headers
+
+
+def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
+    headers = headers_of(reply, took_ms=took_ms)
     body = reply.body
     if zipped and len(body) > GZIP_ABOVE:
         body = gzip.compress(body, compresslevel=1)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import unquote_plus
 
 from trackers.fakex.fields import (
@@ -20,7 +20,7 @@ from trackers.fakex.fields import (
 
 Complaint = tuple[str, list[str], str]
 ID = re.compile(r"[0-9]{1,19}\Z")
-USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}\Z")
+USERNAMES = re.compile(r"[A-Za-z0-9_]{1,15}\Z")
 MOST_IDS = 100
 
 
@@ -48,13 +48,95 @@ class Ask:
     shape: Shape
 
 
+class Shapes:
+    """Reads what a query asks of each tweet; `known` are the endpoint's parameters."""
+
+    def __init__(self, known: tuple[str, ...]) -> None:
+        self._known = known
+        self._shapes: dict[tuple[str, ...], Shape] = {}
+
+    def read(self, parts: tuple[str, ...], complaints: list[Complaint]) -> Shape:
+        """The shape that these parts of a query ask for; adds to the complaints."""
+        shape = self._shapes.get(parts)
+        if shape is not None:
+            return shape
+        found: dict[str, set[str]] = {}
+        for part in parts:
+            name, _, value = part.partition("=")
+            values = [value for value in unquote_plus(value).split(",") if value]
+            found.setdefault(unquote_plus(name), set()).update(values)
+        wrong = [*self._unknown_parameters(found), *_unknown_values(found)]
+        shape = _shape(found)
+        if wrong:
+            complaints.extend(wrong)
+        elif len(self._shapes) < 1000:
+            self._shapes[parts] = shape
+        return shape
+
+    def _unknown_parameters(self, found: dict[str, set[str]]) -> list[Complaint]:
+        listing = ",".join(self._known)
+        return [
+            (name, sorted(values), f"The query parameter [{name}] is not one of [{listing}]")
+            for name, values in found.items()
+            if name not in self._known
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class NameAsk:
+    """One user by name; `ids` has none."""
+
+    username: str
+    shape: Shape
+    ids: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAsk:
+    """A stream of posts of one shape; `ids` has none."""
+
+    shape: Shape
+    ids: list[str] = field(default_factory=list)
+
+
+class StreamReader:
+    """Reads requests to connect to the stream; pay-per-use has no backfill_minutes."""
+
+    def __init__(self) -> None:
+        self._shapes = Shapes(OTHER_PARAMETERS)
+
+    def read(self, query: str) -> StreamAsk:
+        complaints: list[Complaint] = []
+        shape = self._shapes.read(tuple(part for part in query.split("&") if part), complaints)
+        if complaints:
+            raise Invalid(complaints)
+        return StreamAsk(shape)
+
+
+class NameReader:
+    """Reads requests whose path names one user."""
+
+    def __init__(self) -> None:
+        self._shapes = Shapes(("username", *OTHER_PARAMETERS))
+
+    def read(self, username: str, query: str) -> NameAsk:
+        complaints: list[Complaint] = []
+        shape = self._shapes.read(tuple(part for part in query.split("&") if part), complaints)
+        if not USERNAMES.match(username):
+            message = f"The `username` query parameter value [{username}] does not match "
+            complaints.append(("username", [username], message + "^[A-Za-z0-9_]{1,15}$"))
+        if complaints:
+            raise Invalid(complaints)
+        return NameAsk(username, shape)
+
+
 class Reader:
     """Reads the queries of one endpoint, whose list of values is the parameter `subject`."""
 
     def __init__(self, subject: str, pattern: re.Pattern[str] = ID) -> None:
         self._subject, self._pattern = subject, pattern
         self._prefix = subject + "="
-        self._shapes: dict[tuple[str, ...], Shape] = {}
+        self._shapes = Shapes((subject, *OTHER_PARAMETERS))
 
     def read(self, query: str) -> Ask:
         """The ids (each once, in order) and the shape; raises Invalid with all complaints."""
@@ -68,9 +150,7 @@ class Reader:
         text = ",".join(listed)
         ids = text.split(",") if text else []
         complaints = self._complaints_of_ids(ids, text)
-        shape = self._shapes.get(key := tuple(rest))
-        if shape is None:
-            shape = self._read_shape(key, complaints)
+        shape = self._shapes.read(tuple(rest), complaints)
         if complaints:
             raise Invalid(complaints, ids)
         if len(set(ids)) != len(ids):
@@ -96,29 +176,6 @@ class Reader:
     def _mismatch(self, value: str) -> str:
         pattern = "^" + self._pattern.pattern.removesuffix(r"\Z") + "$"
         return f"The `{self._subject}` query parameter value [{value}] does not match {pattern}"
-
-    def _read_shape(self, parts: tuple[str, ...], complaints: list[Complaint]) -> Shape:
-        found: dict[str, set[str]] = {}
-        for part in parts:
-            name, _, value = part.partition("=")
-            values = [value for value in unquote_plus(value).split(",") if value]
-            found.setdefault(unquote_plus(name), set()).update(values)
-        wrong = [*self._unknown_parameters(found), *_unknown_values(found)]
-        shape = _shape(found)
-        if wrong:
-            complaints.extend(wrong)
-        elif len(self._shapes) < 1000:
-            self._shapes[parts] = shape
-        return shape
-
-    def _unknown_parameters(self, found: dict[str, set[str]]) -> list[Complaint]:
-        known = [self._subject, *OTHER_PARAMETERS]
-        listing = ",".join(known)
-        return [
-            (name, sorted(values), f"The query parameter [{name}] is not one of [{listing}]")
-            for name, values in found.items()
-            if name not in known
-        ]
 
 
 def _are_ids(text: str, ids: list[str]) -> bool:

@@ -12,14 +12,15 @@ from aiohttp import web
 from trackers.fakex import problems
 from trackers.fakex.callers import Caller
 from trackers.fakex.clock import real_ms
+from trackers.fakex.connections import Connection, Ending
 from trackers.fakex.control import Control
-from trackers.fakex.endpoints import LOOKUP, ROUTES, TOKEN, TWEETS, Request
+from trackers.fakex.endpoints import LOOKUP, TOKEN, TWEETS, Request, find_endpoint
 from trackers.fakex.faults import HANGING_UP, NONE, Faults, Rule
 from trackers.fakex.log import Entry
-from trackers.fakex.replies import Reply, problem, to_response
-from trackers.fakex.requests_v2 import MOST_IDS, Ask, Invalid
-from trackers.fakex.usage import UsageAsk
-from trackers.fakex.wire_v1 import Lookup
+from trackers.fakex.readers import Wish
+from trackers.fakex.replies import Reply, headers_of, problem, to_response
+from trackers.fakex.requests_v2 import MOST_IDS, Invalid
+from trackers.fakex.stream_lines import send
 from trackers.fakex.world import World
 from trackers.fakex.x import X
 
@@ -43,36 +44,37 @@ class Server:
         path, _, query = target.partition("?")
         if path.startswith("/_fake/"):
             return await self._control.handle(http, path, query)
-        endpoint = ROUTES.get((http.method, path))
-        if endpoint is None:
-            return to_response(problem(404, problems.NOT_FOUND), took_ms=0, zipped=False)
+        found = find_endpoint(http.method, path)
+        if found is None:
+            return self._refuse(problem(404, problems.NOT_FOUND))
         request = Request(
             method=http.method,
-            endpoint=endpoint,
+            endpoint=found[0],
             target=target,
             query=query,
             authorization=http.headers.get("Authorization"),
             form=await http.text() if http.method == "POST" else "",
+            subject=found[1],
         )
         said = http.headers.get(FAKE_NOW)
         if said is None:
             return await self._answer(http, request, fake_ms=None)
         if not (self._x.settings.allow_fake_now and said.isascii() and said.isdigit()):
-            return to_response(problem(400, FAKE_NOW_REFUSED), took_ms=0, zipped=False)
+            return self._refuse(problem(400, FAKE_NOW_REFUSED))
         return await self._answer(http, request, fake_ms=int(said))
 
     async def _answer(
         self, http: web.BaseRequest, request: Request, *, fake_ms: int | None
     ) -> web.StreamResponse:
         x, began = self._x, time.monotonic()
-        caller = x.caller(request, now_ms=real_ms() if fake_ms is None else fake_ms)
+        caller = x.caller(request, now_ms=x.now_ms() if fake_ms is None else fake_ms)
         ask, faults = x.read(request), NONE
         if isinstance(caller, Caller):
             faults = x.script.strike(request.endpoint, ask.ids, caller.name, now_ms=real_ms())
         before_s, after_s = self._delays_s(request.endpoint, faults.reply)
         if before_s:
             await asyncio.sleep(before_s)
-        at_ms = real_ms() if fake_ms is None else fake_ms
+        at_ms = x.now_ms() if fake_ms is None else fake_ms
         if isinstance(caller, Caller):
             reply = x.answer(request, ask, caller, faults=faults, now_ms=at_ms)
         else:
@@ -82,10 +84,10 @@ class Server:
             await asyncio.sleep(after_s)
         sending = faults.reply.kind if faults.reply and reply.refused_for is None else ""
         if sending in HANGING_UP or sending == "truncated":
-            reply.answered, reply.tweets = False, 0
+            reply.answered, reply.tweets, reply.shown = False, 0, ()
         if sending in HANGING_UP:
             reply.status = 0
-        done_ms = real_ms() if fake_ms is None else at_ms + round(after_s * 1000)
+        done_ms = x.now_ms() if fake_ms is None else at_ms + round(after_s * 1000)
         self._note(
             request,
             ask,
@@ -97,14 +99,33 @@ class Server:
             world=world,
         )
         if sending in HANGING_UP:
+            if reply.opens:
+                x.streams.close(reply.opens)
             return _hang_up(http)
-        if fake_ms is not None:
-            reply.headers = {**reply.headers, "date": formatdate(done_ms / 1000, usegmt=True)}
+        if fake_ms is not None or world.clock.ahead_ms:
+            _date(reply, done_ms)
+        if reply.opens:
+            if sending == "truncated":
+                reply.opens.end(Ending(is_abrupt=True, is_half=True))
+            return await self._open(http, reply, reply.opens)
         took_ms = int((time.monotonic() - began) * 1000)
         if sending == "truncated":
             return await _send_half(http, reply)
         zipped = x.settings.gzip and "gzip" in http.headers.get("Accept-Encoding", "")
         return to_response(reply, took_ms=took_ms, zipped=zipped)
+
+    async def _open(
+        self, http: web.BaseRequest, reply: Reply, connection: Connection
+    ) -> web.StreamResponse:
+        response = web.StreamResponse(status=reply.status, headers=headers_of(reply, took_ms=0))
+        await send(http, response, connection, self._x.streams)
+        return response
+
+    def _refuse(self, reply: Reply) -> web.Response:
+        """What never was a request to X, so that no log tells of it."""
+        if self._x.world.clock.ahead_ms:
+            _date(reply, self._x.now_ms())
+        return to_response(reply, took_ms=0, zipped=False)
 
     def _delays_s(self, endpoint: str, rule: Rule | None) -> tuple[float, float]:
         """How long to wait before and after the answer is made.
@@ -122,7 +143,7 @@ class Server:
     def _note(
         self,
         request: Request,
-        ask: Ask | Lookup | UsageAsk | Invalid,
+        ask: Wish | Invalid,
         caller: Caller | Reply,
         *,
         reply: Reply,
@@ -145,7 +166,7 @@ class Server:
                 token=caller.name if isinstance(caller, Caller) else "-",
                 project=caller.project if isinstance(caller, Caller) else "-",
                 status=reply.status,
-                fault=faults.name,
+                fault=faults.name or reply.fault,
                 ids=",".join(ask.ids),
                 world=world,
                 answered=reply.answered,
@@ -153,8 +174,15 @@ class Server:
                 remaining=reply.budget.remaining if reply.budget else None,
                 bill=reply.bill,
                 refused_for=reply.refused_for,
+                query="" if ask.ids else request.target,
+                shown=reply.shown,
             )
         )
+
+
+def _date(reply: Reply, at_ms: int) -> None:
+    """Say when the reply left, where X's time is not that of the server which sends it."""
+    reply.headers = {**reply.headers, "date": formatdate(at_ms / 1000, usegmt=True)}
 
 
 def _hang_up(http: web.BaseRequest) -> web.Response:

@@ -14,6 +14,7 @@ class Settings:
 
     `token_latency_ms` comes between the making of new OAuth 2.0 tokens and the reply with them;
     `depleted` is the last part of the type of a 402's problem, of which X has sent two.
+    A search ends `search_newest_s` ago, or `search_end_s` ago at the latest when it says an end.
     """
 
     problem_host: str = "api.twitter.com"
@@ -23,5 +24,7 @@ class Settings:
     token_latency_ms: float = 0.0
     depleted: Literal["credits", "credits-depleted"] = "credits-depleted"
     usage_numbers: Numbers = "strings"
+    search_newest_s: float = 30.0
+    search_end_s: float = 10.0
     allow_fake_now: bool = False
     keep: int = 200_000

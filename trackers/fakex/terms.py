@@ -13,6 +13,7 @@ class Terms:
     """None is no limit; drift is in posts, told too many today and so this month."""
 
     price_post_micro: int = 5_000
+    price_owned_micro: int = 1_000
     price_user_micro: int = 10_000
     credits_micro: int | None = None
     spend_limit_micro: int | None = None

@@ -20,9 +20,9 @@ RAMP_ENDS_MS = 30 * MINUTE  # where the ramp is below one view in 70 thousand mi
 RATE_BITS = 24
 VIEWS_SINCE_MS = 1672876800000  # 2023-01-05: X reports no views of older tweets
 
-DELETED, TROUBLED, FALLS, REVIVES, UNVIEWED = 1, 2, 4, 8, 16
+DELETED, TROUBLED, FALLS, REVIVES, UNVIEWED, RELEASED, RETWEET = 1, 2, 4, 8, 16, 32, 64
 HIDEABLE = DELETED | TROUBLED
-UNEVEN = FALLS | REVIVES | UNVIEWED
+UNEVEN = FALLS | REVIVES | UNVIEWED | RETWEET
 
 GAUSS = [NormalDist().inv_cdf((n + 0.5) / 65536) for n in range(65536)]
 
@@ -163,6 +163,8 @@ def count_busily(tweet: Traits, age_ms: float) -> Figures:
     """As `count`, plus a steady growth above one a second, so that every reading finds change."""
     retweets, replies, likes, quotes, bookmarks, views = count(tweet, age_ms)
     seconds = age_ms / 1000
+    if tweet.flags & RETWEET:
+        return retweets + int(seconds * 1.1), 0, 0, 0, 0, 0
     return (
         retweets + int(seconds * 1.1),
         replies,
@@ -175,6 +177,9 @@ def count_busily(tweet: Traits, age_ms: float) -> Figures:
 
 def _uneven(tweet: Traits, age_ms: float, figures: Figures) -> Figures:
     retweets, replies, likes, quotes, bookmarks, views = figures
+    if tweet.flags & RETWEET:
+        # X gives the original's retweets and nothing else; here they grow by a curve of their own.
+        return retweets, 0, 0, 0, 0, 0
     if tweet.flags & FALLS and int(age_ms / tweet.turn_ms) % 2:
         likes -= ceil(likes * 0.04)
         retweets -= ceil(retweets * 0.04)

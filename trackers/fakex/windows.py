@@ -12,7 +12,22 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from trackers.fakex.callers import Caller
-from trackers.fakex.endpoints import LOOKUP, TOKEN, TWEETS, USAGE, USERS, USERS_BY
+from trackers.fakex.endpoints import (
+    CHANGE_RULES,
+    LIST_TWEETS,
+    LOOKUP,
+    MENTIONS,
+    RULES,
+    SEARCH,
+    STREAM,
+    TOKEN,
+    TWEETS,
+    USAGE,
+    USER_TWEETS,
+    USERNAME,
+    USERS,
+    USERS_BY,
+)
 
 WINDOW_S = 900.0
 Scope = Literal["token", "app", "project"]
@@ -33,6 +48,14 @@ DEFAULTS = {
     TWEETS: Limit(token=5000, app=3500),
     USERS: Limit(token=900, app=300),
     USERS_BY: Limit(token=900, app=300),
+    USERNAME: Limit(token=900, app=300),
+    USER_TWEETS: Limit(token=900, app=10_000),
+    MENTIONS: Limit(token=300, app=450),
+    SEARCH: Limit(token=300, app=450),
+    LIST_TWEETS: Limit(token=900, app=900),
+    STREAM: Limit(token=None, app=50),
+    RULES: Limit(token=None, app=450),
+    CHANGE_RULES: Limit(token=None, app=100),
     LOOKUP: Limit(token=900, app=300),
     USAGE: Limit(token=None, app=50),
     TOKEN: Limit(token=None, app=None),

@@ -49,6 +49,18 @@ def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
     }
 
 
+def user_body(
+    username: str, fields: frozenset[str], *, world: World, moment: Moment, host: str
+) -> tuple[bytes, list[int]]:
+    """The 200 body for one user by name, and who is in it: nobody when it has errors instead."""
+    author = world.people_by_username.get(username.lower())
+    if author is None:
+        return orjson.dumps({"errors": [problems.user_not_found(username, "username", host)]}), []
+    if world.author_state(author, moment) == "suspended":
+        return orjson.dumps({"errors": [problems.user_suspended(username, "username", host)]}), []
+    return orjson.dumps({"data": user_v2(author, fields, world=world, moment=moment)}), [author.id]
+
+
 def users_body(
     ask: Ask, parameter: str, *, world: World, moment: Moment, host: str
 ) -> tuple[bytes, list[int]]:

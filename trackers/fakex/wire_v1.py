@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-from trackers.fakex import texts
 from trackers.fakex.escapes import v1_dump, v1_time
 from trackers.fakex.traits import Figures, Traits
 from trackers.fakex.wire_users import user_v1
@@ -64,7 +63,8 @@ def lookup_body(
 def status_v1(
     tweet: Traits, figures: Figures, lookup: Lookup, *, world: World, moment: Moment
 ) -> dict[str, Any]:
-    lang, text = texts.write(tweet.text)
+    content = world.content(tweet)
+    lang, text = content.lang, content.text
     author = world.people[tweet.author]
     retweets, _, likes, *_ = figures
     status: dict[str, Any] = {

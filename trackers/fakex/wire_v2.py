@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from trackers.fakex import problems, texts
+from trackers.fakex import posts, problems, texts
 from trackers.fakex.escapes import v2_string, v2_time
 from trackers.fakex.ids import HOUR
 from trackers.fakex.requests_v2 import Shape
-from trackers.fakex.traits import HIDEABLE, Figures, Traits
+from trackers.fakex.traits import HIDEABLE, RELEASED, Figures, Traits
 from trackers.fakex.wire_users import user_v2
 from trackers.fakex.world import Answer, FaultAnswer, Moment, World
 
@@ -63,8 +63,12 @@ class TweetWriter:
         moment: Moment,
         host: str,
         faulted: Mapping[str, FaultAnswer],
+        meta: bytes = b"",
     ) -> tuple[bytes, list[int]]:
-        """The whole 200 body and which tweets are in it; ids in `faulted` are spoilt."""
+        """The whole 200 body and which tweets are in it; ids in `faulted` are spoilt.
+
+        `meta` is the JSON of what a page tells of itself.
+        """
         data: list[str] = []
         errors: list[problems.Problem] = []
         seen: list[Traits] = []
@@ -100,13 +104,14 @@ class TweetWriter:
             shown.append(tweet[0])
             if authors:
                 seen.append(tweet)
-        return self._body(data, errors, seen, world=world, moment=moment), shown
+        return self._body(data, errors, seen, meta, world=world, moment=moment), shown
 
     def _body(
         self,
         data: list[str],
         errors: list[problems.Problem],
         seen: list[Traits],
+        meta: bytes,
         *,
         world: World,
         moment: Moment,
@@ -123,6 +128,8 @@ class TweetWriter:
             sections.append(b'"includes":' + orjson.dumps({"users": users}))
         if errors:
             sections.append(b'"errors":' + orjson.dumps(errors))
+        if meta:
+            sections.append(b'"meta":' + meta)
         return b"{" + b",".join(sections) + b"}"
 
     def _learn(self, text: str, world: World) -> Told | None:
@@ -160,7 +167,8 @@ def metrics_text(figures: Figures) -> str:
 def write_head(tweet: Traits, shape: Shape, world: World) -> str:
     """The tweet's JSON without metrics and last brace, as Latin-1 text."""
     fields, tweet_id = shape.fields, tweet.id
-    lang, text = texts.write(tweet.text)
+    content = world.content(tweet) if tweet.flags & RELEASED else None
+    lang, text = (content.lang, content.text) if content else texts.write(tweet.text)
     history = "edit_history_post_ids" if shape.posts else "edit_history_tweet_ids"
     head = f'{{"id":"{tweet_id}","text":{v2_string(text)},"{history}":["{tweet_id}"]'
     if "created_at" in fields:
@@ -170,7 +178,11 @@ def write_head(tweet: Traits, shape: Shape, world: World) -> str:
     if "lang" in fields:
         head += f',"lang":"{lang}"'
     if "conversation_id" in fields:
-        head += f',"conversation_id":"{tweet_id}"'
+        head += f',"conversation_id":"{(content and content.thread) or tweet_id}"'
+    if content and content.about:
+        head += _references(content, shape, world)
+    if "entities" in fields and (entities := _entities(content or posts.plain(tweet.text), world)):
+        head += f',"entities":{orjson.dumps(entities).decode("latin-1")}'
     if "possibly_sensitive" in fields:
         head += ',"possibly_sensitive":false'
     if "reply_settings" in fields:
@@ -183,6 +195,43 @@ def write_head(tweet: Traits, shape: Shape, world: World) -> str:
             f'"editable_until":"{v2_time(tweet.born_ms + HOUR)}"}}'
         )
     return head
+
+
+REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
+
+
+def _references(content: posts.Content, shape: Shape, world: World) -> str:
+    """Which post this one is about, and in a reply whose it is."""
+    text = ""
+    if "in_reply_to_user_id" in shape.fields and content.to is not None:
+        text += f',"in_reply_to_user_id":"{world.people[content.to].id}"'
+    if "referenced_tweets" in shape.fields:
+        name = "referenced_posts" if shape.posts else "referenced_tweets"
+        kind = REFERENCES[content.kind]
+        text += f',"{name}":[{{"type":"{kind}","id":"{content.about}"}}]'
+    return text
+
+
+def _entities(content: posts.Content, world: World) -> dict[str, list[dict[str, Any]]]:
+    """Where tags, names and links stand in a text; X leaves out kinds of which there are none."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for tag in content.tags:
+        _mark(found, "hashtags", content.text, "#" + tag, {"tag": tag})
+    for author in content.mentions:
+        person = world.people_at_first[author]
+        about = {"username": person.username, "id": str(person.id)}
+        _mark(found, "mentions", content.text, "@" + person.username, about)
+    for link in content.links:
+        about = {"url": link, "expanded_url": link, "display_url": link.removeprefix("https://")}
+        _mark(found, "urls", content.text, link, about)
+    return found
+
+
+def _mark(
+    found: dict[str, list[dict[str, Any]]], kind: str, text: str, part: str, about: dict[str, str]
+) -> None:
+    start = text.find(part)
+    found.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
 
 
 def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:

@@ -11,12 +11,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, NamedTuple, Self
 
+from trackers.fakex import posts
 from trackers.fakex.authors import Author, AuthorState, invent
 from trackers.fakex.clock import Clock
+from trackers.fakex.flows import Flow, Flows
 from trackers.fakex.ids import Ids
 from trackers.fakex.traits import (
     DELETED,
     HIDEABLE,
+    RELEASED,
+    RETWEET,
     TROUBLED,
     Counts,
     Figures,
@@ -71,9 +75,13 @@ class World:
     nature: Nature = Nature()
     tweets: Mapping[int, Override] = field(default_factory=dict)
     authors: Mapping[int, AuthorState] = field(default_factory=dict)
+    names: Mapping[int, str] = field(default_factory=dict)
+    lists: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    flows: Flows = field(default_factory=Flows)
 
     def moment(self, now_ms: int) -> Moment:
-        return Moment(now_ms, self.clock.elapsed_ms(now_ms))
+        """Before its start the world is as at its start: no tweet of then has an age below 0."""
+        return Moment(now_ms, max(0.0, self.clock.elapsed_ms(now_ms)))
 
     def with_tweets(self, changes: Mapping[int, Override | None]) -> Self:
         """The same world with the overrides of some tweets changed, or lifted by None."""
@@ -88,25 +96,60 @@ class World:
             authors[author_id] = state
         return self._peopled(replace(self, authors=authors))
 
+    def with_name(self, author_id: int, username: str | None) -> Self:
+        """The same world with one author renamed, or called as at first again by None."""
+        names = {known: name for known, name in self.names.items() if known != author_id}
+        if username:
+            names[author_id] = username
+        return self._peopled(replace(self, names=names))
+
+    def with_lists(self, changes: Mapping[int, frozenset[int] | None]) -> Self:
+        """The same world with other lists: author ids by list, None for one that is no more."""
+        lists = {**self.lists, **changes}
+        kept = {list_id: members for list_id, members in lists.items() if members is not None}
+        return self._peopled(replace(self, lists=kept))
+
+    def with_flows(self, flows: Flows) -> Self:
+        return self._peopled(replace(self, flows=flows))
+
     def traits(self, tweet_id: int) -> Traits | None:
         """The tweet's traits, or None when the id belongs to no tweet, now or ever."""
         born_ms = self.ids.born_ms(tweet_id)
+        if born_ms is None and (found := self.flows.find(tweet_id, self.ids)):
+            return self.released(*found)
         if born_ms is None:
             override = self.tweets.get(tweet_id)
             if override is None or override.state is None:
                 return None
             born_ms = self.clock.start_ms - 1
-        tweet = derive(
-            tweet_id,
-            born_ms=born_ms,
-            start_ms=self.clock.start_ms,
-            seed=self.seed,
-            authors=self.nature.authors,
-            shares=self.shares,
-        )
+        tweet = self._derive(tweet_id, born_ms)
         if self.people[tweet.author].troubled:
             return tweet._replace(flags=tweet.flags | TROUBLED)
         return tweet
+
+    def released(self, flow: Flow, number: int) -> Traits:
+        """The traits of a flow's post, before and after it appears."""
+        tweet_id, author = flow.id_at(number, self.ids), flow.author(number)
+        tweet = self._derive(tweet_id, flow.born_ms(number))
+        flags = tweet.flags | RELEASED
+        if self.people[author].troubled:
+            flags |= TROUBLED
+        if posts.kind_of(flow, number) == "retweet":
+            flags |= RETWEET
+        # Of no age at the start, though perhaps born before: so its appearance is asked for.
+        return tweet._replace(author=author, flags=flags, lead_ms=-1)
+
+    def visible_ms(self, tweet_id: int) -> int | None:
+        """When a flow's post appears, None for other tweets: they are there once they are born."""
+        found = self.flows.find(tweet_id, self.ids)
+        return found[0].visible_ms(found[1]) if found else None
+
+    def content(self, tweet: Traits) -> posts.Content:
+        found = self.flows.find(tweet.id, self.ids) if tweet.flags & RELEASED else None
+        if found is None:
+            return posts.plain(tweet.text)
+        flow, number = found
+        return posts.write(flow, number, ids=self.ids, people=self.people_at_first)
 
     def age_ms(self, tweet: Traits, moment: Moment) -> float:
         """World time since the tweet's birth; what it had lived at the start counts unscaled."""
@@ -119,7 +162,7 @@ class World:
         lead_ms = tweet.lead_ms
         if lead_ms >= 0:
             age_ms = lead_ms + moment.elapsed_ms
-        elif tweet.born_ms > moment.now_ms:
+        elif tweet.born_ms > moment.now_ms or self._is_awaited(tweet, moment):
             return "not_found"
         else:
             age_ms = self.age_ms(tweet, moment)
@@ -140,6 +183,17 @@ class World:
 
     @cached_property
     def people(self) -> tuple[Author, ...]:
+        if not self.names:
+            return self.people_at_first
+        names = self.names
+        return tuple(
+            replace(author, username=names[author.id]) if author.id in names else author
+            for author in self.people_at_first
+        )
+
+    @cached_property
+    def people_at_first(self) -> tuple[Author, ...]:
+        """The people with the names they were invented with."""
         nature = self.nature
         return tuple(
             invent(n, seed=self.seed, protected=nature.protected, suspended=nature.suspended)
@@ -149,6 +203,11 @@ class World:
     @cached_property
     def people_by_id(self) -> dict[int, Author]:
         return {author.id: author for author in self.people}
+
+    @cached_property
+    def number_of(self) -> dict[int, int]:
+        """The place of an author, by id, among the people."""
+        return {author.id: number for number, author in enumerate(self.people)}
 
     @cached_property
     def people_by_username(self) -> dict[str, Author]:
@@ -179,7 +238,26 @@ class World:
             return Counts._make(figures)._replace(**override.metrics)
         return figures
 
+    def _derive(self, tweet_id: int, born_ms: int) -> Traits:
+        return derive(
+            tweet_id,
+            born_ms=born_ms,
+            start_ms=self.clock.start_ms,
+            seed=self.seed,
+            authors=self.nature.authors,
+            shares=self.shares,
+        )
+
+    def _is_awaited(self, tweet: Traits, moment: Moment) -> bool:
+        """Whether a flow has given birth to the tweet but not shown it yet."""
+        if not tweet.flags & RELEASED:
+            return False
+        visible_ms = self.visible_ms(tweet.id)
+        return visible_ms is not None and visible_ms > moment.now_ms
+
     def _peopled(self, world: Self) -> Self:
         # The people depend on the seed and nature only: carried over, not invented again.
-        world.__dict__["people"] = self.people
+        world.__dict__["people_at_first"] = self.people_at_first
+        if world.names == self.names:
+            world.__dict__["people"] = self.people
         return world

@@ -6,36 +6,53 @@ request ─> endpoint ─> caller ─> faults ─> windows ─> body ─> bill
 from __future__ import annotations
 
 from functools import lru_cache
+from urllib.parse import parse_qsl
+
+import orjson
 
 from trackers.fakex import problems
 from trackers.fakex.auth import BAD_BEARER, NO_CREDENTIALS, Credentials
 from trackers.fakex.billing import Short
 from trackers.fakex.callers import Caller
+from trackers.fakex.clock import real_ms
 from trackers.fakex.endpoints import (
+    CHANGE_RULES,
     LOOKUP,
+    RULES,
+    STREAM,
     TOKEN,
     TWEETS,
     USAGE,
     USERS,
-    USERS_BY,
     Request,
 )
 from trackers.fakex.fault_replies import fault_reply
 from trackers.fakex.faults import BODY_KINDS, Faults, Rule, Script
+from trackers.fakex.feeds import Feeds
 from trackers.fakex.ledger import Ledger
 from trackers.fakex.log import Log
+from trackers.fakex.pages import Pages, Refused
+from trackers.fakex.readers import Readers, Wish
 from trackers.fakex.replies import Reply, problem, v1_problem
-from trackers.fakex.requests_v2 import USERNAME, Ask, Invalid, Reader, Shape
+from trackers.fakex.requests_pages import PageAsk
+from trackers.fakex.requests_v2 import (
+    Ask,
+    Invalid,
+    NameAsk,
+    Shape,
+    StreamAsk,
+)
 from trackers.fakex.settings import Settings
-from trackers.fakex.usage import UsageAsk, read_usage, usage_body
+from trackers.fakex.stream_rules import read_change
+from trackers.fakex.streams import Streams
+from trackers.fakex.usage import UsageAsk, usage_body
 from trackers.fakex.windows import Budget, Scope, Windows
-from trackers.fakex.wire_users import users_body
-from trackers.fakex.wire_v1 import Lookup, lookup_body, read_lookup
+from trackers.fakex.wire_users import user_body, users_body
+from trackers.fakex.wire_v1 import Lookup, lookup_body
 from trackers.fakex.wire_v2 import TweetWriter
 from trackers.fakex.world import World
 
-MOST_IDS_V1 = 100
-NOTHING = Ask([], Shape())
+APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
 
 
 class X:
@@ -46,17 +63,26 @@ class X:
         self.credentials = Credentials(settings.canonical_base)
         self.windows, self.script, self.log = Windows(), Script(), Log()
         self.ledger = Ledger()
-        self._readers = {
-            TWEETS: Reader("ids"),
-            USERS: Reader("ids"),
-            USERS_BY: Reader("usernames", USERNAME),
-        }
+        self._readers = Readers()
+        self.feeds = Feeds()
+        self.pages = Pages(self.feeds, settings)
+        self.streams = Streams(
+            world=lambda: self.world,
+            feeds=self.feeds,
+            ledger=self.ledger,
+            writer=lambda shape: self._writer(shape),
+            host=lambda: self.settings.problem_host,
+        )
         self.world = world
         self._writer = lru_cache(maxsize=8)(self._new_writer)
 
+    def now_ms(self) -> int:
+        return self.world.clock.now_ms()
+
     def replace_world(self, world: World) -> None:
         """Live in another version of the world from now on."""
-        if world.nature != self.world.nature:
+        old = self.world
+        if (world.nature, world.names, world.flows) != (old.nature, old.names, old.flows):
             self._writer.cache_clear()
         self.world = world
 
@@ -68,7 +94,7 @@ class X:
             request.authorization,
             method=request.method,
             path_and_query=request.target,
-            form=request.form,
+            form="" if request.endpoint == CHANGE_RULES else request.form,
             now_ms=now_ms,
         )
         if isinstance(known, Caller):
@@ -79,22 +105,13 @@ class X:
             return v1_problem(400, 215)
         return v1_problem(401, 89 if known == BAD_BEARER else 32)
 
-    def read(self, request: Request) -> Ask | Lookup | UsageAsk | Invalid:
-        if request.endpoint == LOOKUP:
-            return _read_lookup(request)
-        if request.endpoint == TOKEN:
-            return NOTHING
-        try:
-            if request.endpoint == USAGE:
-                return read_usage(request.query)
-            return self._readers[request.endpoint].read(request.query)
-        except Invalid as invalid:
-            return invalid
+    def read(self, request: Request) -> Wish | Invalid:
+        return self._readers.read(request)
 
     def answer(
         self,
         request: Request,
-        ask: Ask | Lookup | UsageAsk | Invalid,
+        ask: Wish | Invalid,
         caller: Caller,
         *,
         faults: Faults,
@@ -115,10 +132,18 @@ class X:
             reply = Reply(0, b"")
         elif isinstance(ask, Invalid):
             reply = self._invalid(request.endpoint, ask)
+        elif request.endpoint in APP_ONLY and caller.kind != "bearer":
+            reply = self._user_context(caller)
         elif isinstance(ask, UsageAsk):
             reply = self._usage(ask, caller, now_ms)
+        elif isinstance(ask, StreamAsk):
+            reply = self._stream(ask, caller, now_ms)
+        elif request.endpoint in (RULES, CHANGE_RULES):
+            reply = self._rules(request, caller, now_ms)
         elif request.endpoint == TOKEN:
             reply = self.credentials.grants.rotate(request.form, now_ms=now_ms)
+        elif isinstance(ask, PageAsk):
+            reply = self._page(ask, caller, now_ms)
         else:
             reply = self._found(request.endpoint, ask, caller, faults, now_ms)
         reply.budget = budget
@@ -149,7 +174,12 @@ class X:
         return v1_problem(403, 18) if invalid.ids else v1_problem(404, 17)
 
     def _found(
-        self, endpoint: str, ask: Ask | Lookup, caller: Caller, faults: Faults, now_ms: int
+        self,
+        endpoint: str,
+        ask: Ask | Lookup | NameAsk,
+        caller: Caller,
+        faults: Faults,
+        now_ms: int,
     ) -> Reply:
         world, host = self.world, self.settings.problem_host
         moment, faulted, ledger = world.moment(now_ms), faults.answers, self.ledger
@@ -163,6 +193,12 @@ class X:
             )
             reply = Reply(200, body, answered=True, tweets=len(posts), faulted=faulted)
             bill = ledger.charge(caller, posts=posts, now_ms=now_ms)
+        elif isinstance(ask, NameAsk):
+            body, people = user_body(
+                ask.username, ask.shape.user_fields, world=world, moment=moment, host=host
+            )
+            reply = Reply(200, body)
+            bill = ledger.charge(caller, users=[(endpoint, id) for id in people], now_ms=now_ms)
         else:
             parameter = "ids" if endpoint == USERS else "usernames"
             body, people = users_body(ask, parameter, world=world, moment=moment, host=host)
@@ -173,6 +209,35 @@ class X:
             return self._unpaid(bill)
         reply.bill = bill
         return reply
+
+    def _page(self, ask: PageAsk, caller: Caller, now_ms: int) -> Reply:
+        """A page of posts; faults of single ids find them only here."""
+        world, host = self.world, self.settings.problem_host
+        moment = world.moment(now_ms)
+        try:
+            page = self.pages.page(ask, world, moment)
+        except Invalid as invalid:
+            return self._invalid(ask.endpoint, invalid)
+        except Refused as refused:
+            return Reply(200, orjson.dumps({"errors": [refused.problem]}))
+        struck = self.script.strike_listed(ask.endpoint, page.ids, caller.name, now_ms=real_ms())
+        body, posts = self._writer(ask.shape).write(
+            page.ids, world=world, moment=moment, host=host, faulted=struck.answers, meta=page.meta
+        )
+        bill = self.ledger.charge(
+            caller, posts=posts, is_owned=ask.subject == caller.user, now_ms=now_ms
+        )
+        if isinstance(bill, str):
+            return self._unpaid(bill)
+        return Reply(
+            200,
+            body,
+            tweets=len(posts),
+            faulted=struck.answers,
+            bill=bill,
+            shown=posts,
+            fault=struck.name,
+        )
 
     def _unpaid(self, short: Short) -> Reply:
         """The refusal of a project that is short of its cap or of credits."""
@@ -186,22 +251,45 @@ class X:
         reply.refused_for = short
         return reply
 
+    def _user_context(self, caller: Caller) -> Reply:
+        """The refusal of a user's token where only apps may ask."""
+        used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
+        host, instead = self.settings.problem_host, problems.APP_ONLY
+        body = problems.unsupported_authentication(host, used=used, instead=instead)
+        return problem(403, body)
+
+    def _stream(self, ask: StreamAsk, caller: Caller, now_ms: int) -> Reply:
+        """An open stream, for an app that has rules and no other stream."""
+        host, streams = self.settings.problem_host, self.streams
+        if not streams.rules.of(caller.app):
+            return problem(409, problems.no_rules(host))
+        if not streams.has_room(caller.app):
+            return problem(429, problems.too_many_connections(host))
+        return Reply(200, b"", opens=streams.open(caller, ask.shape, now_ms=now_ms))
+
+    def _rules(self, request: Request, caller: Caller, now_ms: int) -> Reply:
+        rules, host = self.streams.rules, self.settings.problem_host
+        given = dict(parse_qsl(request.query))
+        if request.endpoint == RULES:
+            ids = [rule_id for rule_id in given.get("ids", "").split(",") if rule_id]
+            return rules.show(caller.app, ids, now_ms=now_ms)
+        change, is_dry = read_change(request.form), given.get("dry_run") == "true"
+        if change is None:
+            message = "The body is not one of add, a list of rules, and delete, with ids or values"
+            return problem(400, problems.invalid_request([("body", [], message)], host))
+        if isinstance(change, dict):
+            return rules.delete(caller.app, change, is_dry=is_dry, now_ms=now_ms, host=host)
+        reply, new = rules.add(caller.app, change, world=self.world, now_ms=now_ms, host=host)
+        if is_dry:
+            reply.status = 200
+        else:
+            rules.keep(caller.app, new)
+        return reply
+
     def _usage(self, ask: UsageAsk, caller: Caller, now_ms: int) -> Reply:
-        if caller.kind != "bearer":
-            used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
-            host, instead = self.settings.problem_host, problems.APP_ONLY
-            body = problems.unsupported_authentication(host, used=used, instead=instead)
-            return problem(403, body)
         project, at_ms = self.ledger.project(caller.project), self.ledger.at(now_ms)
         numbers = self.settings.usage_numbers
         return Reply(200, usage_body(ask, project, at_ms=at_ms, numbers=numbers))
 
     def _new_writer(self, shape: Shape) -> TweetWriter:
         return TweetWriter(shape, keep=self.settings.keep)
-
-
-def _read_lookup(request: Request) -> Lookup | Invalid:
-    lookup = read_lookup(request.query, request.form)
-    if lookup is None:
-        return Invalid([])
-    return Invalid([], lookup.ids) if len(lookup.ids) > MOST_IDS_V1 else lookup

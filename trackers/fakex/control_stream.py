@@ -1,0 +1,120 @@
+"""The /_fake/stream routes: what the stream is like, and what befalls those connected to it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from trackers.fakex.connections import Connection, Ending
+from trackers.fakex.control_accounts import Act, Body, Query
+from trackers.fakex.streams import StreamSettings, disconnection
+from trackers.fakex.x import X
+
+SETTINGS = {name: type(value) for name, value in asdict(StreamSettings()).items()}
+
+
+class StreamControl:
+    def __init__(self, x: X) -> None:
+        self._x, self._streams = x, x.streams
+        self.acts: dict[tuple[str, str], Act] = {
+            ("GET", "stream"): self._show,
+            ("PUT", "stream"): self._set,
+            ("POST", "stream"): self._do,
+            ("DELETE", "stream"): self._forget,
+        }
+        self._deeds: dict[str, Callable[[Body], None]] = {
+            "cut": self._cut,
+            "close": self._close,
+            "stall": self._stall,
+            "resume": self._resume,
+            "garble": self._garble,
+            "disconnect": self._disconnect,
+        }
+
+    def _show(self, _rest: str, query: Query, _body: Body) -> Any:
+        """The state, and lines sent with a number above `since`."""
+        streams, since = self._streams, int(query.get("since", 0))
+        sent = [line.to_dict() for line in streams.sent if line.seq > since]
+        return {**self._state(), "next": sent[-1]["seq"] if sent else since, "sent": sent}
+
+    def _state(self) -> dict[str, Any]:
+        streams = self._streams
+        return {
+            **asdict(streams.settings),
+            "rule_delay_s": streams.rules.delay_s,
+            "garbled_next": streams.garbled_next,
+            "open": [connection.to_dict() for connection in streams.connections.values()],
+        }
+
+    def _set(self, _rest: str, _query: Query, body: Body) -> Any:
+        """Any of `StreamSettings`, and rule_delay_s."""
+        given = dict(body)
+        delay_s = float(given.pop("rule_delay_s", self._streams.rules.delay_s))
+        if unknown := given.keys() - SETTINGS.keys():
+            raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
+        changes = {name: SETTINGS[name](value) for name, value in given.items()}
+        if delay_s < 0 or any(value < 0 for value in changes.values()):
+            raise ValueError("all are 0 or more")
+        self._streams.settings = replace(self._streams.settings, **changes)
+        self._streams.rules.delay_s = delay_s
+        return self._state()
+
+    def _do(self, rest: str, _query: Query, body: Body) -> Any:
+        """What befalls all connections: /_fake/stream/cut and the like."""
+        touched = len(self._open())
+        self._deeds[rest](body)
+        return {"connections": touched}
+
+    def _forget(self, _rest: str, _query: Query, _body: Body) -> Any:
+        """All settings as at first, no rules, nobody connected."""
+        streams = self._streams
+        for connection in list(streams.connections.values()):
+            connection.end(Ending(is_abrupt=True))
+        streams.connections.clear()
+        streams.settings, streams.garbled_next = StreamSettings(), 0
+        streams.rules.clear()
+        streams.rules.delay_s = 20.0
+        streams.sent.clear()
+        return self._state()
+
+    def _open(self) -> list[Connection]:
+        return [c for c in self._streams.connections.values() if c.ending is None]
+
+    def _cut(self, body: Body) -> None:
+        """Reset the connections; in the middle of a line with {"half": true}."""
+        for connection in self._open():
+            connection.end(Ending(is_abrupt=True, is_half=bool(body.get("half"))))
+
+    def _close(self, _body: Body) -> None:
+        for connection in self._open():
+            connection.end(Ending())
+
+    def _stall(self, body: Body) -> None:
+        """Send nothing, not even keep-alives, for {"s": ...} seconds or until resumed."""
+        stalled = self._open()
+        for connection in stalled:
+            connection.stalled = True
+        if body.get("s") is not None:
+            loop = asyncio.get_running_loop()
+            loop.call_later(float(body["s"]), _resume_all, stalled)
+
+    def _resume(self, _body: Body) -> None:
+        _resume_all(self._open())
+
+    def _garble(self, body: Body) -> None:
+        """Spoil the next {"lines": 1} lines."""
+        self._streams.garbled_next += int(body.get("lines", 1))
+
+    def _disconnect(self, body: Body) -> None:
+        """Say {"type": "UpstreamOperationalDisconnect"} or another and close."""
+        kind = str(body.get("type", "UpstreamOperationalDisconnect"))
+        for connection in self._open():
+            connection.end(disconnection(kind, self._x.settings.problem_host))
+
+
+def _resume_all(connections: list[Connection]) -> None:
+    for connection in connections:
+        connection.stalled = False
+        connection.woken.set()
