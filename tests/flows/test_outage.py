@@ -1,4 +1,4 @@
-"""An hour in which X is down, in fake time: nobody is blamed, and the forecast of the page holds."""
+"""An hour in which X is down, in fake time: nobody is blamed, and the forecast holds."""
 
 from __future__ import annotations
 
