@@ -61,6 +61,18 @@ def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
     assert shared(known, purse(1, trusted=False)) == ({1: ([1], [])}, [])
 
 
+def test_for_want_of_requests_it_goes_to_a_project_without_a_budget_and_no_other():
+    known = {1: Known(paid_on=TODAY, paid_by=1)}
+
+    assert shared(known, purse(1, requests=0), purse(2, requests=7)) == ({2: ([], [1])}, [])
+    assert shared(known, purse(1, requests=0), purse(2, 500)) == ({1: ([1], [])}, [])
+    assert shared(known, purse(1, requests=0), purse(2, requests=0)) == ({1: ([1], [])}, [])
+
+
+def test_new_ones_go_where_most_requests_are_left():
+    assert shared({1: Known()}, purse(1, requests=3), purse(2, requests=7)) == ({2: ([], [1])}, [])
+
+
 def test_the_oldest_wait_first():
     new, old = (id_born(NOW - timedelta(days=days)) for days in (0, 20))
     known = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}

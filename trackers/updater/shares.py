@@ -1,8 +1,9 @@
 """Which project asks for which tweets of a batch, and which must wait: a pure choice.
 
 What a project paid for today it reads again for nothing, so a tweet stays with its project while
-that has money for it. The others go to the project that has most left. Where nobody has, they
-wait for the next UTC day.
+that has room for it: money, and requests. For want of requests it goes to a project without a
+budget only, since it is paid for once more there. The others go to the project that has most left.
+Where nobody has, they wait for the next UTC day.
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def share_out(
     # One that X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     shares = {purse.project: Share(purse) for purse in usable}
+    free = [share for share in shares.values() if is_free(share)]
     if not shares:
         return Shares([], [])
     waiting = []
@@ -65,6 +67,8 @@ def share_out(
         # One that was never looked up is as old as its id.
         age = now - (tweet.created_at or born_at(id))
         home = shares.get(tweet.paid_by) if tweet.paid_by is not None else None
+        if home and home.purse.requests < 1 and free:
+            home = None
         if home and tweet.paid_on == home.purse.day:
             home.paid.append(id)
         elif share := payer(home, shares.values(), age):
@@ -75,11 +79,16 @@ def share_out(
     return Shares(sorted(taken, key=lambda share: -len(share.ids)), waiting)
 
 
+def is_free(share: Share) -> bool:
+    """Whether nobody counts its money, and it has requests left."""
+    return share.purse.left is None and share.purse.requests > 0
+
+
 def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
     """Its own project while that has money for it, else the one that has most left."""
     if home and money_left(home, age) > 0:
         return home
-    richest = max(shares, key=lambda share: money_left(share, age))
+    richest = max(shares, key=lambda share: (money_left(share, age), share.purse.requests))
     return richest if money_left(richest, age) > 0 else None
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from django.db import transaction
 
+from trackers.xapi.endpoints import TWEETS
 from tweetwatch.database import array, cursor
 
 # How far X's clock may be from what we make of it: its Date has whole seconds, cut.
@@ -30,7 +31,8 @@ class Purse:
     `left`: tweet-days, None without a limit. `floors`: of these, how many a tweet leaves to
     younger ones, as (younger than, tweet-days) by increasing age; none when there is enough.
     `usable`: it has an enabled credential, and X did not say that its money is used up.
-    `trusted`: X did not refuse all its credentials within the last minute.
+    `trusted`: X did not refuse all its credentials within the last minute. `requests`: how many
+    look-ups of tweets its windows have left, by what is known of them.
     """
 
     project: int
@@ -40,6 +42,7 @@ class Purse:
     floors: tuple[tuple[timedelta, int], ...] = ()
     usable: bool = True
     trusted: bool = True
+    requests: int = 1
 
     @property
     def day(self) -> date:
@@ -104,11 +107,14 @@ POSTS_LEFT = f"""least(
                                      / s.days_left) - s.day_posts END,
         floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
 
+# Of a window that X has not told of (any more): it lets one request through, and then X tells.
+UNKNOWN = 1
 PURSES = f"""
     SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
            (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
            AND keys.are_there IS NOT NULL,
-           coalesce(keys.are_good, false)
+           coalesce(keys.are_good, false),
+           coalesce(windows.requests, {UNKNOWN})
     FROM (SELECT p.*, {X_NOW} AS x_now FROM trackers_project p) p
     CROSS JOIN LATERAL (
         SELECT bool_or(true) AS are_there,
@@ -117,6 +123,14 @@ PURSES = f"""
         FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
         WHERE a.project_id = p.id AND c.disabled_at IS NULL
     ) keys
+    CROSS JOIN LATERAL (
+        SELECT sum(CASE WHEN w.resets_at > statement_timestamp() + (w.seen_at - w.learned_at)
+                        THEN greatest(0, w.remaining - cardinality(w.under_way)
+                                                     - cardinality(w.lost))
+                        ELSE {UNKNOWN} END) AS requests
+        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
+        WHERE a.project_id = p.id AND w.endpoint = ANY(%(endpoints)s)
+    ) windows
     CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
     ORDER BY p.id
 """
@@ -176,7 +190,7 @@ SETTLE = """
 def purses() -> list[Purse]:
     """What each project may still spend today."""
     with cursor() as db:
-        rows = db.execute(PURSES).fetchall()
+        rows = db.execute(PURSES, {"endpoints": [*TWEETS.values()]}).fetchall()
     return [
         Purse(
             project=project,
@@ -186,8 +200,9 @@ def purses() -> list[Purse]:
             floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
             usable=usable,
             trusted=trusted,
+            requests=requests,
         )
-        for project, name, now, left, floors, usable, trusted in rows
+        for project, name, now, left, floors, usable, trusted, requests in rows
     ]
 
 
