@@ -21,6 +21,8 @@ from django.db import connection as own_connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_q.signals import post_execute_in_worker, pre_execute
 
+from tweetwatch.database import cursor
+
 logger = logging.getLogger(__name__)
 
 DOING_MOST = 200
@@ -64,8 +66,8 @@ BEAT = """
 TELL = """
     INSERT INTO trackers_worker AS was
         (cluster, host, pid, kind, started_at, seen_at, doing, doing_since, done_at)
-    SELECT %(cluster)s, %(host)s, %(pid)s, 'worker', now(), now(), %(doing)s,
-        CASE WHEN %(doing)s <> '' THEN now() END, CASE WHEN %(done)s THEN now() END
+    SELECT %(cluster)s::uuid, %(host)s, %(pid)s::int, 'worker', now(), now(), %(doing)s::text,
+        CASE WHEN %(doing)s::text <> '' THEN now() END, CASE WHEN %(done)s::bool THEN now() END
     WHERE set_config('synchronous_commit', 'off', true) = 'off'
     ON CONFLICT (cluster, host, pid) DO UPDATE SET
         seen_at = excluded.seen_at, doing = excluded.doing, doing_since = excluded.doing_since,
@@ -134,8 +136,8 @@ class Teller:
 
     def _tell(self, *, doing: str, done: bool) -> None:
         try:
-            with own_connection.cursor() as cursor:
-                cursor.execute(TELL, {**self._me, "doing": doing, "done": done})
+            with cursor() as db:
+                db.execute(TELL, {**self._me, "doing": doing, "done": done})
         # Whatever it is, it must not reach the task.
         except Exception:
             if not self._failed:

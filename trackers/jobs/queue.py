@@ -34,7 +34,7 @@ class Batch:
     """Keys claimed together, in ascending order, by one lease.
 
     `due_at` is when the oldest of them was due. `late` counts the keys by lateness, in the
-    classes of `Tally.LATENESS`.
+    classes of `Tally.LATENESS`. `is_full`: there may be as many again.
     """
 
     lease: int
@@ -45,6 +45,7 @@ class Batch:
     task: str = ""
     claimed_at: datetime | None = None
     late: tuple[int, ...] = field(default=(), repr=False)
+    is_full: bool = False
 
 
 # Seconds until a batch is ready, 0 or less: now. Null: nothing is scheduled, or it is paused.
@@ -124,7 +125,8 @@ CLAIM = """
     )
     SELECT array_agg(key ORDER BY key), min(due_at), min(expires_at), now(),
            array_agg(extract(epoch FROM now() - due_at)::float4),
-           (SELECT task FROM knobs), (SELECT array_agg(key) FROM isolated)
+           (SELECT task FROM knobs), (SELECT array_agg(key) FROM isolated),
+           count(*) = (SELECT size FROM knobs)
     FROM claimed
 """
 
@@ -290,7 +292,7 @@ def _claim(
             },
         ).fetchone()
     assert found is not None
-    keys, due_at, expires_at, now, lateness, task, isolated = found
+    keys, due_at, expires_at, now, lateness, task, isolated, is_full = found
     if isolated:
         logger.warning(
             "%s: isolated %d keys whose third lease ran out, the first is %d",
@@ -311,6 +313,7 @@ def _claim(
         task=task,
         claimed_at=now,
         late=tuple(counted(lateness)),
+        is_full=is_full,
     )
 
 

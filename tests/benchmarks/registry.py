@@ -1,0 +1,65 @@
+"""Every bench by its name, in the order in which `bench all` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import partial
+
+from tests.benchmarks import burst, churn, lateness, machine, rounds, scale, store, workers
+from tests.benchmarks.workshop import Bench, Size, workshop
+
+BESIDE = "; in rounds with those it is compared with"
+
+ALONE = (
+    Bench(
+        "scale", "claim, poll and pipeline at 100 k, 1 M and 5 M tracked tweets", 4, 9, scale.run
+    ),
+    Bench(
+        "churn",
+        "the pipeline after 5 M reschedules, and behind a held transaction",
+        9,
+        3,
+        churn.run,
+    ),
+    Bench("workers", "1, 2, 4, 8 and 16 workers with an X that takes 300 ms", 3, 3, workers.run),
+    Bench("burst", "how late young tweets are while 1 M others arrive at once", 18, 2, burst.run),
+    Bench("lateness", "how late tweets are at 70 % load", 12, 2, lateness.run),
+    Bench("store", "bytes of a sample, a long history, an export of 1 M samples", 0, 2, store.run),
+)
+
+MEASURES = {
+    "pipeline": "tweets/s: claim, HTTP look-up, parse, save, reschedule, with real workers",
+    "limit": "the same SQL through psycopg with nothing around it: the ceiling",
+    "stock": "the same work on stock django-q2 with one task per tweet and ORM saves",
+    "orm-batch": "the same with one stock task per 100 tweets, bulk_update and bulk_create",
+}
+MINUTES = {"pipeline": 5.5, "limit": 6.0, "stock": 4.5, "orm-batch": 4.5}
+# Loading its tweets, and starting and ending its processes in each round.
+BESIDES = 1.2
+
+__all__ = ["Size", "chosen", "describe", "measures", "names", "workshop"]
+
+describe = machine.describe
+
+
+def names() -> list[str]:
+    return [*rounds.CONTENDERS, *(bench.name for bench in ALONE)]
+
+
+def measures() -> dict[str, str]:
+    told = {name: text + BESIDE for name, text in MEASURES.items()}
+    return told | {bench.name: bench.measures for bench in ALONE}
+
+
+def chosen(wanted: Collection[str]) -> Iterator[Bench]:
+    """The benches to run, those that are compared with each other as one."""
+    together = [name for name in rounds.CONTENDERS if name in wanted]
+    if together:
+        yield Bench(
+            name=" ".join(together),
+            measures="; ".join(MEASURES[name] for name in together),
+            minutes=sum(MINUTES[name] for name in together),
+            besides=BESIDES * len(together),
+            run=partial(rounds.run, together),
+        )
+    yield from (bench for bench in ALONE if bench.name in wanted)

@@ -1,0 +1,192 @@
+"""`pipeline`, `limit`, `stock` and `orm-batch`: side by side, in turn, round after round.
+
+Each has a database of its own, which it keeps through all rounds; nobody else works meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from tests.benchmarks import limit, measuring, pipeline, stock
+from tests.benchmarks.processes import World, world
+from tests.benchmarks.results import Bar, Result, Spread, Value
+from tests.benchmarks.workshop import Workshop
+
+ROUNDS = 5
+CONTENDERS = ("pipeline", "limit", "stock", "orm-batch")
+# Seconds a round at full length.
+LENGTHS = {"pipeline": 60.0, "limit": 60.0, "stock": 40.0, "orm-batch": 40.0}
+TRACKED = 1_000_000
+CHANGED = 0.9
+RATIOS = {"stock": 35.0, "orm-batch": 8.0, "limit": 0.5}
+
+Turn = Callable[[], float]
+
+
+@dataclass
+class Rounds:
+    """What the contenders reached, and what else was found out about them."""
+
+    shop: Workshop
+    rates: dict[str, list[float]] = field(default_factory=dict)
+    spreads: dict[str, list[float]] = field(default_factory=dict)
+    bars: list[Bar] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    shares: list[float] = field(default_factory=list)
+    differences: dict[str, int] = field(default_factory=dict)
+
+    def note(self, name: str, value: float) -> None:
+        self.spreads.setdefault(name, []).append(value)
+
+
+def run(names: Collection[str], shop: Workshop) -> Result:
+    """All rounds of these contenders."""
+    rounds = Rounds(shop)
+    with ExitStack() as stack:
+        x = stack.enter_context(world(shop.processes, tweets=shop.size.many(TRACKED)))
+        shop.say(f"loading {x.tweets:,} tweets for each of {', '.join(names)}")
+        turns = {name: TURNS[name](rounds, stack, x) for name in CONTENDERS if name in names}
+        count = 1 if shop.size.is_smoke else ROUNDS
+        for number in range(1, count + 1):
+            for name, turn in turns.items():
+                rate = turn()
+                rounds.rates.setdefault(name, []).append(rate)
+                shop.say(f"round {number} of {count}: {name} {rate:,.0f} tweets/s")
+    return result(rounds)
+
+
+def pipeline_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    shop = rounds.shop
+    database = stack.enter_context(pipeline.loaded(shop, x))
+    seconds = shop.size.seconds(LENGTHS["pipeline"])
+    workers = shop.size.workers
+    rounds.notes.append(f"pipeline: {workers} workers")
+    at_first = measuring.recorded(database)
+    answered = [0]
+
+    def turn() -> float:
+        x.tell("DELETE", "log")
+        done = pipeline.stretch(shop, database, x, seconds=seconds)
+        answered[0] += x.answered() - done.calibrated
+        rounds.differences["pipeline: measurements recorded less tweets answered"] = (
+            measuring.recorded(database) - at_first - answered[0]
+        )
+        rounds.shares.append(done.rate.share_changed)
+        for group, micros in done.cpu.items():
+            rounds.note(f"CPU of {group}", micros)
+        rounds.note("CPU of the tweepy call", done.tweepy)
+        rounds.note("CPU of workers outside of it", done.outside)
+        rounds.note("WAL", done.wal)
+        rounds.note("a worker's own memory", max(done.memory, default=0.0))
+        rounds.note("cores busy", done.busy)
+        return done.rate.a_second
+
+    return turn
+
+
+def limit_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    shop = rounds.shop
+    database = stack.enter_context(pipeline.loaded(shop, x))
+    seconds = shop.size.seconds(LENGTHS["limit"])
+    count = limit.fastest(shop, database, seconds=seconds / 6)
+    rounds.notes.append(f"limit: {count} processes")
+
+    def turn() -> float:
+        reached = limit.run(shop.processes, database, count=count, seconds=seconds)
+        name = "limit: measurements recorded less those said to be saved"
+        rounds.differences[name] = rounds.differences.get(name, 0) + reached.recorded - reached.said
+        rounds.note("limit: a claim", reached.claim_ms)
+        rounds.note("limit: a save", reached.save_ms)
+        return reached.rate.a_second
+
+    return turn
+
+
+def stock_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    return stock_of(rounds, stack, x, name="stock", size=1)
+
+
+def batch_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    return stock_of(rounds, stack, x, name="orm-batch", size=100)
+
+
+def stock_of(rounds: Rounds, stack: ExitStack, x: World, *, name: str, size: int) -> Turn:
+    shop, processes = rounds.shop, rounds.shop.processes
+    database = stack.enter_context(stock.loaded(shop.databases, x))
+    seconds = shop.size.seconds(LENGTHS[name])
+
+    def turn() -> float:
+        if name not in rounds.rates:
+            known = f"{name} without HTTP"
+            alone = stock.rate(processes, database, size=size, seconds=seconds, address="")
+            rounds.note(known, alone)
+            shop.say(f"{known} {alone:,.0f} tweets/s")
+            bound = stock.SHARE * stock.KNOWN[size]
+            rounds.bars.append(Bar(known, alone, bound, unit="tweets/s"))
+        return stock.rate(processes, database, size=size, seconds=seconds, address=x.url)
+
+    return turn
+
+
+TURNS: dict[str, Callable[[Rounds, ExitStack, World], Turn]] = {
+    "pipeline": pipeline_turn,
+    "limit": limit_turn,
+    "stock": stock_turn,
+    "orm-batch": batch_turn,
+}
+
+UNITS = {
+    "CPU": "µs/tweet",
+    "WAL": "bytes/tweet",
+    "a worker's own memory": "MB",
+    "cores busy": "",
+    "limit": "ms",
+    "stock": "tweets/s",
+    "orm-batch": "tweets/s",
+}
+
+
+def unit_of(name: str) -> str:
+    return next((unit for start, unit in UNITS.items() if name.startswith(start)), "")
+
+
+def result(rounds: Rounds) -> Result:
+    spreads = [Spread(name, tuple(rates), "tweets/s") for name, rates in rounds.rates.items()]
+    ratios = []
+    if "pipeline" in rounds.rates:
+        for other in RATIOS:
+            if other in rounds.rates:
+                pairs = zip(rounds.rates["pipeline"], rounds.rates[other], strict=True)
+                values = tuple(ours / max(theirs, 1e-9) for ours, theirs in pairs)
+                ratios.append(Spread(f"pipeline ÷ {other}", values))
+    details = [Spread(name, tuple(got), unit_of(name)) for name, got in rounds.spreads.items()]
+    return Result(
+        name=" ".join(rounds.rates),
+        rows=[row(spread) for spread in (*spreads, *ratios, *details)],
+        spreads=[*spreads, *ratios, *details],
+        bars=[*bars(rounds, ratios), *rounds.bars],
+        notes=rounds.notes,
+    )
+
+
+def row(spread: Spread) -> dict[str, Value]:
+    told = spread.told()
+    return {"what": spread.name, **{name: told[name] for name in ("median", "least", "most")}} | {
+        "unit": spread.unit
+    }
+
+
+def bars(rounds: Rounds, ratios: list[Spread]) -> list[Bar]:
+    made = [Bar(one.name, one.median, RATIOS[one.name.partition(" ÷ ")[2]]) for one in ratios]
+    if rounds.shares:
+        made.append(Bar("share of measurements that changed", min(rounds.shares), CHANGED))
+        found = {name: Spread(name, tuple(values)) for name, values in rounds.spreads.items()}
+        python = found["CPU of workers outside of it"].median
+        made.append(Bar("CPU of Python outside the tweepy call", python, 25, "at most", "µs/tweet"))
+        memory = max(found["a worker's own memory"].values)
+        made.append(Bar("a worker's own memory", memory, 120, "at most", "MB"))
+    for name, difference in rounds.differences.items():
+        made.append(Bar(name, difference, 0, "exactly", book=True))
+    return made

@@ -1,0 +1,104 @@
+"""Does the queue care how many wait? Claim, gate and the pipeline at ever more tracked tweets."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from statistics import median
+from typing import Any
+
+import psycopg
+
+from tests.benchmarks import loading, pipeline
+from tests.benchmarks.database import Database
+from tests.benchmarks.processes import world
+from tests.benchmarks.results import Bar, Result, Value
+from tests.benchmarks.workshop import Workshop
+from trackers.jobs import queue
+from trackers.schedule.namespace import TWEET_UPDATE
+
+TRACKED = (100_000, 1_000_000, 5_000_000)
+MOST = 10_000_000
+TIMES = 200
+GIVE_BACK = """
+    UPDATE trackers_tweetupdate SET due_at = now() - random() * interval '10 minutes', lease = NULL
+    WHERE lease IS NOT NULL
+"""
+# What `claim` is given by the pusher; EXPLAIN of a poll tells the server's time alone.
+NAMESPACE = {"namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None, "low": "-infinity"}
+
+
+def run(shop: Workshop) -> Result:
+    numbers = [*TRACKED, *([MOST] if shop.size.ten_million else [])]
+    if shop.size.is_smoke:
+        numbers = numbers[:2]
+    rows = [measured(shop, shop.size.many(tracked)) for tracked in numbers]
+    first, last = rows[0], rows[-1]
+    growth = float(last["claim p50 ms"] or 0) / float(first["claim p50 ms"] or 1)
+    slowest = max(float(row["poll ms"] or 0) for row in rows)
+    return Result(
+        name="scale",
+        rows=rows,
+        bars=[
+            Bar("claim at most tweets ÷ at fewest", growth, 1.5, "at most"),
+            Bar("poll with nothing due, slowest", slowest, 0.1, "at most", "ms"),
+        ],
+    )
+
+
+def measured(shop: Workshop, tweets: int) -> dict[str, Value]:
+    with ExitStack() as stack:
+        x = stack.enter_context(world(shop.processes, tweets=tweets))
+        shop.say(f"scale: loading {tweets:,} tweets")
+        begun = time.monotonic()
+        database = stack.enter_context(pipeline.loaded(shop, x))
+        loaded = time.monotonic() - begun
+        poll, claim = polls(shop, tweets, x.start_ms), claims(database)
+        database.sql(GIVE_BACK)
+        database.sql("VACUUM (ANALYZE) trackers_tweetupdate")
+        done = pipeline.stretch(shop, database, x, seconds=shop.size.seconds(60))
+        shop.say(f"scale: {tweets:,} tweets, {done.rate.a_second:,.0f} tweets/s")
+        return {
+            "tweets": tweets,
+            "claim p50 ms": median(claim),
+            "claim p99 ms": sorted(claim)[int(0.99 * len(claim))],
+            "poll ms": poll,
+            "tweets/s": done.rate.a_second,
+            "loaded in s": loaded,
+        }
+
+
+def claims(database: Database) -> list[float]:
+    """Milliseconds of many claims of full batches, each rolled on like a pusher would."""
+    with database.connect(prepare_threshold=3) as db:
+        statement = queue.on(TWEET_UPDATE, queue.CLAIM).as_string(db)
+        low: Any = "-infinity"
+        times = []
+        for _ in range(TIMES):
+            given = {**NAMESPACE, "low": low, "token": secrets.randbits(63)}
+            milliseconds, found = timed(lambda given=given: db.execute(statement, given).fetchone())
+            if found is None or found[0] is None:
+                break
+            low = found[1]
+            times.append(milliseconds)
+    return times
+
+
+def polls(shop: Workshop, tweets: int, start_ms: int) -> float:
+    """Milliseconds of the server for the gate while as many wait and none is due; the median."""
+    with shop.databases.fresh() as database:
+        loading.load(database, tweets=tweets, start_ms=start_ms, due=loading.NOT_DUE)
+        with database.connect() as db, psycopg.ClientCursor(db) as asking:
+            statement = "EXPLAIN (ANALYZE, TIMING OFF) " + queue.on(
+                TWEET_UPDATE, queue.READY_IN
+            ).as_string(db)
+            told = [asking.execute(statement, NAMESPACE).fetchall()[-1][0] for _ in range(TIMES)]
+    return median(float(line.split()[-2]) for line in told)
+
+
+def timed(act: Callable[[], Any]) -> tuple[float, Any]:
+    begun = time.perf_counter()
+    found = act()
+    return 1000 * (time.perf_counter() - begun), found

@@ -1,0 +1,206 @@
+"""Every bench in seconds, on a few tweets: that it runs, is right, and leaves nothing behind.
+
+Never how fast: that is what the benches are for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+import psutil
+import psycopg
+import pytest
+from django.conf import settings
+
+from tests.benchmarks.results import Bar
+from tests.conftest import PROJECT, url_of
+
+ALONE = ["scale", "churn", "workers", "burst", "lateness", "store"]
+TOGETHER = ["pipeline", "limit", "stock", "orm-batch"]
+SMALL = ("--minutes", "0.04", "--tweets", "3000")
+
+
+# Side by side: most of the time is waiting, and nothing here asks for speed.
+PARTS = (TOGETHER, ["scale", "churn", "workers"], ["burst", "lateness", "store"])
+
+
+def bench(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "bench", *arguments],
+        cwd=PROJECT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    status: int
+    told: dict
+    said: str
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """All benches, once."""
+    started = [bench(*part, *SMALL, "--json", "--check") for part in PARTS]
+    done = []
+    for process in started:
+        out, complaint = process.communicate()
+        assert out, complaint
+        done.append(Run(process.returncode, json.loads(out), complaint))
+    return done
+
+
+@pytest.fixture
+def told(runs):
+    return {one["name"]: one for run in runs for one in run.told["benches"]}
+
+
+@pytest.fixture
+def server():
+    with psycopg.connect(url_of("postgres"), autocommit=True) as connection:
+        yield connection
+
+
+def test_every_bench_of_the_list_tells_a_result(told):
+    assert list(told) == [" ".join(TOGETHER), *ALONE]
+
+
+def test_every_result_has_rows_with_one_set_of_columns_and_judged_bars(told):
+    for one in told.values():
+        assert one["rows"]
+        assert len({tuple(row) for row in one["rows"]}) == 1, one["name"]
+        assert one["bars"]
+        for bar in one["bars"]:
+            assert set(bar) == {"name", "measured", "sense", "bar", "unit", "book", "met"}
+
+
+def test_what_was_recorded_is_what_was_answered_and_said_to_be_saved(told):
+    books = [bar for bar in told[" ".join(TOGETHER)]["bars"] if bar["book"]]
+
+    assert len(books) == 2
+    assert [bar["measured"] for bar in books] == [0, 0]
+
+
+def test_the_ratios_come_with_their_spread(told):
+    spreads = {spread["name"]: spread for spread in told[" ".join(TOGETHER)]["spreads"]}
+
+    for other in ("stock", "orm-batch", "limit"):
+        ratio = spreads[f"pipeline ÷ {other}"]
+        assert 0 < ratio["least"] <= ratio["median"] <= ratio["most"]
+
+
+def test_no_sample_is_lost_on_its_way_through_the_store(told):
+    books = [bar for bar in told["store"]["bars"] if bar["book"]]
+
+    assert len(books) == 3
+    assert all(bar["met"] for bar in books), books
+
+
+def test_every_rate_is_of_measurements_that_were_committed(told):
+    assert all(row["tweets/s"] > 0 for row in told["scale"]["rows"])
+    assert all(row["tweets/s"] > 0 for row in told["workers"]["rows"])
+    assert told["lateness"]["rows"][0]["looked at"] > 0
+    assert told["burst"]["rows"][0]["looks at young"] > 0
+
+
+def test_the_machine_and_the_length_are_told_before_it_begins(runs):
+    for run in runs:
+        machine = run.told["machine"]
+        assert machine["cores"] >= 1
+        assert machine["settings"]["synchronous_commit"] == "on"
+        first = run.said.index("This will take some")
+        assert machine["postgres"] in run.said[:first]
+        assert "loading" in run.said[first:]
+
+
+def test_nothing_is_left_behind(runs, server):
+    left = server.execute("SELECT datname FROM pg_database WHERE datname ~ '^bench_'").fetchall()
+
+    assert not [name for (name,) in left if not psutil.pid_exists(int(name.split("_")[2]))]
+
+
+def test_an_interrupted_bench_ends_its_processes_and_drops_its_databases(server):
+    process = bench("pipeline", "--tweets", "2000")
+    ours = f"bench_tweetwatch_{process.pid}_%"
+    count = "SELECT count(*) FROM pg_stat_activity WHERE datname LIKE %s"
+    deadline = time.monotonic() + 60
+    # Its own connections and those of a cluster at work.
+    while server.execute(count, (ours,)).fetchone()[0] < 3:
+        assert process.poll() is None, process.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    children = psutil.Process(process.pid).children(recursive=True)
+    assert children
+
+    process.send_signal(signal.SIGINT)
+    complaint = process.communicate(timeout=60)[1]
+
+    assert process.returncode == 1
+    assert "Interrupted" in complaint
+    assert not [child for child in children if child.is_running()]
+    there = "SELECT count(*) FROM pg_database WHERE datname LIKE %s"
+    assert server.execute(there, (ours,)).fetchone()[0] == 0
+
+
+def test_check_exits_with_1_when_a_bar_is_missed_and_only_then(runs):
+    for run in runs:
+        bars = [bar for one in run.told["benches"] for bar in one["bars"]]
+        assert run.told["met"] is all(bar["met"] for bar in bars)
+        assert run.status == (0 if run.told["met"] else 1)
+        assert run.said.count("MISSED") == sum(not bar["met"] for bar in bars)
+
+
+def test_an_unknown_bench_is_a_mistake_of_use():
+    process = bench("speed")
+    complaint = process.communicate(timeout=60)[1]
+
+    assert process.returncode == 2
+    assert "There is no bench speed" in complaint
+
+
+def test_an_installation_without_the_tests_is_told_what_is_missing(tmp_path):
+    for part in ("trackers", "tweetwatch"):
+        shutil.copytree(PROJECT / part, tmp_path / part)
+    shutil.copy(PROJECT / "manage.py", tmp_path)
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "bench", "store"],
+        cwd=tmp_path,
+        env={
+            **os.environ,
+            "SECRET_KEY": settings.SECRET_KEY,
+            "FIELD_KEYS": ",".join(settings.FIELD_KEYS),
+        },
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode == 1
+    assert "come with the sources" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("bar", "met"),
+    [
+        pytest.param(Bar("rate", 10, 10), True, id="reached exactly"),
+        pytest.param(Bar("rate", 9.9, 10), False, id="below"),
+        pytest.param(Bar("time", 5, 5, "at most"), True, id="in time"),
+        pytest.param(Bar("time", 5.1, 5, "at most"), False, id="too late"),
+        pytest.param(Bar("lost", 0, 0, "exactly"), True, id="none lost"),
+        pytest.param(Bar("lost", -1, 0, "exactly"), False, id="one too many"),
+        pytest.param(Bar("rate", None, 0), False, id="nothing measured"),
+    ],
+)
+def test_a_bar_is_met_when_it_is_reached(bar, met):
+    assert bar.met is met

@@ -1,0 +1,136 @@
+"""`manage.py bench`: how fast this machine is with it, measured; the benches are in tests/."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import signal
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Any, NoReturn
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+FULL_LENGTH = 5.0
+WITHOUT_TESTS = (
+    "The benches are in tests/benchmarks, which is not here ({error}): they come with the "
+    "sources, not with an installed package. Run this in a checkout of the project."
+)
+
+
+class Command(BaseCommand):
+    help = (
+        "Measure how fast it is on this machine, in databases of their own; all takes over an hour."
+    )
+    requires_system_checks = ()
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", nargs="*", help="which benches, or all; none: list them")
+        parser.add_argument(
+            "--minutes",
+            type=float,
+            default=FULL_LENGTH,
+            help=f"length of `pipeline`; all others are scaled alike (default {FULL_LENGTH:g})",
+        )
+        parser.add_argument(
+            "--tweets", type=int, help="tracked tweets where a bench has a million; others alike"
+        )
+        parser.add_argument("--workers", type=int, help="of `pipeline`; default twice the cores")
+        parser.add_argument(
+            "--ten-million", action="store_true", help="`scale` up to 10 million tweets"
+        )
+        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        registry = benches("registry")
+        if not options["name"]:
+            for name, measures in registry.measures().items():
+                self.stdout.write(f"{name:10} {measures}")
+            return
+        signal.signal(signal.SIGTERM, interrupt)
+        wanted = self.wanted(options["name"], registry.names())
+        size = registry.Size(
+            scale=options["minutes"] / FULL_LENGTH,
+            tweets=options["tweets"],
+            chosen_workers=options["workers"],
+            ten_million=options["ten_million"],
+        )
+        chosen = list(registry.chosen(wanted))
+        machine = registry.describe()
+        self.announce(chosen, machine, size.scale)
+        results = self.run_all(chosen, registry.workshop(size, self.say))
+        if options["json"]:
+            told = {
+                "at": datetime.now(UTC).isoformat(timespec="seconds"),
+                "machine": machine,
+                "minutes": options["minutes"],
+                "tweets": options["tweets"],
+                "benches": [result.told() for result in results],
+                "met": all(result.met for result in results),
+            }
+            self.stdout.write(json.dumps(told, ensure_ascii=False))
+        if options["check"] and not all(result.met for result in results):
+            sys.exit(1)
+
+    def wanted(self, given: Sequence[str], known: Sequence[str]) -> list[str]:
+        unknown = sorted(set(given) - {"all", *known})
+        if unknown:
+            raise CommandError(
+                f"There is no bench {', '.join(unknown)}; there are: {', '.join(known)}, all.",
+                returncode=2,
+            )
+        return [name for name in known if name in given or "all" in given]
+
+    def announce(self, chosen: Sequence[Any], machine: dict[str, Any], scale: float) -> None:
+        self.say(
+            f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB, "
+            f"PostgreSQL {machine['postgres']}, load {machine['load']}"
+        )
+        self.say(", ".join(f"{name} {value}" for name, value in machine["settings"].items()))
+        for bench in chosen:
+            self.say(f"{bench.name}: {bench.measures}")
+        minutes = sum(bench.besides + bench.minutes * scale for bench in chosen)
+        self.say(f"This will take some {minutes:.0f} minutes.")
+
+    def run_all(self, chosen: Sequence[Any], workshop: AbstractContextManager[Any]) -> list[Any]:
+        try:
+            with workshop as shop:
+                return [self.run(bench, shop) for bench in chosen]
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; what was started is ended.") from None
+
+    def run(self, bench: Any, shop: Any) -> Any:
+        begun = time.monotonic()
+        result = bench.run(shop)
+        for line in benches("table").lines(result):
+            self.stderr.write(line)
+        self.say(f"{bench.name} took {(time.monotonic() - begun) / 60:.1f} minutes")
+        return result
+
+    def say(self, sentence: str) -> None:
+        self.stderr.write(sentence)
+        self.stderr.flush()
+
+
+def benches(part: str) -> Any:
+    """A module of the benches, which are outside of the package."""
+    if str(settings.BASE_DIR) not in sys.path:
+        sys.path.insert(0, str(settings.BASE_DIR))
+    try:
+        return importlib.import_module(f"tests.benchmarks.{part}")
+    except ModuleNotFoundError as error:
+        if error.name and error.name.split(".")[0] == "tests":
+            raise CommandError(WITHOUT_TESTS.format(error=error)) from None
+        raise
+
+
+def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
+    raise KeyboardInterrupt
