@@ -1,8 +1,9 @@
 # make demo   everything on this machine with a fake X; Ctrl-C ends it
 # make test   the whole suite
+# make chaos  faults from a seed for CHAOS_MINUTES, and the books at the end
 # make check  what CI checks: lint, then the suite
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint check format
+.PHONY: help demo test chaos lint check format
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -27,6 +28,9 @@ demo: .venv/made .env
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest
+
+chaos: .venv/made-dev .env
+	$(BIN)/python -m tests.chaos
 
 lint: .venv/made-dev .env
 	$(BIN)/ruff check .

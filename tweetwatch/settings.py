@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
+from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
@@ -49,13 +50,14 @@ EMBEDDED_POSTGRES_DIR = Path(
     env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres"
 )
 DATABASE_POOL = environment.truth(env, "DATABASE_POOL", default=False)
+DATABASE_PREPARE = environment.truth(env, "DATABASE_PREPARE", default=True)
 
 _database = environment.database(env) or {
     # Started, or joined, when the first connection is made; see embedded_backend.
     "ENGINE": "tweetwatch.embedded_backend",
     "NAME": "tweetwatch",
 }
-_options = {
+_options: dict[str, Any] = {
     **_database.get("OPTIONS", {}),  # type: ignore[dict-item]
     "application_name": "tweetwatch",
     # A database that fell silent is a lost connection after some 15 s, not a worker that hangs.
@@ -65,7 +67,7 @@ _options = {
     "keepalives_count": 2,
     "tcp_user_timeout": 15000,
     # The claim and the save are planned once per connection instead of once per batch.
-    "prepare_threshold": 3,
+    "prepare_threshold": 3 if DATABASE_PREPARE else None,
 }
 if DATABASE_POOL:
     _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
@@ -77,6 +79,7 @@ DATABASES = {
         "CONN_MAX_AGE": 0 if DATABASE_POOL else None,
         "CONN_HEALTH_CHECKS": DATABASE_POOL,
         "ATOMIC_REQUESTS": False,
+        "DISABLE_SERVER_SIDE_CURSORS": not DATABASE_PREPARE,
     }
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"

@@ -74,7 +74,7 @@ def test_untracking_asks_first(staff):
 
 
 def test_isolated_tweets_are_listed_alone_and_retried(staff):
-    waiting, isolated = TweetUpdateFactory(), TweetUpdateFactory(attempts=3)
+    waiting, isolated = TweetUpdateFactory(), TweetUpdateFactory(attempts=4)
 
     found = staff.get(ISOLATED).context["cl"].queryset
     assert [row.key for row in found] == [isolated.key]

@@ -37,7 +37,7 @@ def test_due_claimed_and_isolated_are_told_apart():
             "UPDATE trackers_tweetupdate SET due_at = now() - interval '90 seconds' WHERE key <= 4"
         )
     claimed = queue.get(NAME, 2)
-    move(7, attempts=3)
+    move(7, attempts=4)
 
     told = figures(NAME)
 

@@ -292,13 +292,13 @@ def test_a_released_suspect_stays_alone(jobs):
     assert jobs.row(1)[1] == 2
 
 
-def test_after_a_third_strike_a_key_is_isolated_and_never_claimed(jobs, caplog):
+def test_after_two_strikes_of_its_own_a_key_is_isolated_and_never_claimed(jobs, caplog):
     jobs.put(1)
-    assert [jobs.die() for _ in range(3)] == [(1,), (1,), (1,)]
+    assert [jobs.die() for _ in range(4)] == [(1,)] * 4
 
     assert queue.get(NAME, 100) is None
 
-    assert jobs.row(1) == (None, 3)
+    assert jobs.row(1) == (None, 4)
     assert "isolated 1 keys" in caplog.text
     jobs.turn_clock(timedelta(days=365))
     assert queue.get(NAME, 100) is None
@@ -306,7 +306,7 @@ def test_after_a_third_strike_a_key_is_isolated_and_never_claimed(jobs, caplog):
 
 def test_a_key_to_be_isolated_does_not_hide_those_that_are_due_behind_it(jobs):
     jobs.put(1)
-    for _ in range(3):
+    for _ in range(4):
         jobs.die()
     jobs.put(2)
 
@@ -315,7 +315,7 @@ def test_a_key_to_be_isolated_does_not_hide_those_that_are_due_behind_it(jobs):
 
 def test_what_is_isolated_takes_nobody_along(jobs):
     jobs.put(*range(1, 6))
-    while jobs.row(5)[1] < 3:
+    while jobs.row(5)[1] < 4:
         jobs.die()
     jobs.put(6)
 

@@ -202,7 +202,7 @@ def test_a_claimed_tweet_is_said_to_be_being_checked(staff):
 
 def test_an_isolated_tweet_is_said_to_be_so(staff):
     tweet = TweetFactory(measured=True)
-    TweetUpdateFactory(key=tweet.id, attempts=3, due_at=datetime(9000, 1, 1, tzinfo=UTC))
+    TweetUpdateFactory(key=tweet.id, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
     page = staff.get("/").content.decode()
 

@@ -98,7 +98,7 @@ def test_these_are_neither_moved_nor_woken(now, state):
 
 def test_what_is_isolated_stays_isolated(now):
     tweet(now)
-    TweetUpdate.objects.update(attempts=3)
+    TweetUpdate.objects.update(attempts=4)
 
     assert replan() == Replanned(0, 0)
 

@@ -110,7 +110,7 @@ def test_refreshing_leaves_a_paused_tweet_paused():
 def test_an_isolated_tweet_gets_another_three_tries():
     tracked(1)
     tracked(2)
-    TweetUpdate.objects.filter(key=1).update(attempts=3)
+    TweetUpdate.objects.filter(key=1).update(attempts=4)
 
     assert steer.retry_isolated([1, 2]) == 1
 

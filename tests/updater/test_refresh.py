@@ -43,7 +43,7 @@ def tracked(x, count=100):
 def turn_clock(by):
     """As if so much time had passed for the queue: what waits, and what holds it."""
     with cursor() as db:
-        db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s WHERE attempts < 3", [by])
+        db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s WHERE attempts < 4", [by])
         db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [by])
 
 

@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from trackers.jobs import holds
+from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.check import check
 from trackers.xapi.models import RENEWAL, Credential, Window
 from trackers.xapi.projects import App
@@ -173,5 +175,7 @@ class CredentialAdmin(admin.ModelAdmin):
             except SecretUnreadableError as error:
                 self.message_user(request, f"{credential}: {error}", messages.ERROR)
             else:
+                if verdict.has_money_again:
+                    holds.lift(TWEET_UPDATE)
                 level = messages.SUCCESS if verdict.ok else messages.ERROR
                 self.message_user(request, f"{credential}: {verdict.sentence()}", level)

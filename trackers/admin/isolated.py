@@ -1,4 +1,4 @@
-"""Tweets that were set aside after three look-ups that never came to an end."""
+"""Tweets that were set aside after four look-ups that never came to an end."""
 
 from __future__ import annotations
 

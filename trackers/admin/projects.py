@@ -14,7 +14,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from trackers.jobs.models import Namespace
+from trackers.jobs import holds
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.books import Books, books
 from trackers.xapi.projects import App, Project, Spending
@@ -162,8 +162,7 @@ class ProjectAdmin(admin.ModelAdmin):
         count = stopped.update(stopped_until=None, stopped_because="", stops=0)
         if count:
             # Held until the first of the stopped would have been asked again; not while X fails.
-            held = Namespace.objects.filter(pk=TWEET_UPDATE, failures=0)
-            held.update(held_until=None, held_because="")
+            holds.lift(TWEET_UPDATE)
         said = f"Going on with {count}: X is asked again with the next batch."
         self.message_user(request, said, messages.SUCCESS)
 

@@ -45,7 +45,7 @@ def cards(figures: Figures) -> tuple[Card, ...]:
         ),
         fill(figures.batch_fill),
         whole(
-            "Isolated", figures.isolated, "Tweets set aside after three look-ups that never ended.",
+            "Isolated", figures.isolated, "Tweets set aside after four look-ups that never ended.",
             mood="warn" if figures.isolated else "",
         ),
     )  # fmt: skip

@@ -39,7 +39,7 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
     if tweet.paused:
         return State("paused", "Paused", "nobody looks it up until it is resumed")
     if job and job.attempts >= STRIKES:
-        return State("isolated", "Isolated", "three look-ups of it never came to an end")
+        return State("isolated", "Isolated", "four look-ups of it never came to an end")
     if tweet.missing_since:
         return State("missing", "Missing", f"{because}; a second look will tell")
     if job:

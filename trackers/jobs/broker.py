@@ -14,7 +14,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
-from django.db import InterfaceError, OperationalError, close_old_connections, connection
+from django.db import (
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    close_old_connections,
+    connection,
+)
 from django.utils import timezone
 from django_q.brokers import Broker
 from django_q.conf import Conf
@@ -59,6 +65,9 @@ COUNT_TASKS = """
     FROM (SELECT lock FROM django_q_ormq WHERE key = %(key)s LIMIT 10001) bounded
 """
 
+# The database is away, overloaded, or read-only: after a while it is there again.
+LOST = (OperationalError, InterfaceError, InternalError)
+
 
 class PostgresBroker(Broker):
     def __init__(self, list_key: str | None = None) -> None:
@@ -68,6 +77,7 @@ class PostgresBroker(Broker):
         self.tasks_at = 0.0
         self.bounds: dict[str, tuple[datetime, float]] = {}
         self.full: str | None = None
+        self.told = ""
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(state[0])  # type: ignore[misc]
@@ -88,7 +98,7 @@ class PostgresBroker(Broker):
         """What is to be done next: one batch, or some tasks; None after a sleep."""
         try:
             return self.next_batch_or_tasks()
-        except (OperationalError, InterfaceError) as lost:
+        except LOST as lost:
             self.wait_for_the_database(lost)
             return None
         finally:
@@ -157,8 +167,11 @@ class PostgresBroker(Broker):
     def wait_for_the_database(self, lost: Exception) -> None:
         """Drop the connection and wait, longer each time up to a second; the next call connects."""
         connection.close()
-        if self.failures == 0:
-            logger.warning("The queue lost its database, trying again: %s", str(lost).strip())
+        reason = str(lost).strip()
+        # Once for each reason: it may be back, and read-only.
+        if self.failures == 0 or reason != self.told:
+            logger.warning("The queue lost its database, trying again: %s", reason)
+        self.told = reason
         time.sleep(min(LONGEST_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)
 
@@ -172,7 +185,7 @@ class PostgresBroker(Broker):
                 with cursor() as db:
                     db.execute(FORGET_TASK, {"id": id})
                 return
-            except (OperationalError, InterfaceError) as lost:
+            except LOST as lost:
                 self.wait_for_the_database(lost)
 
     def fail(self, ack_id: Any) -> None:

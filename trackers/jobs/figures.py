@@ -20,7 +20,7 @@ WAITING = """
          WHERE n.name = %(namespace)s AND j.due_at > now() AND j.due_at <= now() + n.lease
            AND j.lease IS NOT NULL),
         (SELECT count(*) FROM {job}),
-        (SELECT count(*) FROM {job} WHERE attempts >= 3)
+        (SELECT count(*) FROM {job} WHERE attempts >= 4)
 """
 
 # The last sixty seconds, from rows per minute: this minute whole, and of the last one the share

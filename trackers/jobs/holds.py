@@ -13,6 +13,11 @@ HOLD = """
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until < %(until)s)
 """
 
+LIFT = """
+    UPDATE trackers_namespace SET held_until = NULL, held_because = ''
+    WHERE name = %(namespace)s AND failures = 0 AND held_until IS NOT NULL
+"""
+
 # The first two failures in a row delay only their own batch. From the third on the namespace is
 # held, each time twice as long. Whoever fails while it is held already was on his way before and
 # is not counted, or eight workers would climb eight rungs at once.
@@ -39,6 +44,12 @@ def hold(namespace: str, *, until: datetime, because: str) -> None:
     """Claim nothing from the namespace until then."""
     with cursor() as db:
         db.execute(HOLD, {"namespace": namespace, "until": until, "because": because[:200]})
+
+
+def lift(namespace: str) -> None:
+    """Claim again at once; not while requests fail, which has a ladder of its own."""
+    with cursor() as db:
+        db.execute(LIFT, {"namespace": namespace})
 
 
 def fail(namespace: str, *, because: str) -> timedelta:

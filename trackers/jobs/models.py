@@ -108,8 +108,9 @@ class Namespace(models.Model):
         return self.held_until is not None and self.held_until > now
 
 
-# Leases that ran out on a key before it is left to a person; SQL of the queue says it as 3.
-STRIKES = 3
+# Leases that ran out on a key before it is left to a person: two in company, and then two alone.
+# One alone proves little, since its host may have been lost. SQL of the queue says it as 4.
+STRIKES = 4
 
 
 class Job(models.Model):

@@ -81,7 +81,8 @@ READY_IN = """
 # A claim is not flushed: a crash of the database that forgets it only repeats a request, and the
 # token is random, so no later claim has the same.
 # A lease still on a due row ran out: one strike. Two strikes: looked up alone, so that a key that
-# kills its worker takes nobody along. A third: isolated, out of the way until a person retries it.
+# kills its worker takes nobody along. Two more of its own: isolated, out of the way until a person
+# retries it.
 CLAIM = """
     WITH knobs AS MATERIALIZED (
         SELECT set_config('synchronous_commit', 'off', true),
@@ -100,9 +101,9 @@ CLAIM = """
         FOR UPDATE SKIP LOCKED
     ),
     ready AS MATERIALIZED (
-        SELECT (SELECT strikes FROM head WHERE strikes < 3 ORDER BY due_at LIMIT 1)
+        SELECT (SELECT strikes FROM head WHERE strikes < 4 ORDER BY due_at LIMIT 1)
                    AS first_strikes,
-               (SELECT key FROM head WHERE strikes < 3 ORDER BY due_at LIMIT 1) AS first_key,
+               (SELECT key FROM head WHERE strikes < 4 ORDER BY due_at LIMIT 1) AS first_key,
                count(*) >= max(knobs.size)
                OR min(head.due_at) <= now() - max(knobs.buffer_ttl) AS go
         FROM head CROSS JOIN knobs
@@ -112,15 +113,15 @@ CLAIM = """
         SET due_at = now() + knobs.lease, lease = %(token)s, attempts = head.strikes
         FROM head, ready, knobs
         WHERE j.ctid = head.place AND ready.go
-          AND CASE WHEN ready.first_strikes = 2 THEN head.key = ready.first_key
+          AND CASE WHEN ready.first_strikes >= 2 THEN head.key = ready.first_key
                    ELSE head.strikes < 2 END
         RETURNING j.key, head.due_at, j.due_at AS expires_at
     ),
     isolated AS (
         UPDATE {job} j
-        SET due_at = '9000-01-01Z', lease = NULL, attempts = 3
+        SET due_at = '9000-01-01Z', lease = NULL, attempts = 4
         FROM head
-        WHERE j.ctid = head.place AND head.strikes >= 3
+        WHERE j.ctid = head.place AND head.strikes >= 4
         RETURNING j.key
     )
     SELECT array_agg(key ORDER BY key), min(due_at), min(expires_at), now(),
@@ -295,7 +296,7 @@ def _claim(
     keys, due_at, expires_at, now, lateness, task, isolated, is_full = found
     if isolated:
         logger.warning(
-            "%s: isolated %d keys whose third lease ran out, the first is %d",
+            "%s: isolated %d keys whose fourth lease ran out, the first is %d",
             namespace,
             len(isolated),
             isolated[0],

@@ -39,7 +39,7 @@ REPLAN = """
     ),
     waiting AS MATERIALIZED (
         SELECT j.key FROM {job} j JOIN planned ON planned.id = j.key
-        WHERE j.lease IS NULL AND j.attempts < 3 AND j.due_at IS DISTINCT FROM planned.due_at
+        WHERE j.lease IS NULL AND j.attempts < 4 AND j.due_at IS DISTINCT FROM planned.due_at
         ORDER BY j.key FOR UPDATE OF j SKIP LOCKED
     ),
     moved AS (

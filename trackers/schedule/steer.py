@@ -36,7 +36,7 @@ REFRESH = """
 
 RETRY = """
     UPDATE {job} SET due_at = now(), lease = NULL, attempts = 0
-    WHERE key = ANY(%(ids)s::bigint[]) AND attempts >= 3
+    WHERE key = ANY(%(ids)s::bigint[]) AND attempts >= 4
 """
 
 FORGET = (
@@ -71,7 +71,7 @@ def refresh_now(ids: Iterable[int]) -> int:
 
 
 def retry_isolated(ids: Iterable[int]) -> int:
-    """Give isolated look-ups another three tries; how many were isolated."""
+    """Give isolated look-ups another four tries; how many were isolated."""
     with cursor() as db:
         return db.execute(queue.on(TWEET_UPDATE, RETRY), {"ids": sorted(ids)}).rowcount
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import InterfaceError, OperationalError, connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
@@ -83,11 +83,12 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed | Waiting
     # The database's time, from its answer above and what our clock has run since.
     answered_at = now + timedelta(seconds=time.monotonic() - began)
 
-    turns.answered(turn, answer.window)
-    settle(asked, answer)
     rules = Rules(plan, asking.confirm_gone_after, asking.gone_every)
     judged = list(verdicts(batch.keys, answer, what_we_know, rules, now=answered_at))
+    # First, since it was paid for; what is not settled counts as spent.
     saved = save_in_spite_of_the_database(batch, judged, at=answered_at, asked=asked)
+    turns.answered(turn, answer.window)
+    settle(asked, answer)
     # On its own: a crash between the two leaves the tweet undescribed, which the next look mends.
     describe([answer.posts[id] for id in saved.undescribed])
     return Refreshed(batch, turn.credential.name, answer, saved)
@@ -128,7 +129,8 @@ def failed(asked: Asked, error: XError, *, now: datetime) -> Failed:
 def save_in_spite_of_the_database(
     batch: Batch, judged: Sequence[Verdict], *, at: datetime, asked: Asked
 ) -> Saved:
-    """Save, and again when the database goes away or chose us in a deadlock, while the lease lasts.
+    """Save, and again when the database goes away, chose us in a deadlock or is read-only for a
+    while, as long as the lease lasts.
 
     X was paid for the answer. A save that was committed before its connection broke is not
     repeated: the lease is off the rows then.
@@ -137,7 +139,7 @@ def save_in_spite_of_the_database(
     while True:
         try:
             return save(batch, judged, at=at, paid_on=asked.payment.day, paid_by=asked.turn.project)
-        except (OperationalError, InterfaceError):
+        except (OperationalError, InterfaceError, InternalError):
             left = (batch.expires_at - at).total_seconds()
             if connection.in_atomic_block or time.monotonic() - begun > left:
                 raise

@@ -17,12 +17,16 @@ NO_TWEET = 1
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`verdict` is ok, refused, or failed for all that is not the fault of the keys."""
+    """`verdict` is ok, refused, or failed for all that is not the fault of the keys.
+
+    `has_money_again`: X had said that its project's were used up, and now it answered.
+    """
 
     name: str
     verdict: str
     reason: str
     window: WindowSeen | None
+    has_money_again: bool = False
 
     @property
     def ok(self) -> bool:
@@ -74,4 +78,4 @@ def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> Verdict
         verdict = "refused" if isinstance(error, Refused) else "failed"
         return Verdict(credential.name, verdict, error.reason, error.window)
     turns.answered(turn, answer.window)
-    return Verdict(credential.name, "ok", "", answer.window)
+    return Verdict(credential.name, "ok", "", answer.window, has_money_again=turn.stops > 0)

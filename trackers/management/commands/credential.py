@@ -14,6 +14,8 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from trackers.jobs import holds
+from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.check import Verdict, check
 from trackers.xapi.describe import describe, table
 from trackers.xapi.models import Credential
@@ -84,6 +86,8 @@ class Command(BaseCommand):
         verdicts = []
         for name in names:
             verdict = check_one(name)
+            if verdict.has_money_again:
+                holds.lift(TWEET_UPDATE)
             verdicts.append(verdict)
             if options["json"]:
                 self.show([verdict.to_dict()], options)

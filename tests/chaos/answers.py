@@ -1,0 +1,130 @@
+"""Answers of X that were never saved, and what each of them is explained by.
+
+X's log: who was answered ─┐
+the relays: who got it ────┼─> per tweet: answers less measurements ─> explained, or not
+the series: what is kept ──┘
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+# A moment for signals, threads and titles.
+MARGIN = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Unsaved:
+    """`doubled`: measurements that X never answered. `lost`: explained ones, in tweets, by what
+    explains them. `batches`: those that a fault explains, in whole answers, by its kind.
+    `unexplained`: lines for a person."""
+
+    answered: int
+    measured: int
+    doubled: int
+    lost: Counter = field(default_factory=Counter)
+    batches: Counter = field(default_factory=Counter)
+    unexplained: list[str] = field(default_factory=list)
+
+
+def figures(line):
+    """The ids that one logged look-up told figures of, in a reply that left X whole."""
+    if line["status"] != 200:
+        return []
+    return [int(id) for id, said in line["answers"].items() if isinstance(said, dict)]
+
+
+def unsaved(evidence):
+    answers = defaultdict(list)
+    for place, line in enumerate(evidence.lines):
+        for id in figures(line):
+            answers[id].append(place)
+    measured = evidence.rows.measured
+    missing = {
+        id: len(places) - measured.get(id, 0)
+        for id, places in answers.items()
+        if len(places) > measured.get(id, 0)
+    }
+    doubled = sum(max(0, count - len(answers.get(id, ()))) for id, count in measured.items())
+    found = Unsaved(
+        answered=sum(map(len, answers.values())), measured=sum(measured.values()), doubled=doubled
+    )
+    explain(evidence, answers, missing, found)
+    return found
+
+
+def explain(evidence, answers, missing, found):
+    """Give each missing measurement to the answer of its tweet that most others miss too."""
+    reasons = {}
+    shared = Counter(place for id in missing for place in answers[id])
+    given = defaultdict(set)
+    for id, count in missing.items():
+        for place in answers[id]:
+            if place not in reasons:
+                reasons[place] = reason(evidence, evidence.lines[place])
+        excused = [place for place in answers[id] if reasons[place]]
+        excused.sort(key=lambda place: -shared[place])
+        for place in excused[:count]:
+            found.lost[reasons[place]] += 1
+            given[reasons[place]].add(place)
+        if len(excused) < count:
+            times = ", ".join(
+                f"{evidence.lines[place]['at_ms'] / 1000 - evidence.calm_from:+.2f} s "
+                f"by {host_of(evidence, evidence.lines[place])}"
+                for place in answers[id]
+            )
+            found.unexplained.append(
+                f"tweet {id}: {count} answers not saved, {len(excused)} explained; answered "
+                f"(from the end of the faults) {times}"
+            )
+    for why, places in given.items():
+        found.batches[why] = len(places)
+
+
+def host_of(evidence, line):
+    exchange = evidence.exchanges.of(",".join(line["ids"]), at=line["at_ms"] / 1000)
+    return exchange.host if exchange else "nobody"
+
+
+def reason(evidence, line):
+    """Why this answer may be in nobody's series; empty when it must be in one."""
+    exchange = evidence.exchanges.of(",".join(line["ids"]), at=line["at_ms"] / 1000)
+    if exchange is None:
+        return ""
+    patience = evidence.pace.request_timeout - 0.1
+    if exchange.delivered_at is None:
+        gone = exchange.lost_at or evidence.calm_until
+        if gone - exchange.asked_at >= patience:
+            return "came too late"
+        struck = first_strike(evidence, exchange.host, exchange.asked_at, gone, way_too=True)
+        return f"never came: {struck}" if struck else ""
+    if exchange.delivered_at - exchange.asked_at >= patience:
+        return "came too late"
+    until = exchange.delivered_at + evidence.pace.lease
+    return first_strike(evidence, exchange.host, exchange.asked_at, until, way_too=False)
+
+
+def first_strike(evidence, host, begin, end, *, way_too):
+    """The kind of the first fault within these times that may cost this host an answer.
+
+    `way_too`: one of the network counts, since the answer was on its way.
+    """
+    for one in evidence.happenings:
+        kind = one.fault.kind
+        costs = kind.loses != "nothing" or (way_too and kind.lane == "network")
+        felt = one.happened and costs and one.host in ("", host)
+        if felt and one.begun_at - MARGIN <= end and one.ended_at + MARGIN >= begin:
+            return kind.name
+    return ""
+
+
+def allowed_batches(evidence):
+    """How many answers all faults together may have cost: those in hand when they struck."""
+    in_hand = {
+        "nothing": 0,
+        "one": 1,
+        "host": evidence.workers,
+        "all": evidence.workers * len(evidence.hosts),
+    }
+    return sum(in_hand[one.fault.kind.loses] for one in evidence.happenings if one.happened)

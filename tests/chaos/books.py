@@ -1,0 +1,247 @@
+"""The books of a run: each is right, or says what differs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from tests.chaos.answers import allowed_batches, unsaved
+from tests.chaos.ground import JITTER, PLAN_DAYS
+from tests.chaos.schedule import rounds
+
+# As the product has them; the books know no more of it than its documents say.
+STRIKES = 3
+ASK_AGAIN = 30.0
+MOST_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    name: str
+    figures: dict[str, Any]
+    differs: list[str] = field(default_factory=list)
+
+    @property
+    def right(self):
+        return not self.differs
+
+
+def keep_books(evidence, *, seconds):
+    return [
+        rows(evidence),
+        measurements(evidence),
+        requests(evidence),
+        windows(evidence),
+        lateness(evidence),
+        recovery(evidence),
+        happened(evidence, seconds=seconds),
+        ends(evidence),
+    ]
+
+
+def few(lines):
+    more = [f"and {len(lines) - MOST_LINES} more"] if len(lines) > MOST_LINES else []
+    return lines[:MOST_LINES] + more
+
+
+def rows(evidence):
+    """tracked = scheduled + resting: no row lost, none doubled, none set aside."""
+    tweets = {id: (born, gone) for id, born, gone in evidence.rows.tweets}
+    scheduled = {key for key, _, _ in evidence.rows.queue}
+    resting = tweets.keys() - scheduled
+    isolated = [key for key, strikes, _ in evidence.rows.queue if strikes >= STRIKES]
+    claimed = [key for key, _, claimed in evidence.rows.queue if claimed]
+    # The plan ends at thirty days: what is younger has a next look. One that X never showed has no
+    # birth that we know of, and rests when a second look confirmed that it is gone.
+    old = {
+        id
+        for id, (born, gone) in tweets.items()
+        if (age_days(born, evidence) >= PLAN_DAYS if born else gone)
+    }
+    differs = []
+    if len(evidence.rows.tweets) != len(evidence.ids) or tweets.keys() != evidence.ids:
+        differs.append(f"{len(evidence.ids):,} were tracked, {len(evidence.rows.tweets):,} rows")
+    if len(scheduled) != len(evidence.rows.queue) or scheduled - tweets.keys():
+        differs.append(f"{len(scheduled - tweets.keys())} jobs of tweets that are not tracked")
+    differs += few([f"tweet {id} is in no queue and not of an age to rest" for id in resting - old])
+    differs += few([f"tweet {id} is isolated" for id in isolated])
+    differs += few([f"tweet {id} is still claimed" for id in claimed])
+    return Book(
+        "tracked = scheduled + resting",
+        {
+            "tracked": len(tweets),
+            "scheduled": len(scheduled),
+            "resting": len(resting),
+            "isolated": len(isolated),
+        },
+        differs,
+    )
+
+
+def age_days(born, evidence):
+    return (evidence.calm_until - born.timestamp()) / 86400
+
+
+def measurements(evidence):
+    """Measurements in the series = tweets in successful answers, less those explained."""
+    found = unsaved(evidence)
+    faults = Counter(
+        {why: count for why, count in found.batches.items() if not why.startswith("never")}
+    )
+    faults.pop("came too late", None)
+    most = allowed_batches(evidence)
+    differs = few(found.unexplained)
+    if found.doubled:
+        differs.append(f"{found.doubled} measurements that X never answered")
+    if found.answered - found.measured != sum(found.lost.values()) - found.doubled:
+        differs.append(
+            f"{found.answered:,} answered, {found.measured:,} measured, "
+            f"{sum(found.lost.values()):,} explained"
+        )
+    if faults.total() > most:
+        differs.append(f"{faults.total()} answers lost to faults, which explain {most} at the most")
+    return Book(
+        "measurements = tweets answered",
+        {
+            "answered": found.answered,
+            "measured": found.measured,
+            "unsaved": dict(found.lost.most_common()),
+            "batches lost after they came": dict(faults.most_common()),
+            "may be lost at the most": most,
+        },
+        differs,
+    )
+
+
+def requests(evidence):
+    most, over = evidence.totals["max_ids_a_request"], evidence.totals["over_100"]
+    return Book(
+        "no request above 100 ids",
+        {
+            "requests": len(evidence.lines),
+            "most ids": most,
+            "mean ids": round(evidence.totals["mean_ids_a_request"], 1),
+        },
+        [f"{over} requests named up to {most} ids"] if most > 100 or over else [],
+    )
+
+
+def windows(evidence):
+    over = evidence.totals["over_window"]
+    differs = [f"{over} requests over: {evidence.totals['over_window_by']}"] if over else []
+    return Book("no window exceeded", {"over": over}, differs)
+
+
+def lateness(evidence):
+    """Once the faults stop, nobody waits longer than his interval and two leases."""
+    pace, begin = evidence.pace, evidence.calm_from
+    before, after = {}, {}
+    for line in evidence.lines:
+        at = line["at_ms"] / 1000
+        for id, said in line["answers"].items():
+            if at <= begin:
+                before[int(id)] = said
+            else:
+                after.setdefault(int(id), at)
+    due = {key for key, strikes, _ in evidence.rows.queue if strikes < STRIKES}
+    gone = {id for id, _, gone in evidence.rows.tweets if gone}
+    waits, late = [], []
+    for id in due - gone:
+        every = pace.every * JITTER
+        if before.get(id) in ("omitted", "broken"):
+            every = max(every, ASK_AGAIN)
+        bound = every + 2 * pace.lease + pace.buffer_ttl
+        if begin + bound > evidence.calm_until:
+            continue
+        waited = after.get(id, evidence.calm_until + 1) - begin
+        waits.append(waited)
+        if waited > bound:
+            late.append(f"tweet {id}: not looked up within {bound:.1f} s after the faults")
+    differs = few(late)
+    if evidence.overdue:
+        differs.append(f"{evidence.overdue} jobs were due two leases ago when all was quiet")
+    waits.sort()
+    figures = {"tweets": len(waits), "late": len(late), "overdue": evidence.overdue}
+    if waits:
+        figures["longest wait"] = round(waits[-1], 1)
+    return Book("no tweet later than its interval + two leases", figures, differs)
+
+
+def recovered_after(evidence, one):
+    """Seconds from the end of a fault to the next answer on each host it struck; None: never.
+
+    X's own failures strike whoever asks: the first answer of all counts.
+    """
+    hosts = [one.host] if one.host else evidence.hosts
+    took = [host_recovered_after(evidence, one, host) for host in hosts]
+    if one.fault.kind.lane == "x":
+        return min((seconds for seconds in took if seconds is not None), default=None)
+    return None if None in took else max(took)
+
+
+def host_recovered_after(evidence, one, host):
+    """From the end of the last fault, where others struck the host before it had recovered.
+
+    Else an idle worker's death would take as long as the cut that had made him idle.
+    """
+    begin = one.ended_at
+    while True:
+        at = evidence.exchanges.first_answer(host, after=begin)
+        others = [
+            other.ended_at
+            for other in evidence.happenings
+            if other.happened and other.fault.kind.lane != "x" and other.host in ("", host)
+            if other.ended_at > begin and (at is None or other.begun_at < at)
+        ]
+        if not others:
+            return None if at is None else at - begin
+        begin = max(others)
+
+
+def recovery(evidence):
+    differs, took = [], {}
+    for one in evidence.happenings:
+        if not one.happened:
+            continue
+        seconds = recovered_after(evidence, one)
+        if seconds is None:
+            where = one.host or "every host"
+            differs.append(f"{one.fault.kind.name} ({where}): no look-up after it")
+        else:
+            took.setdefault(one.fault.kind.name, []).append(seconds)
+    figures = {
+        name: {"median": round(median(times), 2), "longest": round(max(times), 2)}
+        for name, times in sorted(took.items())
+    }
+    return Book("every fault was recovered from", figures, differs)
+
+
+def happened(evidence, *, seconds):
+    """The book of faults itself."""
+    least = rounds(seconds)
+    counts = Counter(one.fault.kind for one in evidence.happenings if one.happened)
+    planned = {fault.kind for fault in evidence.planned}
+    differs = [
+        f"{kind.name} happened {counts[kind]} times, not {least}"
+        for kind in sorted(planned, key=lambda kind: kind.name)
+        if counts[kind] < least
+    ]
+    differs += [
+        f"{one.fault.kind.name}: {one.because}" for one in evidence.happenings if one.because
+    ]
+    figures = {
+        f"{kind.name}{'' if kind.busy == 'any' else f' ({kind.busy})'}": count
+        for kind, count in sorted(counts.items(), key=lambda pair: pair[0].name)
+    }
+    return Book(f"each fault happened {least} times or more", figures, differs)
+
+
+def ends(evidence):
+    """Every cluster ends by SIGTERM with status 0. An end that nobody asked for is told."""
+    differs = [
+        f"{host} ended with {status}" for host, status in evidence.stops.items() if status != 0
+    ]
+    figures = {"SIGTERM answered with": evidence.told, "ended unasked": evidence.unasked}
+    return Book("every cluster ends when told", figures, differs)

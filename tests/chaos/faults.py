@@ -1,0 +1,82 @@
+"""The kinds of faults, and what each of them may cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trackers.fakex.faults import ID_KINDS, REPLY_KINDS
+
+Lane = Literal["process", "stop", "network", "database", "clock", "x"]
+Busy = Literal["busy", "idle", "any"]
+Loses = Literal["nothing", "one", "host", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`lane`: what happens one after the other; lanes run side by side.
+
+    `seconds`: how long it lasts, in leases where `in_leases`. `loses`: whose batch in hand may
+    be answered and never saved: one worker's, each of the host's, or each of all hosts'.
+    """
+
+    name: str
+    lane: Lane
+    busy: Busy = "any"
+    seconds: tuple[float, float] = (0.0, 0.0)
+    in_leases: bool = False
+    loses: Loses = "nothing"
+
+
+PROCESS = [
+    Kind("kill a worker in its batch", "process", "busy", loses="one"),
+    Kind("kill an idle worker", "process", "idle"),
+    Kind("kill the pusher", "process"),
+    Kind("kill the monitor", "process"),
+    Kind("kill the sentinel", "process", loses="host"),
+    Kind("kill main", "process", loses="host"),
+    Kind("kill the whole cluster", "process", loses="host"),
+    Kind("SIGTERM to the group", "process"),
+]
+STOP = [
+    Kind("stop a worker in its batch", "stop", "busy", (1.2, 1.4), in_leases=True, loses="one"),
+    Kind("stop an idle worker", "stop", "idle", (1.2, 1.4), in_leases=True),
+    Kind("stop the pusher", "stop", seconds=(1.2, 1.4), in_leases=True, loses="one"),
+    Kind("stop the whole cluster", "stop", seconds=(1.2, 1.4), in_leases=True, loses="host"),
+]
+NETWORK = [
+    Kind("cut off from the database", "network", seconds=(0.5, 1.5), in_leases=True, loses="host"),
+    Kind("database stalled", "network", seconds=(0.5, 1.5), in_leases=True, loses="host"),
+    Kind("database slow", "network", seconds=(0.5, 1.0), in_leases=True, loses="host"),
+    Kind("cut off from X", "network", seconds=(0.3, 1.0), in_leases=True),
+    Kind("X stalled", "network", seconds=(0.3, 1.0), in_leases=True),
+    Kind("X slow", "network", seconds=(0.3, 1.0), in_leases=True),
+]
+DATABASE = [
+    Kind("kill Postgres", "database", loses="all"),
+    Kind("connections all taken", "database", seconds=(3.0, 5.0), loses="all"),
+]
+CLOCK = [
+    Kind("clock an hour ahead", "clock", seconds=(8.0, 12.0)),
+    Kind("clock an hour behind", "clock", seconds=(8.0, 12.0)),
+]
+X = [Kind(f"X: {name}", "x") for name in (*REPLY_KINDS, *ID_KINDS)]
+
+# After these a project is stopped until somebody has paid.
+UNPAID = frozenset({"402_credits", "402_depleted", "429_cap"})
+
+# What a rule of X's script gets beside its kind, and how many requests it spoils.
+TIMES = 3
+PARAMS = {
+    "429": {"reset_in": 2},
+    "503_json": {"retry_after": 1},
+    "slow": {"ms": 2600},
+    "omit": {"share": 0.1},
+    "not_found": {"share": 0.1},
+    "broken": {"share": 0.1},
+}
+
+
+def kinds(*, clocks):
+    """Every kind that this machine can do."""
+    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *X]

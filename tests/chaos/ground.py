@@ -1,0 +1,230 @@
+"""Where a run takes place: one Postgres, one X, the tweets, and the settings that make it quick."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import psycopg
+
+from tests.conftest import PROJECT, FakeX
+from tweetwatch.embedded import database_url
+from tweetwatch.embedded.place import Place
+from tweetwatch.embedded.postmaster import live_postmaster
+from tweetwatch.embedded.status import keeper_pid
+
+ROLE = "chaos"
+# Few, so that filling them takes no second; some more than the clusters need.
+MOST_CONNECTIONS = 90
+PLAN_DAYS = 30
+JITTER = 1.05
+
+# How late a worker may still set a hold for what was so a moment ago.
+HOLDS_WITHIN = 2.0
+LIFT_HOLD = """
+    UPDATE trackers_namespace SET held_until = NULL, held_because = '', failures = 0
+    WHERE held_because LIKE '%402%' OR held_because LIKE '%429%' RETURNING name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How many tweets are kept fresh and how quickly; seconds.
+
+    `windows`: requests that all credentials together may send a second, counted by
+    `window_seconds`.
+    """
+
+    tweets: int = 50_000
+    every: int = 15
+    lease: float = 6.0
+    buffer_ttl: float = 0.5
+    request_timeout: float = 2.0
+    task_timeout: int = 4
+    latency_ms: int = 100
+    credentials: int = 10
+    windows: float = 90.0
+    window_seconds: int = 60
+
+    @property
+    def load(self):
+        """Requests a second that keep them fresh."""
+        return self.tweets / 100 / self.every
+
+
+def wait_until(fact, *, within, what):
+    """The fact's first true value; TimeoutError says what was waited for."""
+    end = time.monotonic() + within
+    while not (value := fact()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"after {within:g} s still not: {what}")
+        time.sleep(0.05)
+    return value
+
+
+class Postgres:
+    """An embedded PostgreSQL of this run's own, which may be killed; the keeper brings it back."""
+
+    def __init__(self, directory):
+        self.place = Place.at(Path(directory))
+        self.url = database_url(self.place.directory)
+        self.socket_dir = unquote(parse_qs(urlsplit(self.url).query)["host"][0])
+        self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
+        with self.connect() as admin:
+            admin.execute(f"CREATE ROLE {ROLE} LOGIN")
+            admin.execute(f"ALTER DATABASE tweetwatch OWNER TO {ROLE}")
+            admin.execute(f"ALTER SCHEMA public OWNER TO {ROLE}")
+            admin.execute(f"ALTER SYSTEM SET max_connections = {MOST_CONNECTIONS}")
+        self.kill()
+        self.wait()
+
+    def connect(self, user="postgres", *, to="tweetwatch"):
+        return psycopg.connect(
+            host=self.socket_dir, user=user, dbname=to, autocommit=True, connect_timeout=5
+        )
+
+    def wait(self, within=60):
+        wait_until(self.answers, within=within, what="Postgres answers")
+
+    def answers(self):
+        try:
+            with self.connect() as connection:
+                connection.execute("SELECT 1")
+        except psycopg.Error:
+            return False
+        return True
+
+    def pid(self):
+        found = live_postmaster(self.place.data)
+        return found.pid if found else None
+
+    def kill(self):
+        """SIGKILL the postmaster; whether there was one."""
+        found = live_postmaster(self.place.data)
+        if found is None:
+            return False
+        found.kill()
+        found.wait(10)
+        return True
+
+    def leave(self):
+        """End the server, which would else live as long as this process."""
+        if keeper := keeper_pid(self.place):
+            os.kill(keeper, signal.SIGTERM)
+            wait_until(lambda: self.pid() is None, within=60, what="Postgres ended")
+
+    def rows(self, query, *values):
+        with self.connect() as connection:
+            return connection.execute(query, values or None).fetchall()
+
+    def value(self, query, *values):
+        return self.rows(query, *values)[0][0]
+
+
+@contextmanager
+def fake_x(seed, tweets, *, log):
+    """A fake X in a process of its own."""
+    process = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "trackers.fakex", "--port", "0"),
+            *("--seed", str(seed), "--tweets", str(tweets)),
+        ],
+        cwd=PROJECT,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+    )
+    try:
+        x = FakeX(process.stdout.readline().split()[-1])
+        x.reset()
+        yield x
+    finally:
+        process.kill()
+        process.wait(10)
+        process.stdout.close()
+
+
+class Ground:
+    """Everything a run stands on; `prepare` fills it."""
+
+    def __init__(self, directory, x, pace):
+        self.directory, self.x, self.pace = Path(directory), x, pace
+        self.postgres = Postgres(self.directory / "postgres")
+        self.ids = frozenset()
+        self.environment = {
+            **os.environ,
+            "REQUEST_TIMEOUT": f"{pace.request_timeout:g}",
+            "TASK_TIMEOUT": str(pace.task_timeout),
+            "CONFIRM_GONE_AFTER": "5",
+            "GONE_EVERY": "60",
+            "LOG_LEVEL": "INFO",
+        }
+
+    def manage(self, *arguments, given="", user=ROLE):
+        """A command on the database itself, past all relays."""
+        url = f"postgres://{user}:@/tweetwatch?host={self.postgres.socket_dir}"
+        done = subprocess.run(
+            [sys.executable, "manage.py", *map(str, arguments)],
+            cwd=PROJECT,
+            env=self.environment | {"DATABASE_URL": url, "X_API_BASE_URL": self.x.url},
+            input=given,
+            text=True,
+            capture_output=True,
+            timeout=300,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(map(str, arguments))}: {done.stderr[-2000:]}")
+        return done.stdout
+
+    def prepare(self):
+        pace = self.pace
+        self.manage("migrate", "-v", "0")
+        self.limit_x()
+        for number in range(pace.credentials):
+            secret = json.dumps({"bearer_token": f"token-{number}"})
+            # Apps of one project: a window each, and one purse.
+            self.manage(
+                *("credential", "add", f"c{number}", "--kind", "bearer", "--project", "one"),
+                given=secret,
+            )
+        self.manage("interval", "set", f"{PLAN_DAYS}d={pace.every}s")
+        self.postgres.rows(
+            "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
+            " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s',"
+            " arrivals_per_second = %s RETURNING name",
+            *(pace.lease, pace.buffer_ttl, int(1.1 * pace.tweets / pace.every) + 1),
+        )
+        self.ids = frozenset(self.x.ids(pace.tweets))
+        self.manage("track", "-", given="\n".join(map(str, self.ids)))
+
+    def buy_credits(self):
+        """As a person who did: a check that succeeds ends the project's stop, and the admin's
+        "lift hold" that of the queue, which some worker may have set a moment ago."""
+        # The database may just be away.
+        wait_until(self.is_told_of_credits, within=60, what="the credits are told of")
+        end = time.monotonic() + HOLDS_WITHIN
+        while time.monotonic() < end:
+            with suppress(psycopg.Error):
+                self.postgres.rows(LIFT_HOLD)
+            time.sleep(0.2)
+
+    def is_told_of_credits(self):
+        with suppress(RuntimeError):
+            self.manage("credential", "check", "c0")
+            return True
+
+    def limit_x(self):
+        token = int(self.pace.windows * self.pace.window_seconds / self.pace.credentials)
+        limit = {"token": token, "app": 1_000_000, "window": self.pace.window_seconds}
+        self.x.put("limits", {"GET /2/tweets": limit})
+        self.x.put("latency", {"ms": self.pace.latency_ms})
+        self.x.put("world", {"engagement": "busy"})
+        self.x.delete("log")

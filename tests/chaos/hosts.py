@@ -1,0 +1,160 @@
+"""A host: one `qcluster`, which knows no more of the world than its two relays and its clock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+
+import psutil
+
+from tests.chaos.clock import Clock
+from tests.chaos.ground import ROLE
+from tests.conftest import PROJECT
+
+RESTART_AFTER = 0.5
+
+
+def title(pid):
+    """What a process calls itself: django-q2 writes what it is and does; empty when it is gone."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return file.read().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def send(pid, number):
+    """Whether there was somebody to get the signal."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+class Host:
+    """`supervise` restarts the cluster when it ended, as systemd does. `database`: another way to
+    it than the server's socket, (host, port)."""
+
+    def __init__(self, name, ground, relays, exchanges, *, workers, database=None):
+        self.name, self.ground, self.workers = name, ground, workers
+        self.database = relays.make(database or ground.postgres.socket)
+        _, _, address = ground.x.url.rpartition("/")
+        where, _, port = address.rpartition(":")
+        watcher = exchanges.watcher(name)
+        self.x = relays.make((where, int(port)), watcher=watcher)
+        self.clock = Clock(ground.directory / f"{name}.clock")
+        self.log = ground.directory / f"{name}.log"
+        self.cluster, self.ended_at, self.exits, self.unasked = None, 0.0, [], []
+        self.wanted, self.expected = False, False
+        self.lock = threading.Lock()
+
+    def environment(self):
+        where = f"postgres://{ROLE}:@127.0.0.1:{self.database.port}/tweetwatch?sslmode=disable"
+        return self.ground.environment | {
+            "DATABASE_URL": where,
+            "X_API_BASE_URL": f"http://127.0.0.1:{self.x.port}",
+            "WORKERS": str(self.workers),
+            **self.clock.environment(),
+        }
+
+    def start(self):
+        self.wanted = True
+        with self.log.open("ab") as log:
+            self.cluster = subprocess.Popen(
+                [sys.executable, "manage.py", "qcluster"],
+                cwd=PROJECT,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def supervise(self):
+        """Note an end that came, and start again what should run."""
+        with self.lock:
+            if self.cluster is None:
+                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
+                    self.start()
+                return
+            status = self.cluster.poll()
+            if status is not None:
+                self.exits.append((time.time(), status))
+                if not self.expected and self.wanted:
+                    self.unasked.append((time.time(), status))
+                self.cluster, self.ended_at, self.expected = None, time.time(), False
+
+    def family(self):
+        """Every process of the cluster, main first."""
+        cluster = self.cluster
+        if cluster is None:
+            return []
+        try:
+            main = psutil.Process(cluster.pid)
+            return [cluster.pid, *(child.pid for child in main.children(recursive=True))]
+        except psutil.NoSuchProcess:
+            return []
+
+    def find(self, kind, *, busy=None):
+        """The pids of a kind of process; of workers those in the midst of a batch, or idle."""
+        family = self.family()
+        if kind == "main":
+            return family[:1]
+        marks = {
+            "worker": ("tweet:update",) if busy else (" idle",),
+            "sentinel": (" sentinel",),
+            "pusher": (" pusher",),
+            "monitor": (" monitor",),
+        }[kind]
+        return [pid for pid in family[1:] if any(mark in title(pid) for mark in marks)]
+
+    def freeze(self, kind, *, busy=None):
+        """SIGSTOP one process that is as said, and is so still now that it stands; its pid."""
+        for pid in self.find(kind, busy=busy):
+            if not send(pid, signal.SIGSTOP):
+                continue
+            if pid in self.find(kind, busy=busy):
+                return pid
+            send(pid, signal.SIGCONT)
+        return None
+
+    def kill(self):
+        """SIGKILL everything at once."""
+        family = self.family()
+        self.expected = True
+        for pid in family:
+            send(pid, signal.SIGKILL)
+        return bool(family)
+
+    def stop(self, within):
+        """SIGTERM to the group; the exit status, None when it did not end."""
+        with self.lock:
+            cluster, self.cluster, self.wanted = self.cluster, None, False
+        if cluster is None:
+            return 0
+        with suppress(ProcessLookupError):
+            os.killpg(cluster.pid, signal.SIGTERM)
+        try:
+            return cluster.wait(within)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            self.end(cluster)
+
+    def end(self, cluster=None):
+        cluster = cluster or self.cluster
+        self.wanted = False
+        if cluster is None:
+            return
+        with suppress(psutil.NoSuchProcess):
+            for child in psutil.Process(cluster.pid).children(recursive=True):
+                send(child.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(cluster.pid, signal.SIGKILL)
+        cluster.wait(10)

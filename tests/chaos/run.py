@@ -1,0 +1,181 @@
+"""A run: tweets are kept fresh, things break as the schedule says, it heals, the books are read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import mkdtemp
+
+import psutil
+
+from tests.chaos import clock
+from tests.chaos.evidence import Evidence, read_rows
+from tests.chaos.exchanges import Exchanges
+from tests.chaos.faults import kinds
+from tests.chaos.ground import JITTER, Ground, Pace, fake_x, wait_until
+from tests.chaos.hosts import Host
+from tests.chaos.relay import Relays
+from tests.chaos.schedule import schedule
+from tests.chaos.strikes import Strikes
+
+HOSTS, WORKERS = 3, 3
+STOP_WITHIN = 40.0
+
+UNMEASURED = """
+    SELECT count(*) FROM trackers_tweet WHERE measurements = 0 AND missing_since IS NULL
+"""
+
+
+def run(*, seed, minutes, pace=None, directory=None, say=print):
+    """Evidence of `minutes` of faults. What was said of the way goes to `say`."""
+    pace = pace or Pace()
+    directory = Path(directory or mkdtemp(prefix="chaos-"))
+    with ExitStack() as stack:
+        relays = Relays()
+        stack.callback(relays.close)
+        log = stack.enter_context((directory / "fakex.log").open("w"))
+        x = stack.enter_context(fake_x(seed, pace.tweets, log=log))
+        ground = Ground(directory, x, pace)
+        stack.callback(ground.postgres.leave)
+        ground.prepare()
+        exchanges = Exchanges()
+        hosts = [
+            Host(f"host{number}", ground, relays, exchanges, workers=WORKERS)
+            for number in range(HOSTS)
+        ]
+        for host in hosts:
+            stack.callback(host.end)
+        return Run(seed, minutes, ground, hosts, exchanges, say).go()
+
+
+class Run:
+    def __init__(self, seed, minutes, ground, hosts, exchanges, say):
+        self.ground, self.hosts, self.exchanges, self.say = ground, hosts, exchanges, say
+        self.pace = ground.pace
+        self.strikes = Strikes(ground, hosts)
+        self.planned = schedule(
+            seed,
+            seconds=60.0 * minutes,
+            kinds=kinds(clocks=clock.available()),
+            hosts=len(hosts),
+            lease=self.pace.lease,
+        )
+        self.ended = threading.Event()
+
+    def go(self):
+        keeper = threading.Thread(target=self.supervise, daemon=True)
+        keeper.start()
+        try:
+            busy = self.warm_up()
+            happenings = self.strike()
+            return self.calm_down(happenings, busy)
+        finally:
+            self.ended.set()
+            keeper.join(5)
+
+    def supervise(self):
+        while not self.ended.wait(0.1):
+            for host in self.hosts:
+                host.supervise()
+
+    def warm_up(self):
+        """Until each tweet was looked up once; how busy the machine is then."""
+        begun = time.monotonic()
+        for host in self.hosts:
+            host.start()
+        wait_until(
+            lambda: self.ground.postgres.value(UNMEASURED) == 0,
+            within=120 + self.pace.every,
+            what="every tweet was looked up once",
+        )
+        busy = measure_load(self.ground.postgres.pid(), seconds=self.pace.every)
+        self.say(
+            f"{self.pace.tweets:,} tweets are fresh after {time.monotonic() - begun:.0f} s; the "
+            f"machine is {busy[0]:.0f} % busy, {busy[1]:.0f} % with this; "
+            f"{len(self.planned)} faults begin"
+        )
+        return busy
+
+    def strike(self):
+        begun = time.monotonic()
+        lanes = {fault.kind.lane for fault in self.planned}
+
+        def work(lane):
+            done = []
+            for fault in self.planned:
+                if fault.kind.lane == lane:
+                    self.ended.wait(max(0.0, begun + fault.at - time.monotonic()))
+                    done.append(self.strikes.do(fault))
+            return done
+
+        with ThreadPoolExecutor(len(lanes)) as pool:
+            found = [one for done in pool.map(work, sorted(lanes)) for one in done]
+        self.strikes.undo_all()
+        return tuple(sorted(found, key=lambda one: one.begun_at))
+
+    def calm_down(self, happenings, busy):
+        """Wait as long as a tweet may be late, then stop everything."""
+        pace, calm_from = self.pace, time.time()
+        self.say("the faults are over, the run waits for quiet")
+        time.sleep(JITTER * pace.every + 2 * pace.lease + pace.buffer_ttl + 3)
+        overdue = self.ground.postgres.value(
+            "SELECT count(*) FROM trackers_tweetupdate WHERE due_at < now() - %s * interval '1 s'",
+            2 * pace.lease + pace.buffer_ttl,
+        )
+        calm_until = time.time()
+        stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
+        return Evidence(
+            pace=pace,
+            workers=WORKERS,
+            ids=self.ground.ids,
+            hosts=tuple(host.name for host in self.hosts),
+            rows=read_rows(self.ground.postgres),
+            exchanges=self.exchanges,
+            happenings=happenings,
+            planned=self.planned,
+            calm_from=calm_from,
+            calm_until=calm_until,
+            overdue=overdue,
+            stops=stops,
+            unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},
+            told=self.strikes.told,
+            lines=self.read_log(),
+            totals=self.ground.x.get("totals"),
+            busy=busy,
+        )
+
+    def read_log(self):
+        """X's log of look-ups, a slice at a time: it computes its answers anew."""
+        lines, since = [], 0
+        while True:
+            found = self.ground.x.get(f"log?since={since}&limit=500")
+            if not found["entries"]:
+                return lines
+            since = found["next"]
+            lines += [one for one in found["entries"] if self.is_ours(one)]
+
+    def is_ours(self, entry):
+        """A look-up of tracked tweets; not of the one by which a credential is checked."""
+        tracked = not self.ground.ids.isdisjoint(map(int, entry["ids"]))
+        return entry["endpoint"] == "GET /2/tweets" and tracked
+
+
+def measure_load(postmaster, *, seconds):
+    """Percent of the machine: all of it, and what we, our children and Postgres take of it."""
+    begun, before = time.monotonic(), processor_seconds(postmaster)
+    whole = psutil.cpu_percent(interval=seconds)
+    ours = processor_seconds(postmaster) - before
+    return whole, 100 * ours / (time.monotonic() - begun) / psutil.cpu_count()
+
+
+def processor_seconds(postmaster):
+    total = 0.0
+    for pid in (None, postmaster):
+        process = psutil.Process(pid)
+        for one in (process, *process.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                total += sum(one.cpu_times()[:2])
+    return total

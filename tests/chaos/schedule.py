@@ -1,0 +1,54 @@
+"""When what goes wrong, and on which host: a pure function of the seed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tests.chaos.faults import Kind
+
+# A round of every kind takes a minute at the least.
+ROUND_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """`at` and `seconds` from the start of the faults; `hosts` in the order in which a victim is
+    looked for, the first is meant."""
+
+    number: int
+    at: float
+    kind: Kind
+    hosts: tuple[int, ...]
+    seconds: float
+
+
+def rounds(seconds):
+    """How often each kind happens, exactly."""
+    return max(1, int(seconds / ROUND_SECONDS))
+
+
+def schedule(
+    seed: int, *, seconds: float, kinds: Sequence[Kind], hosts: int, lease: float
+) -> tuple[Fault, ...]:
+    """Each kind once in a round, in an order of its own; each lane one after the other."""
+    chance = random.Random(seed)
+    found: list[tuple[float, Kind, tuple[int, ...], float]] = []
+    length = seconds / rounds(seconds)
+    for turn in range(rounds(seconds)):
+        for lane in sorted({kind.lane for kind in kinds}):
+            mine = [kind for kind in kinds if kind.lane == lane]
+            chance.shuffle(mine)
+            slot = length / len(mine)
+            for place, kind in enumerate(mine):
+                lasts = chance.uniform(*kind.seconds) * (lease if kind.in_leases else 1.0)
+                # What lasts longer than its turn begins with it; the rest somewhere inside.
+                begin = chance.uniform(0.0, max(0.0, slot - lasts - 0.5))
+                order = tuple(chance.sample(range(hosts), hosts))
+                found.append((turn * length + place * slot + begin, kind, order, lasts))
+    found.sort(key=lambda one: (one[0], one[1].name))
+    return tuple(
+        Fault(number, round(at, 3), kind, order, round(lasts, 3))
+        for number, (at, kind, order, lasts) in enumerate(found, start=1)
+    )

@@ -1,0 +1,26 @@
+"""A minute of every fault, with fewer tweets than `make chaos`, and its books."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.chaos.books import keep_books
+from tests.chaos.ground import Pace
+from tests.chaos.report import to_text
+from tests.chaos.run import run
+
+MINUTES = 1.0
+SHORT = Pace(tweets=15_000, every=6, lease=5.0, credentials=8)
+
+
+@pytest.mark.timeout(600)
+def test_after_a_minute_of_every_fault_all_books_are_right(tmp_path):
+    seed = int(os.environ.get("CHAOS_SEED") or 1)
+
+    evidence = run(seed=seed, minutes=MINUTES, pace=SHORT, directory=tmp_path)
+
+    books = keep_books(evidence, seconds=60 * MINUTES)
+    print(f"\nseed {seed}\n{to_text(books)}")
+    assert [book.name for book in books if not book.right] == []
