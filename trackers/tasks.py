@@ -17,6 +17,7 @@ from trackers.ingest.lines import read
 from trackers.ingest.track import Chunk, track_stream
 from trackers.jobs import figures, heartbeats, holds, queue, tallies
 from trackers.jobs.queue import Batch
+from trackers.jobs.vacuum import vacuum
 from trackers.schedule import intervals
 from trackers.schedule.replan import replan
 from trackers.schedule.steer import pause, refresh_now, resume, retry_isolated, untrack
@@ -182,7 +183,8 @@ def compare_usage() -> None:
 
 
 def keep_house() -> None:
-    """Every few minutes: partitions ahead, older samples packed, old figures forgotten."""
+    """Every few minutes: queues vacuumed, partitions made, samples packed, old figures gone."""
+    vacuum()
     now, _ = intervals.current()
     made = partitions.make_ahead(now=now)
     packed = pack.pack(now=now)

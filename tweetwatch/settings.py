@@ -50,6 +50,9 @@ EMBEDDED_POSTGRES_DIR = Path(
     env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres"
 )
 DATABASE_POOL = environment.truth(env, "DATABASE_POOL", default=False)
+DATABASE_STATEMENT_TIMEOUT = environment.number(
+    env, "DATABASE_STATEMENT_TIMEOUT", default=0, least=0, most=86_400
+)
 DATABASE_PREPARE = environment.truth(env, "DATABASE_PREPARE", default=True)
 
 _database = environment.database(env) or {
@@ -57,8 +60,9 @@ _database = environment.database(env) or {
     "ENGINE": "tweetwatch.embedded_backend",
     "NAME": "tweetwatch",
 }
+_given: dict[str, Any] = _database.get("OPTIONS", {})  # type: ignore[assignment]
 _options: dict[str, Any] = {
-    **_database.get("OPTIONS", {}),  # type: ignore[dict-item]
+    **_given,
     "application_name": "tweetwatch",
     # A database that fell silent is a lost connection after some 15 s, not a worker that hangs.
     "connect_timeout": 5,
@@ -68,6 +72,10 @@ _options: dict[str, Any] = {
     "tcp_user_timeout": 15000,
     # The claim and the save are planned once per connection instead of once per batch.
     "prepare_threshold": 3 if DATABASE_PREPARE else None,
+    # A transaction that is forgotten open keeps dead rows from being removed; a page may not take
+    # so long that nobody waits for it.
+    "options": f"{_given.get('options', '')} -c idle_in_transaction_session_timeout=60s"
+    f" -c statement_timeout={DATABASE_STATEMENT_TIMEOUT}s".strip(),
 }
 if DATABASE_POOL:
     _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}

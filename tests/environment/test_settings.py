@@ -106,3 +106,13 @@ def test_good_variables_start():
 
 def test_without_a_database_url_the_embedded_server_is_used():
     assert "tweetwatch.embedded_backend" in start().stdout
+
+
+def test_time_outs_are_added_to_the_options_of_the_url_and_pgbouncer_gets_no_prepared_ones():
+    url = "postgres://u:p@h/d?options=-c%20search_path%3Dours"
+
+    ran = start(DATABASE_URL=url, DATABASE_STATEMENT_TIMEOUT="15", DATABASE_PREPARE="false")
+
+    assert "-c search_path=ours -c idle_in_transaction_session_timeout=60s" in ran.stdout
+    assert "-c statement_timeout=15s" in ran.stdout
+    assert "'prepare_threshold': None" in ran.stdout

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from trackers.dashboards.words import counted
 from trackers.jobs.figures import Figures
+from trackers.jobs.horizon import Horizon
 
 # The oldest due tweet should wait for little more than the buffer's time; past this look into it.
 LATE_AFTER = 30.0
@@ -49,6 +50,20 @@ def cards(figures: Figures) -> tuple[Card, ...]:
             mood="warn" if figures.isolated else "",
         ),
     )  # fmt: skip
+
+
+def oldest_snapshot(horizon: Horizon) -> Card:
+    """A transaction that is open for long keeps the queue from being tidied up."""
+    seconds, who = horizon.seconds, f" ({horizon.who}, pid {horizon.pid})" if horizon.pid else ""
+    mood = "bad" if seconds > VERY_LATE_AFTER else "warn" if seconds > LATE_AFTER else ""
+    return Card(
+        "Oldest snapshot",
+        f"{seconds:,.1f} s",
+        f"{seconds} s{who}",
+        "How long the oldest transaction is open: what died since cannot be removed from the "
+        "queue, and claims grow slower.",
+        mood,
+    )
 
 
 def lateness(seconds: float | None) -> str:

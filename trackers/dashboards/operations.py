@@ -11,11 +11,12 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.bars import Bars, bars
-from trackers.dashboards.cards import cards
+from trackers.dashboards.cards import cards, oldest_snapshot
 from trackers.dashboards.catch_up import card_of, sentence_of
 from trackers.dashboards.money import Block, block
 from trackers.dashboards.words import Moment, ago, ahead
 from trackers.jobs.figures import by_minute, figures
+from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
@@ -120,7 +121,7 @@ def shown() -> dict[str, object]:
     foreseen = forecast(plan, found, now=now)
     return {
         "now": now,
-        "cards": (*cards(found), card_of(foreseen)),
+        "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
         "behind": sentence_of(foreseen, due=found.due),
         "bars": drawn,
         "blocks": blocks(now=now),

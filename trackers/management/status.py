@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.jobs.figures import figures
+from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
 from trackers.schedule import intervals
@@ -33,6 +34,7 @@ def status() -> dict[str, Any]:
         "lateness_p99_seconds": queue.lateness_p99_seconds,
         "batch_fill": queue.batch_fill,
         "catch_up_seconds": seconds(ahead.length),
+        "oldest_snapshot_seconds": horizon().seconds,
         "isolated": queue.isolated,
         "gone": tweets["gone"],
         "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],

@@ -1,0 +1,76 @@
+"""The queue is kept tidy, and who keeps it from being tidied up is told."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import psycopg
+import pytest
+
+from tests.conftest import url_of
+from tests.factories import TweetUpdateFactory
+from trackers.jobs.horizon import horizon
+from trackers.jobs.vacuum import vacuum
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+PAGES = "SELECT pg_relation_size('trackers_tweetupdate')"
+DEAD = "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'trackers_tweetupdate'"
+
+
+def value(query):
+    with cursor() as db:
+        return db.execute(query).fetchone()[0]
+
+
+def churn(times):
+    for _ in range(times):
+        with cursor() as db:
+            db.execute("UPDATE trackers_tweetupdate SET due_at = due_at + interval '1 second'")
+    with cursor() as db:
+        db.execute("SELECT pg_stat_force_next_flush()")
+
+
+def quiet():
+    """No autovacuum in between: the test is of ours."""
+    with cursor() as db:
+        db.execute("ALTER TABLE trackers_tweetupdate SET (autovacuum_enabled = off)")
+
+
+def test_a_queue_of_dead_rows_is_vacuumed_and_grows_no_more():
+    quiet()
+    TweetUpdateFactory.create_batch(400)
+    churn(5)
+    assert value(DEAD) >= 1000
+
+    assert "tweet:update" in vacuum()
+
+    size = value(PAGES)
+    churn(3)
+    assert value(PAGES) == size, "the room of the dead is used again"
+    assert value(DEAD) < 2000
+
+
+def test_a_queue_with_few_dead_rows_is_left_alone():
+    quiet()
+    TweetUpdateFactory.create_batch(10)
+    churn(2)
+
+    assert vacuum() == []
+
+
+def test_the_oldest_snapshot_is_told_with_its_owner():
+    database = value("SELECT current_database()")
+    with psycopg.connect(url_of(database), application_name="a report") as report:
+        report.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        report.execute("SELECT count(*) FROM trackers_tweet")
+        time.sleep(0.3)
+
+        found = horizon()
+
+        assert found.seconds >= 0.3
+        assert found.who == "a report"
+        assert found.pid not in (None, os.getpid())
+    assert horizon().who != "a report"

@@ -1,0 +1,37 @@
+"""The oldest transaction that still looks at the past: nothing that died since can be removed.
+
+A queue whose dead rows cannot be vacuumed away grows slower by the minute, so this is what to be
+warned of, not the length of the queue.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tweetwatch.database import cursor
+
+# Others' transactions are told to a superuser and to members of pg_read_all_stats; to others only
+# those of their own role. An autovacuum holds nothing back.
+OLDEST = """
+    SELECT extract(epoch FROM now() - xact_start)::float8, pid,
+           coalesce(nullif(application_name, ''), usename, backend_type)
+    FROM pg_stat_activity
+    WHERE backend_xmin IS NOT NULL AND xact_start IS NOT NULL
+      AND backend_type <> 'autovacuum worker' AND pid <> pg_backend_pid()
+    ORDER BY xact_start LIMIT 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """How old the oldest snapshot is, in seconds, and whose; 0 when there is none."""
+
+    seconds: float = 0.0
+    pid: int | None = None
+    who: str = ""
+
+
+def horizon() -> Horizon:
+    with cursor() as db:
+        found = db.execute(OLDEST).fetchone()
+    return Horizon(max(found[0], 0.0), found[1], found[2]) if found else Horizon()

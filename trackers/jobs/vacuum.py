@@ -1,0 +1,32 @@
+"""The queues are vacuumed by housekeeping too, so that large tables cannot keep autovacuum away."""
+
+from __future__ import annotations
+
+from django.db import connection
+from psycopg import sql
+
+from trackers.jobs.queue import namespaces, table
+from tweetwatch.database import cursor
+
+# Fewer dead rows cost a claim nothing that one would notice.
+DEAD_AT_LEAST = 1000
+DEAD = """
+    SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables
+    WHERE relid = %(table)s::regclass
+"""
+# Where an autovacuum is at it already, this one goes on.
+VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {job}"
+
+
+def vacuum() -> list[str]:
+    """Vacuum the queues with many dead rows; their namespaces. Nothing within a transaction."""
+    if connection.in_atomic_block:
+        return []
+    done = []
+    for name, job in namespaces().items():
+        with cursor() as db:
+            found = db.execute(DEAD, {"table": job._meta.db_table}).fetchone()
+            if found and found[0] >= DEAD_AT_LEAST:
+                db.execute(sql.SQL(VACUUM).format(job=table(name)), prepare=False)
+                done.append(name)
+    return done
