@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, InternalError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Least, Now
 
@@ -125,12 +125,12 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
 
 
 def keep_in_spite_of_the_database(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
-    """Keep the tokens, and again when the database goes away: there are no others."""
+    """Keep the tokens, and again when the database is away or read-only: there are no others."""
     ends = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
     while True:
         try:
             return keep(mark, tokens)
-        except (OperationalError, InterfaceError):
+        except (OperationalError, InterfaceError, InternalError):
             if connection.in_atomic_block or time.monotonic() > ends:
                 raise
             connection.close()
