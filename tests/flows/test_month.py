@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import random
+from bisect import bisect_left
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
@@ -22,7 +23,7 @@ from trackers.jobs.models import Namespace
 from trackers.management.status import status
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS
+from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
 from trackers.xapi.projects import Project, Spending
 from tweetwatch.database import cursor
 
@@ -38,9 +39,9 @@ START = datetime(2026, 12, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 # Younger than, looked at every; one in thirty of the tweets is younger than a day.
 TIERS = ((6 * HOUR, HOUR), (DAY, 4 * HOUR), (7 * DAY, 12 * HOUR), (30 * DAY, DAY))
-BUFFER = 5 * MINUTE
+BUFFER = 15 * MINUTE
 # The schedule does it every minute; here that would be most of the work.
-RATION_EVERY = 15 * MINUTE
+RATION_EVERY = 30 * MINUTE
 NOT_LATER = timedelta(minutes=20)
 
 # Tweets younger than a week whose newest look is older than their interval allows.
@@ -102,15 +103,14 @@ class Month:
             ready = queue.ready_in(TWEET_UPDATE)
             wait = BUFFER if ready is None else timedelta(seconds=max(ready, 0.05))
             self.time.pass_(min(wait, BUFFER, end - now))
-            born_now = [id for id in self.coming if self.is_born(id)]
-            if born_now:
-                self.coming = self.coming[len(born_now) :]
-                self.arrive(born_now)
+            if come := bisect_left(self.coming, self.first_unborn()):
+                self.arrive(self.coming[:come])
+                del self.coming[:come]
             if self.time.now().hour != now.hour:
                 self.look_around()
 
-    def is_born(self, id):
-        return (id >> LOW_BITS) + TWEPOCH_MS < (self.time.now() - MINUTE).timestamp() * 1000
+    def first_unborn(self):
+        return first_id_at(int((self.time.now() - MINUTE).timestamp() * 1000))
 
     def look_around(self):
         with cursor() as db:
