@@ -24,6 +24,12 @@ OAUTH1 = {
 }
 BEARER = "planted-Bearer+Token=5/"
 REFUSED = "planted-refused+Token=6/"
+OAUTH2 = {
+    "client_id": "planted-client-id=7/",
+    "client_secret": "planted-client+secret=8/",
+    "access_token": "planted-user+access+token=9/",
+    "refresh_token": "planted-refresh+token=10/",
+}
 
 # Every page that shows credentials or what was done with them, as a superuser sees it.
 PAGES = """
@@ -75,13 +81,15 @@ def arguments_of(cluster):
 def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
     product.x.tell("POST", "credentials", {"kind": "oauth1", **OAUTH1})
     product.x.tell("POST", "credentials", {"kind": "bearer", "bearer_token": BEARER})
+    product.x.tell("POST", "credentials", {"kind": "oauth2", "name": "consent", **OAUTH2})
     product.x.put("credentials", {"strict": True})
-    secrets = [*OAUTH1.values(), BEARER, REFUSED]
+    secrets = [*OAUTH1.values(), *OAUTH2.values(), BEARER, REFUSED]
     told = []
     for name, kind, values in (
         ("app", "bearer", {"bearer_token": BEARER}),
         ("user", "oauth1", OAUTH1),
         ("bad", "bearer", {"bearer_token": REFUSED}),
+        ("consent", "oauth2", OAUTH2),
     ):
         done = product.manage("credential", "add", name, "--kind", kind, given=json.dumps(values))
         assert done.returncode == 0, done.stderr
@@ -119,7 +127,7 @@ def test_no_planted_secret_is_found_in_logs_tables_pages_or_arguments(product):
     told.append(pages.stdout + pages.stderr)
 
     statuses = {entry["token"]: entry["status"] for entry in product.x.log()}
-    assert len(statuses) == 3, "each credential was used"
+    assert len(statuses) == 4, "each credential was used"
     assert 401 in statuses.values()
     assert found(f"a log with {BEARER}", secrets) == [BEARER], "the search finds what is there"
     assert found("".join(told), secrets) == []
