@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.factories import id_born
 from trackers.updater.known import Known
 from trackers.updater.ration import ration_of
+from trackers.updater.reserve import wait_for_money
 from trackers.updater.shares import share_out
 from trackers.xapi.ledger import Purse
 
@@ -115,3 +116,24 @@ def test_each_tier_leaves_to_the_younger_ones_what_they_will_need(left, floors, 
     found = ration_of(left, [12, 30, 43], 16)
 
     assert (found.floors, found.needs, found.waiting) == (floors, 101, waiting)
+
+
+@pytest.mark.parametrize(
+    ("at", "due", "comes"),
+    [
+        (9, 0, timedelta(hours=22)),
+        (9, 8, timedelta(hours=22, minutes=20)),
+        (21, 20, timedelta(hours=22, minutes=50)),
+        (22.5, 22, timedelta(hours=24)),
+        (23.5, 23, timedelta(hours=24, minutes=5)),
+        (23.5, 1, timedelta(hours=24)),
+        (9, -30, timedelta(hours=22)),
+    ],
+)
+def test_those_without_money_come_back_in_the_evening_and_then_first_in_the_morning(at, due, comes):
+    """In the order in which they were due; hours of the day, and X's midnight two seconds late."""
+    midnight = datetime(2026, 3, 10, tzinfo=UTC)
+    now = midnight + timedelta(hours=at)
+    found = wait_for_money(midnight + timedelta(hours=due), Purse(1, "p", now, 0))
+
+    assert now + found == midnight + comes + timedelta(seconds=2)

@@ -25,9 +25,12 @@ NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 # Others took the last of the money between our look and our reservation.
 A_MOMENT = timedelta(seconds=1)
 # Those who wait for money come back in the evening, for what the young ones did not need, and then
-# on the next UTC day; each time in the order in which they were due, over an hour.
+# on the next UTC day, each time in the order in which they were due. In the evening that takes an
+# hour. In the morning it takes the day's first ten minutes, before those come up that were paid for
+# in the morning before: or these would be paid for again, and the same ones would always wait.
 EVENING = timedelta(hours=2)
-SPREAD = 24
+EVENING_SPREAD = 24
+MORNING_SPREAD = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +146,10 @@ def put_off(batch: Batch, ids: Collection[int], delay: timedelta) -> Batch:
 
 def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
     """Until the evening of X's day or, when that has come, its next day; and then a while by when
-    in the day it was due."""
+    it was due."""
     next_day = purse.next_day() - purse.now
     midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))
-    wait = next_day - EVENING if next_day > EVENING else next_day
-    return wait + since / SPREAD
+    if next_day > EVENING:
+        return next_day - EVENING + since / EVENING_SPREAD
+    return next_day + max(since - timedelta(days=1) + EVENING, timedelta(0)) / MORNING_SPREAD
