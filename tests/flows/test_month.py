@@ -165,9 +165,9 @@ def test_a_month_is_spent_to_the_last_tweet_day_and_never_above(month):
         assert abs(ours[day] - posts) <= max(1, posts // 1000), day
         # On the first day nobody knows how many of the young ones are not there any more.
         assert posts >= BUDGET * (0.95 if day == START.date() else 0.99), day
-    # What will still come today is an estimate: of those under a week one in twenty may wait.
+    # What will still come today is an estimate: of those under a week one in a hundred may wait.
     assert late_of(month, DAY) == [], "young tweets are fresh, whatever the others wait for"
-    few = TWEETS * 7 / 30 / 20
+    few = TWEETS * 7 / 30 / 100
     assert max((count for *_, count in month.late), default=0) <= few
     assert all(waiting > 0 for _, waiting, _ in month.waits[1:])
     young = max(waiting - old for old, waiting, _ in month.waits)

@@ -83,14 +83,16 @@ def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
     that will come, which are younger than all of them.
     """
     total = sum(needs) + expected
-    # So many come when others of their kind did, give or take: twice the deviation is kept for
-    # them. What is left of it in the evening, the waiting ones get (trackers.updater.reserve).
-    kept = expected + round(2 * math.sqrt(expected))
-    if sum(needs) + kept <= left:
+    # So many come, give or take: each older tier leaves one deviation more to them than the tier
+    # before it, so that a surprise costs the oldest first. What is left of it in the evening, the
+    # waiting ones get (trackers.updater.reserve).
+    surprise = math.sqrt(expected)
+    if total + round(surprise * (len(needs) - 1)) <= left:
         return Ration((), total, 0)
-    # New ones come before all tiers but the first, of which they will be themselves.
-    younger = list(accumulate(needs[:-1], initial=kept))
-    return Ration((0, *younger[1:]), total, max(total - left, 0))
+    younger = accumulate(needs[:-1], initial=expected)
+    # New ones are of the first tier, which leaves nothing to anyone.
+    floors = (need + round(surprise * tier) if tier else 0 for tier, need in enumerate(younger))
+    return Ration(tuple(floors), total, max(total - left, 0))
 
 
 def ration(plan: Plan, *, now: datetime) -> list[str]:
