@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trackers.ingest.imports import Import, ImportJob, ImportPart, RejectedLine
+from trackers.ingest.models import Gap, Source, SourcePoll, SourceTweet, Stream
 from trackers.jobs.models import Namespace, Tally, Worker
 from trackers.schedule.models import Interval
 from trackers.tweets.models import Author, PackedSamples, Sample, Tweet, TweetText
@@ -13,13 +15,22 @@ __all__ = [
     "App",
     "Author",
     "Credential",
+    "Gap",
+    "Import",
+    "ImportJob",
+    "ImportPart",
     "Interval",
     "IsolatedTweet",
     "Namespace",
     "PackedSamples",
     "Project",
+    "RejectedLine",
     "Sample",
+    "Source",
+    "SourcePoll",
+    "SourceTweet",
     "Spending",
+    "Stream",
     "Tally",
     "Tweet",
     "TweetText",
