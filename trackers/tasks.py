@@ -27,6 +27,7 @@ from trackers.updater.ration import ration
 from trackers.updater.refresh import Asking, Failed, Refreshed, refresh
 from trackers.updater.reserve import Held, Waiting
 from trackers.xapi import usage
+from tweetwatch.database import together
 
 __all__ = [
     "Tracked",
@@ -60,8 +61,10 @@ def update_tweets(batch: Batch) -> None:
     outcome = refresh(batch, asking)
     match outcome:
         case Refreshed():
-            holds.succeed(batch.namespace)
-            tell_refreshed(outcome)
+            # Locks: the namespace's row, and one that is this process's own.
+            with together():
+                holds.succeed(batch.namespace)
+                tell_refreshed(outcome)
         case Held():
             holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
             queue.release(outcome.batch)

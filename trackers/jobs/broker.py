@@ -76,6 +76,7 @@ class PostgresBroker(Broker):
         self.turn = 0
         self.tasks_at = 0.0
         self.bounds: dict[str, tuple[datetime, float]] = {}
+        self.asleep: dict[str, float] = {}
         self.full: str | None = None
         self.told = ""
 
@@ -108,10 +109,14 @@ class PostgresBroker(Broker):
         if time.monotonic() - self.tasks_at >= LONGEST_SLEEP and (tasks := self.claim_tasks()):
             return tasks
         names = sorted(queue.namespaces())
-        wait = LONGEST_SLEEP
+        wait, began = LONGEST_SLEEP, time.monotonic()
         for place in range(len(names)):
             # Each namespace has the first turn once, so that a busy one starves no other.
             name = names[(place + self.turn) % len(names)]
+            # Nor costs an idle one a question with every batch of a busy one.
+            if (asleep := self.asleep.get(name, 0.0) - began) > 0:
+                wait = min(wait, asleep)
+                continue
             low = self.bound(name)
             # After a full batch there is most often another, and the claim finds out by itself.
             seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
@@ -123,8 +128,9 @@ class PostgresBroker(Broker):
                     self.full = name if batch.is_full else None
                     return [(("batch", name), self.signed(batch))]
                 self.full, seconds = None, 0.01
-            if seconds is not None:
-                wait = min(wait, seconds)
+            seconds = LONGEST_SLEEP if seconds is None else min(seconds, LONGEST_SLEEP)
+            self.asleep[name] = began + seconds
+            wait = min(wait, seconds)
         self.failures = 0
         # The jitter keeps clusters from asking in step.
         time.sleep(wait * random.uniform(0.8, 1.0))

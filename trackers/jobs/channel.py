@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import fcntl
 import pickle
+import select
 import socket
 import struct
 import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
 STOP = "STOP"
+# Seconds that a reader waits before it says that it does.
+MOMENT = 0.05
 
 # Asked of the kernel; it grants less where net.core.wmem_max is lower.
 WISHED_BUFFER = 1 << 20
@@ -71,6 +75,8 @@ class Channel:
         self._bounded = maxsize > 0
         self._unsendable = unsendable
         self._reader, self._writer = _pair()
+        # What a reader does before it waits for longer than a moment; its own, set after the fork.
+        self.before_rest: Callable[[], None] | None = None
 
     def put(self, message: Any) -> None:
         """Hand it over, waiting for room: UnsendableError without an `unsendable`.
@@ -103,6 +109,13 @@ class Channel:
 
     def get(self) -> Any:
         """Wait for a message; no two readers get the same."""
+        if self.before_rest is not None:
+            end = time.monotonic() + MOMENT
+            # Others wait too: one of them may have taken what was seen here.
+            while self._is_filled(within=end - time.monotonic()):
+                with suppress(BlockingIOError):
+                    return self._message(self._reader.recv(self.MOST, socket.MSG_DONTWAIT))
+            self.before_rest()
         return self._message(self._reader.recv(self.MOST))
 
     def latest(self) -> Any | None:
@@ -127,6 +140,11 @@ class Channel:
 
     def join_thread(self) -> None:
         """Nothing to do: there is no thread. Waiting for readers here could wait for a dead one."""
+
+    def _is_filled(self, *, within: float) -> bool:
+        poll = select.poll()
+        poll.register(self._reader, select.POLLIN)
+        return bool(poll.poll(max(0.0, within) * 1000))
 
     def _packet(self, message: Any) -> bytes:
         try:

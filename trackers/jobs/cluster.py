@@ -125,7 +125,9 @@ def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, clu
     """The life of a worker, a pusher or a monitor."""
     mortality.die_with(sentinel)
     if target is worker:
-        Teller(cluster).listen()
+        teller = Teller(cluster)
+        teller.listen()
+        args[0].before_rest = teller.rest
     target(*args)
 
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from trackers.schedule.models import Interval
-from tweetwatch.database import cursor
+from tweetwatch.database import ask
 
 # A birth this far ahead of our clock is a clock that differs; more is a date that is wrong.
 CLOCKS_DIFFER = timedelta(minutes=5)
@@ -72,8 +73,12 @@ CURRENT = """
 
 def current() -> tuple[datetime, Plan]:
     """The database's time and the plan as the rows have it now."""
-    with cursor() as db:
-        rows = db.execute(CURRENT).fetchall()
+    [rows] = ask((CURRENT, {}))
+    return read_current(rows)
+
+
+def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
+    """What the rows of CURRENT say."""
     return rows[0][0], Plan(tuple(Tier(*row[1:]) for row in rows if row[1] is not None))
 
 

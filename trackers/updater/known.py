@@ -1,12 +1,14 @@
-"""What our rows say of the tweets of a batch, read before X is asked."""
+"""What our rows say before X is asked: the time, the intervals, the tweets, and the money."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from tweetwatch.database import array, cursor
+from trackers.schedule.intervals import CURRENT, Plan, read_current
+from trackers.xapi.ledger import OF_TWEETS, PURSES, Purse, read_purses
+from tweetwatch.database import array, ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,18 @@ KNOWN = """
 """
 
 
-def known(ids: Iterable[int]) -> dict[int, Known]:
-    """Of each tweet that is tracked."""
-    with cursor() as db:
-        return {row[0]: Known(*row[1:]) for row in db.execute(KNOWN, {"ids": array(ids)})}
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known at the database's time `now`; `tweets` by their ids, if they are tracked."""
+
+    now: datetime
+    plan: Plan
+    tweets: Mapping[int, Known]
+    purses: Sequence[Purse]
+
+
+def known(ids: Iterable[int]) -> Before:
+    """All that a batch of tweets needs to know, in one round trip."""
+    current, tweets, purses = ask((CURRENT, {}), (KNOWN, {"ids": array(ids)}), (PURSES, OF_TWEETS))
+    now, plan = read_current(current)
+    return Before(now, plan, {row[0]: Known(*row[1:]) for row in tweets}, read_purses(purses))

@@ -14,6 +14,8 @@ from datetime import date, datetime, timedelta
 from itertools import accumulate
 from typing import Any
 
+from django.db import transaction
+
 from trackers.schedule.intervals import Plan
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
 from trackers.updater.models import TweetUpdate
@@ -47,6 +49,10 @@ DRY_AT = f"""
       AND (t.paid_by = %(project)s OR t.paid_by IS NULL)
     ORDER BY j.due_at OFFSET %(left)s LIMIT 1
 """
+
+# Held until the end of the transaction, so that one worker reckons and the others go on.
+TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%(key)s)"
+RATIONING = 0x726174696F6E
 
 RATION = """
     UPDATE trackers_project
@@ -95,6 +101,20 @@ def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
     return Ration(tuple(floors), total, max(total - left, 0))
 
 
+def rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Sequence[Purse] | None:
+    """The purses with the floors of today; None while another worker reckons them.
+
+    Those of yesterday's evening would let the old ones that waited take all in the morning.
+    """
+    if not plan.tiers or all(purse.is_rationed for purse in purses):
+        return purses
+    with transaction.atomic(), cursor() as db:
+        is_ours = db.execute(TRY_LOCK, {"key": RATIONING}).fetchone() == (True,)
+        if is_ours:
+            ration(plan, now=now)
+    return ledger.purses() if is_ours else None
+
+
 def ration(plan: Plan, *, now: datetime) -> list[str]:
     """Write the floors of every project with a budget; the names of those that are short."""
     purses = ledger.purses()
@@ -111,7 +131,7 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
         needs = needs_of(purse, plan, homeless_to, now=now, next_day=next_day)
         expected = round(arrivals(now=now) * ((next_day - now) / timedelta(days=1)) / homeless_to)
         found = ration_of(purse.left, needs, expected)
-        write(purse, plan, found, now=now, next_day=next_day)
+        write(purse, plan, found, next_day=next_day)
         if found.waiting:
             short.append(purse.name)
     return short
@@ -145,7 +165,7 @@ def arrivals(*, now: datetime) -> int:
     return found[0] if found else 0
 
 
-def write(purse: Purse, plan: Plan, found: Ration, *, now: datetime, next_day: datetime) -> None:
+def write(purse: Purse, plan: Plan, found: Ration, *, next_day: datetime) -> None:
     floors = [
         [tier.younger_than.total_seconds(), floor]
         for tier, floor in zip(plan.tiers, found.floors, strict=False)
@@ -153,7 +173,8 @@ def write(purse: Purse, plan: Plan, found: Ration, *, now: datetime, next_day: d
     params: dict[str, Any] = {
         "project": purse.project,
         "floors": json.dumps(floors),
-        "now": now,
+        # By X's clock, which says what day it is.
+        "now": purse.now,
         "needs": found.needs,
         "waiting": found.waiting,
         "dry_at": dry_at(purse, next_day=next_day, day=purse.day) if found.waiting else None,

@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from django.db import InterfaceError, InternalError, OperationalError, connection
 
 from trackers.jobs.queue import Batch
-from trackers.schedule import intervals
 from trackers.tweets.describe import describe
 from trackers.tweets.paid import mark_paid
 from trackers.updater.known import known
@@ -25,6 +24,7 @@ from trackers.updater.save import Saved, save
 from trackers.xapi import client, ledger, turns
 from trackers.xapi.answers import Lookup
 from trackers.xapi.errors import Depleted, NotReady, RateLimited, Refused, Unavailable, XError
+from tweetwatch.database import together
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +66,9 @@ class Failed:
 
 def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed | Waiting:
     """Look up the tweets of the batch and save what X says of them."""
-    now, plan = intervals.current()
+    before = known(batch.keys)
     began = time.monotonic()
-    what_we_know = known(batch.keys)
-    asked = reserve(batch, what_we_know, now=now, timeout=asking.timeout)
+    asked = reserve(batch, before, timeout=asking.timeout)
     if not isinstance(asked, Asked):
         return asked
     turn, batch = asked.turn, asked.batch
@@ -79,16 +78,18 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed | Waiting
             turn.credential, batch.keys, base_url=asking.base_url, timeout=asking.timeout
         )
     except XError as error:
-        return failed(asked, error, now=now)
+        return failed(asked, error, now=before.now)
     # The database's time, from its answer above and what our clock has run since.
-    answered_at = now + timedelta(seconds=time.monotonic() - began)
+    answered_at = before.now + timedelta(seconds=time.monotonic() - began)
 
-    rules = Rules(plan, asking.confirm_gone_after, asking.gone_every)
-    judged = list(verdicts(batch.keys, answer, what_we_know, rules, now=answered_at))
+    rules = Rules(before.plan, asking.confirm_gone_after, asking.gone_every)
+    judged = list(verdicts(batch.keys, answer, before.tweets, rules, now=answered_at))
     # First, since it was paid for; what is not settled counts as spent.
     saved = save_in_spite_of_the_database(batch, judged, at=answered_at, asked=asked)
-    turns.answered(turn, answer.window)
-    settle(asked, answer)
+    # Locks: the window's row, then that of the day's spending.
+    with together():
+        turns.answered(turn, answer.window)
+        settle(asked, answer)
     # On its own: a crash between the two leaves the tweet undescribed, which the next look mends.
     describe([answer.posts[id] for id in saved.undescribed])
     return Refreshed(batch, turn.credential.name, answer, saved)

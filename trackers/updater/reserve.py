@@ -7,13 +7,14 @@ What finds no room goes back into the queue at once, and no try of it is counted
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
-from trackers.updater.known import Known
+from trackers.updater.known import Before
+from trackers.updater.ration import rationed
 from trackers.updater.shares import Share, share_out
 from trackers.xapi import ledger, turns
 from trackers.xapi.ledger import Payment, Purse
@@ -22,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 # How long nothing is asked when there is no credential that could; a person has to act.
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
-# Others took the last of the money between our look and our reservation.
+# Others took the last of the money between our look and our reservation, or reckon the floors.
 A_MOMENT = timedelta(seconds=1)
 # Those who wait for money come back in the evening, for what the young ones did not need, and then
 # on the next UTC day, each time in the order in which they were due. In the evening that takes an
@@ -57,11 +58,13 @@ class Waiting:
     """There is no money for any of the batch today: all of it was put off."""
 
 
-def reserve(
-    batch: Batch, known: Mapping[int, Known], *, now: datetime, timeout: timedelta
-) -> Asked | Held | Waiting:
-    purses = ledger.purses()
-    shared = share_out(batch.keys, known, purses, now=now)
+def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Asked | Held | Waiting:
+    now = before.now
+    purses = rationed(before.purses, before.plan, now=now)
+    if purses is None:
+        put_off(batch, batch.keys, A_MOMENT)
+        return Waiting()
+    shared = share_out(batch.keys, before.tweets, purses, now=now)
     if shared.waiting:
         usable = [purse for purse in purses if purse.usable]
         delay = min(wait_for_money(batch.due_at, purse) for purse in usable)

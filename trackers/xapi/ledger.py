@@ -10,7 +10,7 @@ stays spent, and what may have been billed on either side of midnight counts on 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -18,7 +18,7 @@ from typing import Any
 from django.db import transaction
 
 from trackers.xapi.endpoints import TWEETS
-from tweetwatch.database import array, cursor
+from tweetwatch.database import array, ask, cursor
 
 # How far X's clock may be from what we make of it: its Date has whole seconds, cut.
 CLOCKS = timedelta(seconds=2)
@@ -30,6 +30,7 @@ class Purse:
 
     `left`: tweet-days, None without a limit. `floors`: of these, how many a tweet leaves to
     younger ones, as (younger than, tweet-days) by increasing age; none when there is enough.
+    `rationed_on`: the day for which the floors were reckoned.
     `usable`: it has an enabled credential, and X did not say that its money is used up.
     `trusted`: X did not refuse all its credentials within the last minute. `requests`: how many
     look-ups of tweets its windows have left, by what is known of them.
@@ -40,6 +41,7 @@ class Purse:
     now: datetime
     left: int | None
     floors: tuple[tuple[timedelta, int], ...] = ()
+    rationed_on: date | None = None
     usable: bool = True
     trusted: bool = True
     requests: int = 1
@@ -47,6 +49,10 @@ class Purse:
     @property
     def day(self) -> date:
         return self.now.astimezone(UTC).date()
+
+    @property
+    def is_rationed(self) -> bool:
+        return self.left is None or self.rationed_on == self.day
 
     def next_day(self) -> datetime:
         """When X's next day begins, by our clock or a little later."""
@@ -111,6 +117,7 @@ POSTS_LEFT = f"""least(
 UNKNOWN = 1
 PURSES = f"""
     SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
+           (p.rationed_at AT TIME ZONE 'UTC')::date,
            (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
            AND keys.are_there IS NOT NULL,
            coalesce(keys.are_good, false),
@@ -134,6 +141,7 @@ PURSES = f"""
     CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
     ORDER BY p.id
 """
+OF_TWEETS = {"endpoints": [*TWEETS.values()]}
 
 # Reservations of a project come one after the other, or two would each find room for itself: the
 # second sees what the first wrote, since its statement begins after this lock is its own.
@@ -189,8 +197,12 @@ SETTLE = """
 
 def purses() -> list[Purse]:
     """What each project may still spend today."""
-    with cursor() as db:
-        rows = db.execute(PURSES, {"endpoints": [*TWEETS.values()]}).fetchall()
+    [rows] = ask((PURSES, OF_TWEETS))
+    return read_purses(rows)
+
+
+def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
+    """What the rows of PURSES say."""
     return [
         Purse(
             project=project,
@@ -198,11 +210,12 @@ def purses() -> list[Purse]:
             now=now,
             left=None if left is None else max(0, int(left)),
             floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
+            rationed_on=rationed_on,
             usable=usable,
             trusted=trusted,
             requests=requests,
         )
-        for project, name, now, left, floors, usable, trusted, requests in rows
+        for project, name, now, left, floors, rationed_on, usable, trusted, requests in rows
     ]
 
 
@@ -216,21 +229,19 @@ def reserve(
     """
     day = purse.day
     over_midnight = (purse.now + timeout + CLOCKS).astimezone(UTC).date() != day
-    if not unpaid and not over_midnight:
-        return Payment(purse.project, day, 0)
-    with transaction.atomic(), cursor() as db:
-        db.execute(LOCK, {"project": purse.project})
-        posts = granted(db, purse.project, day, unpaid) if unpaid else 0
-        tomorrow = 0
-        if over_midnight and posts + paid:
-            tomorrow = granted(db, purse.project, day + timedelta(days=1), [0] * (posts + paid))
-            if tomorrow < posts + paid:
-                transaction.set_rollback(True)
-                return None
+    if not over_midnight:
+        posts = granted(purse.project, day, unpaid) if unpaid else 0
+        return Payment(purse.project, day, posts) if posts + paid else None
+    with transaction.atomic():
+        posts = granted(purse.project, day, unpaid) if unpaid else 0
+        tomorrow = granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
+        if tomorrow < posts + paid:
+            transaction.set_rollback(True)
+            return None
     return Payment(purse.project, day, posts, tomorrow) if posts + paid else None
 
 
-def granted(db: Any, project: int, day: date, floors: Sequence[int]) -> int:
+def granted(project: int, day: date, floors: Sequence[int]) -> int:
     """How many of the tweets with these floors, in ascending order, may be read on the day."""
     counts = {floor: floors.count(floor) for floor in sorted(set(floors))}
     params = {
@@ -239,8 +250,9 @@ def granted(db: Any, project: int, day: date, floors: Sequence[int]) -> int:
         "counts": array(counts.values()),
         "floors": array(counts),
     }
-    found = db.execute(RESERVE_POSTS, params).fetchone()
-    return found[0] or 0 if found else 0
+    # One transaction, whoever began it: the lock is kept until the reservation is written.
+    _, found = ask((LOCK, params), (RESERVE_POSTS, params))
+    return found[0][0] or 0 if found else 0
 
 
 def settle(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
@@ -288,3 +300,22 @@ def write(project: int, day: date, **counts: int) -> None:
     if any(given.values()):
         with cursor() as db:
             db.execute(SETTLE, {"project": project, "day": day, **given})
+
+
+# What nobody reserved: the day may have no row yet.
+SPEND = """
+    INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved, users_reserved,
+                                   money)
+    SELECT id, %(day)s, %(posts)s, 0, 0, 0, %(posts)s * price_of_a_post
+    FROM trackers_project WHERE id = %(project)s
+    ON CONFLICT (project_id, day) DO UPDATE
+    SET posts = trackers_spending.posts + excluded.posts,
+        money = trackers_spending.money + excluded.money
+"""
+
+
+def spend(project: int, day: date, *, posts: int) -> None:
+    """X sent, and billed, posts that were not asked for one by one: those of a stream."""
+    if posts:
+        with cursor() as db:
+            db.execute(SPEND, {"project": project, "day": day, "posts": posts})
