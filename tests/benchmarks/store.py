@@ -18,16 +18,19 @@ A_TWEET = 48
 LONG = 10_000
 MB = 1 << 20
 
-# Four partitions of six hours, over for more than a day, which are filled and packed in turn.
-HOURS_AGO = (54, 48, 42, 36)
+# The four partitions of the day before yesterday, which are filled in turn and packed together.
+QUARTERS = 4
 MAKE = """
 from datetime import UTC, datetime, timedelta
 from trackers.tweets.partitions import covering, make
-make(covering(datetime.now(UTC) - timedelta(hours={hours})))
+day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
+for quarter in range(4):
+    make(covering(day + quarter * timedelta(hours=6)))
 """
+DAY = "date_trunc('day', now(), 'UTC') - interval '2 days'"
 # Every tweet is measured evenly all the time, and each time something has moved. In the order of
 # time, as they come in.
-FILL = """
+FILL = f"""
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
                                  retweets, replies, likes, quotes, bookmarks, impressions)
     SELECT 1500000000000000000 + tweet * 4194304::bigint, at, at, 1,
@@ -35,18 +38,15 @@ FILL = """
            9000 + 17 * n + tweet
     FROM generate_series(%(first)s, %(first)s + %(each)s - 1) n,
          generate_series(1, %(tweets)s) tweet,
-         LATERAL (SELECT date_bin('6 hours', now() - %(hours)s * interval '1 hour',
-                                  timestamptz 'epoch')
-                         + (n - %(first)s + tweet / (%(tweets)s + 1)::float8)
-                           * interval '6 hours' / %(each)s) t(at)
+         LATERAL (SELECT {DAY} + (n - 1 + tweet / (%(tweets)s + 1)::float8)
+                                 * interval '6 hours' / %(each)s) t(at)
 """
-LONG_HISTORY = """
+LONG_HISTORY = f"""
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
                                  retweets, replies, likes, quotes, bookmarks, impressions)
     SELECT 1400000000000000000, at, at, 1, n / 3, n / 9, 2 * n, n / 12, n / 5, 17 * n
     FROM generate_series(1, %(each)s) n,
-         LATERAL (SELECT date_bin('6 hours', now() - interval '36 hours', timestamptz 'epoch')
-                         + n * interval '6 hours' / (%(each)s + 1)) t(at)
+         LATERAL (SELECT {DAY} + n * interval '24 hours' / (%(each)s + 1)) t(at)
 """
 ROWS = """
     SELECT coalesce(sum(pg_table_size(inhrelid)), 0), coalesce(sum(pg_indexes_size(inhrelid)), 0)
@@ -99,7 +99,7 @@ def run(shop: Workshop) -> Result:
         packed = bytes_each(database, PACKED, samples, packing)
         count = int(database.value(COUNT_PACKED))
         # After the sizes were taken: one tweet of so many samples would change the mean.
-        shell(database, MAKE.format(hours=HOURS_AGO[-1]))
+        shell(database, MAKE)
         database.sql(LONG_HISTORY, {"each": LONG})
         shell(database, PACK)
         runs, history = told(database)
@@ -142,22 +142,18 @@ def run(shop: Workshop) -> Result:
 
 
 def quarters(database: Database, tweets: int) -> tuple[Bytes, int]:
-    """A day's samples in four parts, each packed before the next; a fresh one, and packing's WAL.
-
-    Six hours lie between the parts, in which autovacuum has done its work.
-    """
-    each, wal = A_TWEET // len(HOURS_AGO), 0
-    for number, hours in enumerate(HOURS_AGO):
-        shell(database, MAKE.format(hours=hours))
-        begun = int(database.value(WAL))
-        given = {"first": number * each, "each": each, "tweets": tweets, "hours": hours}
+    """A day's samples in four parts, packed when it is over; a fresh one, and packing's WAL."""
+    shell(database, MAKE)
+    each, begun = A_TWEET // QUARTERS, int(database.value(WAL))
+    for number in range(QUARTERS):
+        given = {"first": 1 + number * each, "each": each, "tweets": tweets}
         database.sql(FILL, given)
-        filled = int(database.value(WAL))
-        fresh = bytes_each(database, ROWS, tweets * each, filled - begun)
-        shell(database, PACK)
-        wal += int(database.value(WAL)) - filled
-        database.sql("VACUUM (ANALYZE) trackers_packedsamples")
-    return fresh, wal
+    filled = int(database.value(WAL))
+    fresh = bytes_each(database, ROWS, tweets * A_TWEET, filled - begun)
+    shell(database, PACK)
+    packing = int(database.value(WAL)) - filled
+    database.sql("VACUUM (ANALYZE) trackers_packedsamples")
+    return fresh, packing
 
 
 def bytes_each(database: Database, sizes: str, samples: int, wal: int) -> Bytes:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from tweetwatch.database import cursor
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Figures that were measured `measurements` times from `taken_at` until `measured_until`."""
+class Run(NamedTuple):
+    """Figures that were measured `measurements` times from `taken_at` until `measured_until`.
+
+    A tuple, since a curve is made of ten thousand: a dataclass takes four times as long to make.
+    """
 
     tweet_id: int
     taken_at: datetime
@@ -59,4 +61,5 @@ def history(tweet_id: int) -> list[Run]:
 def histories(tweet_ids: Iterable[int]) -> list[Run]:
     """The samples of several tweets, by tweet and time."""
     with cursor() as db:
-        return [Run(*row) for row in db.execute(HISTORY, {"ids": list(tweet_ids)})]
+        db.execute(HISTORY, {"ids": list(tweet_ids)}, binary=True)
+        return list(map(Run._make, db.fetchall()))

@@ -1,6 +1,6 @@
 """Older samples become one row of arrays per tweet and month: a third of the space.
 
-rows of a partition whose time is over for 18 hours ─> appended to the month's arrays
+rows of a UTC day that is over ─> appended to the month's arrays, a tweet's all at once
 A few thousand tweets a transaction: whoever reads meanwhile sees a tweet's rows or its arrays,
 never both or neither, and no save waits. What is empty then is dropped.
 """
@@ -8,7 +8,7 @@ never both or neither, and no save waits. What is empty then is dropped.
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import OperationalError, ProgrammingError, transaction
 from psycopg import sql
@@ -19,14 +19,17 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-# Six hours of a partition and these are a day: each sample is packed when it is a day old.
-SETTLED_AFTER = timedelta(hours=18)
+# So that a sample is packed when it is a day old. Partition by partition a tweet's row would be
+# written four times a day, each time larger than the place that the last one left.
+SETTLED_AFTER = timedelta(minutes=30)
 DAY = timedelta(days=1)
+EVER = datetime(1970, 1, 1, tzinfo=UTC)
 TWEETS_AT_ONCE = 5_000
 
 NEXT_TWEETS = """
     SELECT max(tweet_id) FROM (
-        SELECT DISTINCT tweet_id FROM {rows} WHERE tweet_id > %(after)s
+        SELECT DISTINCT tweet_id FROM {rows}
+        WHERE tweet_id > %(after)s AND measured_until >= {start} AND measured_until < {end}
         ORDER BY tweet_id LIMIT %(limit)s
     ) next_tweets
 """
@@ -36,7 +39,8 @@ NEXT_TWEETS = """
 PACK = """
     WITH taken AS (
         DELETE FROM {rows}
-        WHERE tweet_id > %(after)s AND tweet_id <= %(last)s AND measured_until < %(before)s
+        WHERE tweet_id > %(after)s AND tweet_id <= %(last)s
+          AND measured_until >= {start} AND measured_until < {end}
         RETURNING *
     )
     INSERT INTO trackers_packedsamples AS packed
@@ -75,30 +79,44 @@ RETIRE = (
 def pack(*, now: datetime) -> int:
     """Pack what has settled; how many partitions are done with. A busy one waits for next time."""
     dropped = 0
-    for partition in existing():
-        if partition.end + SETTLED_AFTER <= now:
-            try:
-                pack_rows(partition.name, before=partition.end)
-                dropped += drop(partition.name)
-            except ProgrammingError as fault:
-                # Another housekeeper has packed and dropped it meanwhile.
-                if not isinstance(fault.__cause__, UndefinedTable):
-                    raise
-    pack_rows(DEFAULT, before=now - DAY)
+    for start, names in settled(now=now).items():
+        try:
+            pack_rows("trackers_sample", start=start, end=start + DAY)
+            dropped += sum(drop(name) for name in names)
+        except ProgrammingError as fault:
+            # Another housekeeper has packed and dropped it meanwhile.
+            if not isinstance(fault.__cause__, UndefinedTable):
+                raise
+    pack_rows(DEFAULT, start=EVER, end=now - DAY)
     return dropped
 
 
-def pack_rows(name: str, *, before: datetime) -> None:
-    rows = sql.Identifier(name)
+def settled(*, now: datetime) -> dict[datetime, list[str]]:
+    """The days of which all is measured, oldest first, each with the names of its partitions."""
+    days: dict[datetime, list[str]] = {}
+    for partition in existing():
+        start = partition.start.replace(hour=0)
+        if start + DAY + SETTLED_AFTER <= now:
+            days.setdefault(start, []).append(partition.name)
+    return days
+
+
+def pack_rows(name: str, *, start: datetime, end: datetime) -> None:
+    # Literals, by which the planner leaves out the partitions of other days.
+    where = {
+        "rows": sql.Identifier(name),
+        "start": sql.Literal(start),
+        "end": sql.Literal(end),
+    }
+    next_tweets, pack_them = sql.SQL(NEXT_TWEETS).format(**where), sql.SQL(PACK).format(**where)
     after = -1
     while True:
         with transaction.atomic(), cursor() as db:
             some = {"after": after, "limit": TWEETS_AT_ONCE}
-            found = db.execute(sql.SQL(NEXT_TWEETS).format(rows=rows), some).fetchone()
+            found = db.execute(next_tweets, some).fetchone()
             if found is None or found[0] is None:
                 return
-            span = {"after": after, "last": found[0], "before": before}
-            db.execute(sql.SQL(PACK).format(rows=rows), span)
+            db.execute(pack_them, {"after": after, "last": found[0]})
         after = found[0]
 
 

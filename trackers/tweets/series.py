@@ -50,9 +50,8 @@ def recent(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
 def since(tweet_id: int, at: datetime | None) -> list[Run]:
     """The runs of one tweet that reach beyond `at`; None: all of them."""
     with cursor() as db:
-        return [
-            Run(*row) for row in db.execute(SINCE, {"id": tweet_id, "since": at or "-infinity"})
-        ]
+        db.execute(SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
+        return list(map(Run._make, db.fetchall()))
 
 
 def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
