@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -30,7 +29,7 @@ def test_what_is_not_told_changes_nothing():
     TweetFactory(id=1, created_at=AT)
     describe([post(1, created_at=AT)])
 
-    describe([replace(post(1), created_at=None, author_id=None, text=None)])
+    describe([post(1)._replace(created_at=None, author_id=None, text=None)])
 
     tweet = Tweet.objects.get()
     assert (tweet.created_at, tweet.author_id, tweet.tweettext.text) == (AT, 7, "words")
@@ -63,7 +62,7 @@ def test_many_tweets_of_one_author_are_one_author_with_the_name_that_was_told():
     for id in (1, 2, 3):
         TweetFactory(id=id)
 
-    describe([post(1), replace(post(2), username="someone"), post(3)])
+    describe([post(1), post(2)._replace(username="someone"), post(3)])
 
     assert Author.objects.values_list("id", "username").get() == (7, "someone")
 
@@ -75,7 +74,7 @@ def test_an_edit_history_of_no_or_many_versions_is_kept():
     TweetFactory(id=1)
     TweetFactory(id=2)
 
-    describe([replace(post(1), edit_history=()), replace(post(2), edit_history=(2, 3, 2**63 - 1))])
+    describe([post(1)._replace(edit_history=()), post(2)._replace(edit_history=(2, 3, 2**63 - 1))])
 
     found = dict(TweetText.objects.values_list("tweet_id", "edit_history"))
     assert found == {1: [], 2: [2, 3, 2**63 - 1]}

@@ -6,7 +6,6 @@ The seed's `getTweetUpdateDelay`: None is its -1.
 from __future__ import annotations
 
 import random
-from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -43,8 +42,11 @@ class Plan:
         age = now - created_at
         if age < -CLOCKS_DIFFER:
             return None
-        place = bisect_right(self.tiers, max(age, timedelta(0)), key=lambda t: t.younger_than)
-        return self.tiers[place] if place < len(self.tiers) else None
+        # A handful: faster than a search by halves.
+        for tier in self.tiers:
+            if age < tier.younger_than:
+                return tier
+        return None
 
     def update_delay(self, created_at: datetime | None, *, now: datetime) -> timedelta | None:
         """How long to wait before the next look-up; None: this tweet needs none."""
@@ -94,4 +96,6 @@ def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | N
 def jittered(tier: Tier, *, chance: float | None = None) -> timedelta:
     """The tier's interval, up to its jitter sooner or later; `chance` (0 to 1) decides which."""
     share = random.random() if chance is None else chance
-    return tier.every * (1 + tier.jitter * (2 * share - 1))
+    # Not as a product: timedelta multiplies by a fraction exactly, which takes four times as long.
+    seconds = tier.every.total_seconds() * (1 + tier.jitter * (2 * share - 1))
+    return timedelta(seconds=seconds)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from trackers.xapi.answers import Figures
 from tweetwatch.database import array, cursor
@@ -29,8 +29,7 @@ class Measured:
     hole_after: timedelta | None
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """A tweet whose figures differ from the last ones. `before` is None at its first sample."""
 
     tweet_id: int

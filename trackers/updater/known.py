@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import NamedTuple
 
 from trackers.schedule.intervals import CURRENT, Plan, read_current
 from trackers.xapi.ledger import OF_TWEETS, PURSES, Purse, read_purses
 from tweetwatch.database import array, ask
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """A tweet's birth, whether X showed it, and the last UTC day and project that paid for it."""
 
     created_at: datetime | None = None
@@ -46,4 +46,4 @@ def known(ids: Iterable[int]) -> Before:
     """All that a batch of tweets needs to know, in one round trip."""
     current, tweets, purses = ask((CURRENT, {}), (KNOWN, {"ids": array(ids)}), (PURSES, OF_TWEETS))
     now, plan = read_current(current)
-    return Before(now, plan, {row[0]: Known(*row[1:]) for row in tweets}, read_purses(purses))
+    return Before(now, plan, {row[0]: Known._make(row[1:]) for row in tweets}, read_purses(purses))

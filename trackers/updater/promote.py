@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from trackers.schedule.intervals import Plan, Tier, jittered
 from trackers.updater.known import NOTHING, Known
@@ -34,8 +35,7 @@ class Rules:
     gone_every: timedelta
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """One tweet's outcome. `due_in` None: its cycle is over, it rests."""
 
     tweet_id: int
@@ -70,12 +70,8 @@ def doubtful(ids: Iterable[int], answer: Lookup, known: Mapping[int, Known]) -> 
 
 def measured(post: Post, known: Known, rules: Rules, *, now: datetime) -> Verdict:
     tier = rules.plan.tier(post.created_at or known.created_at, now=now)
-    return Verdict(
-        post.id,
-        due_in=jittered(tier) if tier else None,
-        figures=post.figures,
-        hole_after=hole_after(tier, rules.plan),
-    )
+    due_in = jittered(tier) if tier else None
+    return Verdict(post.id, due_in, post.figures, hole_after(tier, rules.plan))
 
 
 def missing(id: int, reason: str, known: Known, rules: Rules, *, now: datetime) -> Verdict:

@@ -128,18 +128,20 @@ def columns(
     paid_on: date | None = None,
     paid_by: int | None = None,
 ) -> dict[str, object]:
-    counts = [verdict.figures or UNKNOWN for verdict in verdicts]
+    ids, due_in, figures, hole_after, missing, gone = zip(*verdicts, strict=True)
+    counts = [one or UNKNOWN for one in figures]
     retweets, replies, likes, quotes, bookmarks, impressions = zip(*counts, strict=True)
+    kinds = zip(figures, missing, strict=True)
     return {
         "lease": batch.lease,
         "at": at,
         "paid_on": paid_on,
         "paid_by": paid_by,
-        "ids": array(verdict.tweet_id for verdict in verdicts),
-        "due_in": array(seconds(verdict.due_in) for verdict in verdicts),
-        "kind": array("measured" if one.figures else one.missing or '""' for one in verdicts),
-        "gone": array(verdict.gone for verdict in verdicts),
-        "hole_after": array(seconds(verdict.hole_after) for verdict in verdicts),
+        "ids": array(ids),
+        "due_in": array(map(seconds, due_in)),
+        "kind": array("measured" if one else reason or '""' for one, reason in kinds),
+        "gone": array(gone),
+        "hole_after": array(map(seconds, hole_after)),
         "retweets": array(retweets),
         "replies": array(replies),
         "likes": array(likes),

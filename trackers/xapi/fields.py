@@ -81,7 +81,7 @@ def text_of(given: Mapping[str, Any], name: str) -> str | None:
         return None
     if type(value) is not str:
         raise Broken(f"{name} is {name_of(value)} instead of a text")
-    if "\x00" in value or not is_utf8(value):
+    if "\x00" in value or not (value.isascii() or is_utf8(value)):
         return value.translate(UNSTORABLE)
     return value
 

@@ -6,11 +6,13 @@ X names things in two vocabularies (tweet/retweet, post/repost); both are unders
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from trackers.xapi.answers import Account, Accounts, Figures, Lookup, Missing, Post, WindowSeen
 from trackers.xapi.errors import Garbage
 from trackers.xapi.fields import (
+    INT4,
     INT8,
     Broken,
     count,
@@ -109,6 +111,8 @@ def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
 def read_figures(metrics: Any) -> Figures:
     if type(metrics) is not dict:
         raise Broken(f"public_metrics is {name_of(metrics)} instead of an object")
+    if (usual := read_usual_figures(metrics)) is not None:
+        return usual
     figures = Figures(
         count(metrics, "retweet_count" if "retweet_count" in metrics else "repost_count"),
         count(metrics, "reply_count"),
@@ -120,6 +124,27 @@ def read_figures(metrics: Any) -> Figures:
     if figures == NOTHING:
         raise Broken("public_metrics holds no count")
     return figures
+
+
+USUAL = itemgetter(
+    "retweet_count",
+    "reply_count",
+    "like_count",
+    "quote_count",
+    "bookmark_count",
+    "impression_count",
+)
+
+
+def read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
+    """All six in one go; None when there is anything to be said about any of them."""
+    try:
+        counts = USUAL(metrics)
+    except KeyError:
+        return None
+    if {*map(type, counts)} != {int} or min(counts) < 0 or max(counts) > INT4:
+        return None
+    return Figures._make(counts)
 
 
 NOTHING = Figures(None, None, None, None, None, None)
