@@ -13,8 +13,21 @@ from datetime import timedelta
 from django.conf import settings
 
 from trackers.ingest.found import Found, Rejected
+from trackers.ingest.import_part import import_parts
 from trackers.ingest.lines import read
+from trackers.ingest.poll import Polled, poll
+from trackers.ingest.sources import add as add_source
+from trackers.ingest.sources import change as change_source
+from trackers.ingest.sources import pause as pause_sources
+from trackers.ingest.sources import poll_now as poll_sources_now
+from trackers.ingest.sources import remove as remove_sources
+from trackers.ingest.sources import resume as resume_sources
+from trackers.ingest.start import forget_unfinished
+from trackers.ingest.start import start as start_import
+from trackers.ingest.start import try_again as try_import_again
+from trackers.ingest.state import Polling
 from trackers.ingest.track import Chunk, track_stream
+from trackers.ingest.upload import upload as upload_file
 from trackers.jobs import figures, heartbeats, holds, queue, tallies
 from trackers.jobs.queue import Batch
 from trackers.jobs.vacuum import vacuum
@@ -31,20 +44,33 @@ from tweetwatch.database import together
 
 __all__ = [
     "Tracked",
+    "add_source",
     "ask_authors",
+    "change_source",
     "compare_usage",
+    "import_part",
     "keep_house",
     "pause",
+    "pause_sources",
+    "poll_and_tell",
+    "poll_source",
+    "poll_sources_now",
+    "polling",
     "ration_money",
     "refresh_now",
+    "remove_sources",
     "replan",
     "resume",
+    "resume_sources",
     "retry_isolated",
+    "start_import",
     "track_found",
     "track_in_chunks",
     "track_lines",
+    "try_import_again",
     "untrack",
     "update_tweets",
+    "upload_file",
 ]
 
 logger = logging.getLogger(__name__)
@@ -130,6 +156,38 @@ def tell_refreshed(done: Refreshed) -> None:
         logger.warning("tweet %d came back broken and is asked again: %s", id, reason)
 
 
+def poll_source(batch: Batch) -> None:
+    """Ask for the next page of a source, and store it with all that follows from it."""
+    poll_and_tell(batch)
+
+
+def polling() -> Polling:
+    """How sources are read, by the settings."""
+    return Polling(
+        base_url=settings.X_API_BASE_URL,
+        timeout=settings.REQUEST_TIMEOUT,
+        late_timelines=settings.LATE_TIMELINES,
+        late_search=settings.LATE_SEARCH,
+        overlap_every=settings.OVERLAP_EVERY,
+        overlap_depth=settings.OVERLAP_DEPTH,
+    )
+
+
+def poll_and_tell(batch: Batch) -> Polled:
+    """The same, for those who want to know what it came to."""
+    polled = poll(batch, polling())
+    measured = polled.stored.measured + polled.stored.new if polled.stored else 0
+    tallies.count(
+        batch.namespace,
+        tallies.Done(
+            asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
+        ),
+    )
+    level = logging.WARNING if polled.failed else logging.INFO
+    logger.log(level, "polled %s: %s", polled.source, polled.said)
+    return polled
+
+
 @dataclass(slots=True)
 class Tracked:
     """What became of the lines read so far."""
@@ -166,6 +224,19 @@ def track_lines(lines: Iterable[str], *, came_from: str) -> Tracked:
     return total
 
 
+def import_part(batch: Batch) -> None:
+    """Import the claimed parts of uploaded files."""
+    for done in import_parts(batch):
+        logger.info(
+            "imported a part of the %s from line %d: %d read, %d tracked, %d rejected",
+            done.source,
+            done.first_line,
+            done.read,
+            done.tracked,
+            done.rejected,
+        )
+
+
 def ask_authors() -> None:
     """Every minute: names of new authors, and why tweets are hidden."""
     told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
@@ -195,4 +266,5 @@ def keep_house() -> None:
         pack.retire(older_than=timedelta(days=settings.SAMPLE_RETENTION_DAYS), now=now)
     figures.forget_old()
     heartbeats.forget_the_silent()
+    forget_unfinished(now)
     logger.info("kept house: %d partitions made, %d packed and dropped", made, packed)

@@ -36,6 +36,12 @@ if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
         f"TASK_TIMEOUT ({TASK_TIMEOUT} s), and that shorter than the lease of every namespace."
     )
 
+# The filtered stream (manage.py stream)
+
+STREAM_SILENCE = environment.seconds(env, "STREAM_SILENCE", default=21, least=0.2, most=300)
+STREAM_LATE_BY = environment.seconds(env, "STREAM_LATE_BY", default=60, most=86_400)
+STREAM_ACTS_AFTER = environment.seconds(env, "STREAM_ACTS_AFTER", default=20, most=3600)
+
 # Tweets that X no longer shows, and how long samples are kept
 
 CONFIRM_GONE_AFTER = environment.seconds(env, "CONFIRM_GONE_AFTER", default=600)
@@ -43,6 +49,13 @@ GONE_EVERY = environment.seconds(env, "GONE_EVERY", default=86400, least=60)
 SAMPLE_RETENTION_DAYS = environment.number(
     env, "SAMPLE_RETENTION_DAYS", default=0, least=0, most=36500
 )
+
+# Sources: how late a post may appear and still be found by the next poll, and the deep re-reading
+
+LATE_TIMELINES = environment.seconds(env, "LATE_TIMELINES", default=5, least=0, most=3600)
+LATE_SEARCH = environment.seconds(env, "LATE_SEARCH", default=60, least=0, most=3600)
+OVERLAP_EVERY = environment.seconds(env, "OVERLAP_EVERY", default=86400, least=60)
+OVERLAP_DEPTH = environment.seconds(env, "OVERLAP_DEPTH", default=3600, least=1, most=518_400)
 
 # Database
 

@@ -10,6 +10,7 @@ from django.core.management import call_command
 
 from tests.conftest import PROJECT
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
+from trackers.ingest.models import Gap, Source, SourcePoll, Stream
 from trackers.xapi.models import Window
 from trackers.xapi.projects import Project, Spending
 
@@ -85,6 +86,55 @@ def test_catching_up_is_told_in_seconds_while_something_is_behind():
     assert status("--json")["catch_up_seconds"] == 50
 
 
+def iso(at):
+    return at.isoformat().replace("+00:00", "Z")
+
+
+def test_a_source_is_told_with_its_leaks_and_gaps():
+    at = now()
+    made = Source.objects.create(
+        kind="account", of="nasa", polled_at=at, yielded=1000, again=40, leaked=3
+    )
+    SourcePoll.objects.create(key=made.pk, due_at=at + timedelta(minutes=5))
+    for why, closed_at in (("budget", None), ("quota", None), ("reach", None), ("budget", at)):
+        Gap.objects.create(
+            source=made, from_id=1, to_id=2, why=why, found_at=at, closed_at=closed_at
+        )
+
+    [told] = status("--json")["sources"]
+
+    assert told == {
+        "id": str(made.pk), "kind": "account", "of": "nasa", "state": "polled",
+        "polled_at": iso(at), "next_poll_at": iso(at + timedelta(minutes=5)),
+        "yielded": 1000, "again": 40, "leaked": 3, "gaps_open": 2, "gaps_lost": 1,
+    }  # fmt: skip
+
+
+def test_a_paused_source_has_no_next_poll():
+    made = Source.objects.create(kind="search", of="a", paused_at=now())
+    SourcePoll.objects.create(key=made.pk, due_at=now())
+
+    [told] = status("--json")["sources"]
+
+    assert (told["state"], told["next_poll_at"]) == ("paused", None)
+
+
+def test_the_stream_is_told_once_there_was_one():
+    assert status("--json")["stream"] is None
+
+    at = now()
+    Stream.objects.create(
+        state="waiting", because="X answered 503", heard_at=at, lines=9, duplicates=2, garbled=1,
+        connects=4,
+    )  # fmt: skip
+
+    assert status("--json")["stream"] == {
+        "state": "waiting", "because": "X answered 503", "heard_at": iso(at), "lines": 9,
+        "duplicates": 2, "garbled": 1, "connects": 4,
+    }  # fmt: skip
+    assert "stream: state waiting, because X answered 503" in status()
+
+
 def test_the_words_for_people_have_it_too():
     AppFactory(name="acme")
 
@@ -96,8 +146,11 @@ def test_the_words_for_people_have_it_too():
 
 def test_every_name_of_the_object_is_in_the_document():
     CredentialFactory()
+    Source.objects.create(kind="account", of="nasa")
+    Stream.objects.create()
     document = (PROJECT / "docs" / "commands.md").read_text()
     told = status("--json")
 
     names = {*told, *told["projects"][0], *told["credentials"][0], *told["namespaces"][0]}
+    names |= {*told["sources"][0], *told["stream"]}
     assert {name for name in names if name not in document} == set()

@@ -91,9 +91,9 @@ def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
     for seconds in range(0, 600, 60):
         measure(tweet, seconds, likes=seconds)
 
-    # Session, user, the tweet, its job. Beside these, on a cursor of their own that is not
-    # counted: time and intervals; its runs; its newest runs.
-    with django_assert_num_queries(4):
+    # Session, user, the tweet, its job, its sources. Beside these, on a cursor of their own that is
+    # not counted: time and intervals; its runs; its newest runs.
+    with django_assert_num_queries(5):
         staff.get(f"/tweets/{tweet.id}/")
 
 

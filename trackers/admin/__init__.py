@@ -4,9 +4,27 @@ from __future__ import annotations
 
 from django.contrib import admin
 
-from trackers.admin import credentials, intervals, isolated, namespaces, projects, tweets, workers
+from trackers.admin import (
+    credentials,
+    intervals,
+    isolated,
+    namespaces,
+    projects,
+    sources,
+    tweets,
+    workers,
+)
 
-__all__ = ["credentials", "intervals", "isolated", "namespaces", "projects", "tweets", "workers"]
+__all__ = [
+    "credentials",
+    "intervals",
+    "isolated",
+    "namespaces",
+    "projects",
+    "sources",
+    "tweets",
+    "workers",
+]
 
 admin.site.site_header = "tweetwatch"
 admin.site.site_title = "tweetwatch"

@@ -15,6 +15,7 @@ from trackers.dashboards.access import staff_only
 from trackers.dashboards.curve import RANGES, Curve, curve, series, told
 from trackers.dashboards.rows import LABELS, rows
 from trackers.dashboards.words import Moment, ago, counted
+from trackers.ingest.models import SourceTweet
 from trackers.schedule.intervals import current
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
@@ -32,6 +33,16 @@ class Line:
     measurements: str
     values: tuple[str, ...]
     after_hole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A source that yielded the tweet."""
+
+    id: int
+    name: str
+    seen: Moment
+    late: bool
 
 
 @require_safe
@@ -62,6 +73,7 @@ def shown(request: HttpRequest, id: int) -> dict[str, object]:
         "lines": lines(drawn, now=now),
         "left_out": counted(max(0, len(drawn.runs) - TABLE_MOST)),
         "more": len(drawn.runs) > TABLE_MOST,
+        "origins": origins(found.pk, now=now),
         "tracked": ago(found.tracked_at, now=now),
         "gone": ago(found.gone_at, now=now) if found.gone_at else None,
         "missing": ago(found.missing_since, now=now) if found.missing_since else None,
@@ -73,6 +85,13 @@ def find(id: int) -> Tweet:
         return Tweet.objects.select_related("author", "tweettext").get(pk=id)
     except (Tweet.DoesNotExist, OverflowError):
         raise Http404(f"Tweet {id} is not tracked.") from None
+
+
+def origins(id: int, *, now: datetime) -> list[Origin]:
+    found = SourceTweet.objects.select_related("source").filter(tweet_id=id).order_by("seen_at")
+    return [
+        Origin(one.source_id, str(one.source), ago(one.seen_at, now=now), one.late) for one in found
+    ]
 
 
 def asked_range(request: HttpRequest) -> str:

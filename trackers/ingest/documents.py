@@ -11,7 +11,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected
@@ -24,7 +23,8 @@ NEXT = re.compile(
     r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)",
     re.MULTILINE,
 )
-LINES_AT_ONCE = 500
+# Letters that are fed at once, at least.
+LEAST = 1 << 16
 # A value that is longer is damaged: it never ends.
 LONGEST = 16 << 20
 # An error so near to the end of the buffer may be the buffer's end and no error.
@@ -56,6 +56,7 @@ class Values:
         # Where each line of the buffer begins, and its number.
         self._starts: list[int] = []
         self._numbers: list[int] = []
+        self._last = 0
 
     def __iter__(self) -> Iterator[Value | Rejected]:
         decoder = json.JSONDecoder()
@@ -115,14 +116,21 @@ class Values:
         self._starts = [start - self._at for start in self._starts[gone:]]
         self._numbers = self._numbers[gone:]
         self._at, length, pieces = 0, len(before), [before]
-        while length < 2 * len(before) + 1 and not self._over:
-            more = list(islice(self._lines, LINES_AT_ONCE))
-            self._over = len(more) < LINES_AT_ONCE
-            for number, line in more:
-                self._starts.append(length)
-                self._numbers.append(number)
-                pieces.append(line + "\n")
-                length += len(line) + 1
+        enough = max(2 * len(before), LEAST)
+        for number, line in self._lines:
+            # The pieces of a long line follow each other without an end between them.
+            if number != self._last:
+                pieces.append("\n")
+                length += 1
+            self._starts.append(length)
+            self._numbers.append(number)
+            self._last = number
+            pieces.append(line)
+            length += len(line)
+            if length > enough:
+                break
+        else:
+            self._over = True
         self._text = "".join(pieces)
 
     def _number(self) -> int:

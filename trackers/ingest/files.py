@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 GZIP = b"\x1f\x8b"
-# A longer line is cut, and its pieces rejected, instead of filling the memory. A page of five
-# hundred tweets with all that belongs to them is some 5 MB.
+# A longer line comes in pieces, of which only the last has its end, instead of filling the memory.
+# A page of five hundred tweets with all that belongs to them is some 5 MB.
 LONGEST_LINE = 16 << 20
 
 
@@ -38,16 +39,24 @@ class Counted(io.RawIOBase):
 def lines_of(file: BinaryIO, *, passed: Callable[[int], None]) -> Iterator[str]:
     """The lines of a file, with their ends; `passed` is told how many of its bytes were read.
 
-    What is no UTF-8 is shown as such. Raises CutOff where a packed file breaks.
+    What is no UTF-8 is shown as such. A very long line comes in several pieces. Raises CutOff where
+    a packed file breaks.
     """
     counted = Counted(file)
     buffered = io.BufferedReader(counted, 1 << 18)
     stream: io.BufferedIOBase = buffered
     if buffered.peek(2)[:2] == GZIP:
         stream = gzip.GzipFile(fileobj=buffered)
+    pieces = getincrementaldecoder("utf-8")("replace")
+    is_cut = False
     try:
         while line := stream.readline(LONGEST_LINE):
             passed(counted.taken)
-            yield line.decode("utf-8", "replace")
+            was_cut, is_cut = is_cut, len(line) == LONGEST_LINE and not line.endswith(b"\n")
+            if is_cut or was_cut:
+                # Between two pieces there may be half a letter.
+                yield pieces.decode(line, final=not is_cut)
+            else:
+                yield line.decode("utf-8", "replace")
     except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
         raise CutOff(f"the packed file breaks off here: {fault}") from fault

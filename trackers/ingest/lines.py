@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 
 from trackers.ingest.documents import read_json
-from trackers.ingest.files import CutOff
+from trackers.ingest.files import LONGEST_LINE, CutOff
 from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
 from trackers.ingest.objects import read_jsonl
 from trackers.ingest.table import ID_COLUMNS, column_name, read_csv
 
 __all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
 
+# In letters, of which each is four bytes at the most; the last one may be in the next piece.
+LONGEST_PIECE = LONGEST_LINE // 4 - 1
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
 SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
 
@@ -40,10 +42,15 @@ def read(
 
 
 def filled_in(lines: Iterable[str], damage: list[Rejected]) -> Numbered:
-    """The lines that are not empty; where the file breaks off, they end, and it is told of."""
-    number = 0
+    """The lines that are not empty; where the file breaks off, they end, and it is told of.
+
+    Pieces of one long line have one number.
+    """
+    number, ended = 0, True
     try:
-        for number, line in enumerate(lines, start=1):
+        for line in lines:
+            number += ended
+            ended = len(line) < LONGEST_PIECE or line.endswith("\n")
             # Only the ends of lines are cut: in a table, an empty first cell may be a tab.
             text = line.rstrip("\r\n").lstrip("\ufeff")
             if text.strip():

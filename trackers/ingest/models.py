@@ -97,12 +97,20 @@ class Source(models.Model):
     latest_id = models.BigIntegerField(null=True, editable=False)
     asked_at_ms = models.BigIntegerField(null=True, editable=False)
     passed_id = models.BigIntegerField(default=0, editable=False)
+    # Where the first poll began: what is older was never asked for, and no leak when it is read.
+    begun_id = models.BigIntegerField(default=0, editable=False)
     sweep = models.JSONField(null=True, editable=False)
     filling = models.ForeignKey(
         "Gap", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
     )
     # Counts the steps: a step that began before another one ended writes nothing.
     version = models.BigIntegerField(default=0, editable=False)
+
+    # When its next poll is due; null: at once. Its job may be due sooner, to fill a gap.
+    poll_at = models.DateTimeField(null=True, editable=False)
+    # Posts that X billed and the source leaves out, of one day and project (trackers.ingest.spend):
+    # no row of a tweet says that they are paid.
+    left_out = models.JSONField(default=dict, editable=False)
 
     # How it goes.
     polled_at = models.DateTimeField(null=True, editable=False)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -133,10 +132,12 @@ def found(value: Any) -> Found:
 
 def post_in(value: dict[str, Any], id: int) -> Post | None:
     if "public_metrics" in value:
-        post = parse_v2.read_post({**value, "id": str(id)}, id)
+        text = str(id)
+        # A copy of a tweet, and of what is made of it, only where it differs.
+        post = parse_v2.read_post(value if value.get("id") == text else {**value, "id": text}, id)
         author = value.get("author")
         username = short_text(author, "username", most=50) if isinstance(author, dict) else ""
-        return replace(post, username=username)
+        return post._replace(username=username) if username else post
     if isinstance(value.get("favorite_count"), str):
         return archived(value, id)
     if "favorite_count" in value or "retweet_count" in value:

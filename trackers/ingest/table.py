@@ -82,7 +82,12 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
     options.tell(f"column {place.name} holds the tweets")
     for number, line in sample[: place.head - place.has_header]:
         yield Rejected(number, line[:SHOWN], "comes before the table")
-    for row in rows(chain(sample[place.head :], lines), place.delimiter):
+    yield from read_rows(chain(sample[place.head :], lines), place)
+
+
+def read_rows(lines: Numbered, place: Place) -> Iterator[Found | Rejected]:
+    """Tweets of a table's lines after its head."""
+    for row in rows(lines, place.delimiter):
         id = id_of(row.cells[place.column]) if place.column < len(row.cells) else None
         if row.fault:
             yield Rejected(row.number, row.text[:SHOWN], f"is no line of CSV: {row.fault}")
@@ -96,37 +101,43 @@ WOULD_DO = ", ".join(ID_COLUMNS)
 
 
 def rows(lines: Numbered, delimiter: str) -> Iterator[Row]:
-    """A quoted field may run over several lines. One that is never closed costs only its own."""
-    ahead: deque[tuple[int, str]] = deque()
-    while True:
-        one = ahead.popleft() if ahead else next(lines, None)
-        if one is None:
-            return
-        number, text = one
-        cells = cells_of(text, delimiter)
-        if isinstance(cells, str) and text.count('"') % 2:
-            ahead.extend(islice(lines, LONGEST_FIELD - len(ahead)))
-            cells = cells_over_lines(text, ahead, delimiter) or cells
+    for record in records(lines, delimiter):
+        number, text = record[0]
+        cells = cells_of("\n".join([line for _, line in record]), delimiter)
         if isinstance(cells, str):
             yield Row(number, text, (), fault=cells)
         else:
             yield Row(number, text, cells)
 
 
-def cells_over_lines(
-    text: str, ahead: deque[tuple[int, str]], delimiter: str
-) -> Sequence[str] | None:
-    """The cells of a record that the next lines complete, which are taken then; None else."""
+Record = Sequence[tuple[int, str]]
+
+
+def records(lines: Numbered, delimiter: str) -> Iterator[Record]:
+    """Lines that belong together: a quoted field may run over several.
+
+    One that is never closed costs only its own line.
+    """
+    ahead: deque[tuple[int, str]] = deque()
+    while True:
+        one = ahead.popleft() if ahead else next(lines, None)
+        if one is None:
+            return
+        if one[1].count('"') % 2 and isinstance(cells_of(one[1], delimiter), str):
+            ahead.extend(islice(lines, LONGEST_FIELD - len(ahead)))
+            count = how_many_complete(one[1], ahead, delimiter)
+            yield (one, *(ahead.popleft() for _ in range(count)))
+        else:
+            yield (one,)
+
+
+def how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: str) -> int:
+    """How many of the next lines complete a record; 0 when none of them does."""
     for count, (_, line) in enumerate(ahead, start=1):
         text += "\n" + line
-        if '"' not in line:
-            continue
-        cells = cells_of(text, delimiter)
-        if not isinstance(cells, str):
-            for _ in range(count):
-                ahead.popleft()
-            return cells
-    return None
+        if '"' in line and not isinstance(cells_of(text, delimiter), str):
+            return count
+    return 0
 
 
 def cells_of(text: str, delimiter: str) -> Sequence[str] | str:

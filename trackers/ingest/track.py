@@ -21,7 +21,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
 from trackers.xapi.answers import Post
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 
 CHUNK = 20_000
 # The planner takes what is measured for a few rows, and goes through all of them for each: a chunk
@@ -81,7 +81,7 @@ def track_chunk(chunk: list[Found], *, came_from: str) -> Tracked:
     with transaction.atomic():
         now, plan = intervals.current()
         with cursor() as db:
-            db.execute(ARRIVE, {"ids": sorted(by_id), "came_from": came_from[:200]})
+            db.execute(ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
         # A first sample only: of a tweet that is measured already a file tells nothing new, since
         # it may be of any time, or be read twice.

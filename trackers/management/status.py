@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from trackers.ingest.models import Source, Stream
+from trackers.ingest.standing import Standing, standings
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
@@ -54,6 +56,8 @@ def status() -> dict[str, Any]:
             }
             for one in Worker.objects.all()
         ],
+        "sources": [source(one) for one in standings(list(Source.objects.all()), now=now)],
+        "stream": stream(Stream.objects.first()),
     }
 
 
@@ -105,6 +109,37 @@ def credential(one: Credential, of_project: Books | None) -> dict[str, Any]:
         # Its project's: X bills the project, whichever credential asks.
         "tweet_days_today": of_project.spent.posts_today if of_project else None,
         "tweet_days_month": of_project.spent.posts_month if of_project else None,
+    }
+
+
+def source(one: Standing) -> dict[str, Any]:
+    return {
+        "id": str(one.source.pk),
+        "kind": one.source.kind,
+        "of": one.source.of,
+        "state": one.state,
+        "polled_at": iso(one.source.polled_at),
+        "next_poll_at": iso(one.next_poll_at),
+        "yielded": one.source.yielded,
+        "again": one.source.again,
+        "leaked": one.source.leaked,
+        "gaps_open": one.gaps_open,
+        "gaps_lost": one.gaps_lost,
+    }
+
+
+def stream(one: Stream | None) -> dict[str, Any] | None:
+    """None before a `stream` was ever started."""
+    if one is None:
+        return None
+    return {
+        "state": one.state,
+        "because": one.because,
+        "heard_at": iso(one.heard_at),
+        "lines": one.lines,
+        "duplicates": one.duplicates,
+        "garbled": one.garbled,
+        "connects": one.connects,
     }
 
 

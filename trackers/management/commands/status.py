@@ -34,6 +34,8 @@ def worded(value: object) -> str:
         return "unknown"
     if isinstance(value, float):
         return f"{value:.2f}"
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {worded(v)}" for k, v in value.items())
     if isinstance(value, list):
         return (
             "; ".join(" ".join(f"{k} {worded(v)}" for k, v in row.items()) for row in value) or "-"

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.admin.conftest import act, said
+from tests.factories import id_born
+from trackers.ingest.models import Gap, Source, SourcePoll, Stream
+
+pytestmark = pytest.mark.django_db
+SOURCES = "/admin/trackers/source/"
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def filled(kind="account", of="@nasa", **changed):
+    """The form as the admin sends it."""
+    return {
+        "kind": kind, "of": of, "every": "5m", "pages": "10", "backfill": "1d", "late_by": "",
+        "priority": "1", "owner": "", **changed,
+    }  # fmt: skip
+
+
+def source(of="nasa", **given):
+    made = Source.objects.create(**{"kind": "account", "of": of, **given})
+    SourcePoll.objects.create(key=made.pk, due_at=now() + timedelta(minutes=5))
+    return made
+
+
+def change_page(made):
+    return f"{SOURCES}{made.pk}/change/"
+
+
+def edited(made, **changed):
+    """What the form of a source that is there sends: its kind stays."""
+    gaps = {"gaps-TOTAL_FORMS": "0", "gaps-INITIAL_FORMS": "0"}
+    given = filled(of=made.of, **changed)
+    return {name: value for name, value in {**given, **gaps}.items() if name != "kind"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "of"),
+    [
+        ("account", "https://x.com/nasa", "nasa"),
+        ("mentions", "@nasa", "nasa"),
+        ("search", "#artemis lang:en", "#artemis lang:en"),
+        ("list", "https://x.com/i/lists/12", "12"),
+    ],
+)
+def test_a_source_that_is_added_is_polled_at_once(staff, kind, typed, of):
+    page = staff.post(f"{SOURCES}add/", filled(kind, typed), follow=True)
+
+    assert "was added successfully" in said(page)[0]
+    made = Source.objects.get()
+    assert (made.kind, made.of) == (kind, of)
+    assert SourcePoll.objects.get(key=made.pk).due_at <= now()
+
+
+def test_a_rule_is_added_and_nothing_of_it_is_polled(staff):
+    staff.post(f"{SOURCES}add/", filled("stream", "#artemis"))
+
+    assert Source.objects.get().kind == "stream"
+    assert not SourcePoll.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"of": ""}, "Say whose posts"),
+        ({"every": "1s"}, "A source is polled every 5s to 1d."),
+        ({"pages": "501"}, "A poll reads 1 to 500 pages."),
+        ({"late_by": "-0:00:05"}, "A length of time is not negative."),
+    ],
+)
+def test_what_is_wrong_is_said_beside_its_field(staff, changed, why):
+    page = staff.post(f"{SOURCES}add/", filled(**changed))
+
+    assert why in page.content.decode()
+    assert not Source.objects.exists()
+
+
+def test_the_same_source_is_linked_and_not_added_twice(staff):
+    made = source()
+
+    page = staff.post(f"{SOURCES}add/", filled(of="NASA")).content.decode()
+
+    assert f'It is there already: <a href="/sources/{made.pk}/">' in page
+
+
+def test_the_form_says_what_it_may_cost(staff):
+    assert "288 polls a day" in staff.get(f"{SOURCES}add/").content.decode()
+    made = source(every=timedelta(minutes=1))
+    assert "1,440 polls a day" in staff.get(change_page(made)).content.decode()
+
+
+def test_a_change_takes_effect_now_and_leaves_alone_what_a_poll_wrote(staff):
+    made = source(latest_id=77, yielded=5, polled_at=now())
+
+    staff.post(change_page(made), edited(made, every="30s", owner="science"))
+
+    made.refresh_from_db()
+    assert (made.every, made.owner) == (timedelta(seconds=30), "science")
+    assert (made.kind, made.of, made.latest_id, made.yielded) == ("account", "nasa", 77, 5)
+    assert SourcePoll.objects.get(key=made.pk).due_at <= now()
+
+
+def test_what_was_not_touched_moves_no_poll(staff):
+    made = source()
+
+    staff.post(change_page(made), edited(made))
+
+    assert SourcePoll.objects.get(key=made.pk).due_at > now()
+
+
+def test_the_kind_of_a_source_stays(staff):
+    made = source()
+
+    staff.post(change_page(made), {**edited(made), "kind": "search"})
+
+    made.refresh_from_db()
+    assert made.kind == "account"
+
+
+def test_gaps_are_shown_and_cannot_be_changed(staff):
+    made = source()
+    ids = [id_born(now() - timedelta(minutes=minutes)) for minutes in (120, 60)]
+    gap = Gap.objects.create(
+        source=made, from_id=ids[0], to_id=ids[1], why="budget", found_at=now()
+    )
+
+    page = staff.get(change_page(made)).content.decode()
+
+    assert str(gap.to_id) in page
+    assert 'name="gaps-0-from_id"' not in page
+    given = {**edited(made), "gaps-TOTAL_FORMS": "1", "gaps-INITIAL_FORMS": "1"}
+    staff.post(change_page(made), {**given, "gaps-0-id": str(gap.pk), "gaps-0-DELETE": "on"})
+    assert Gap.objects.filter(pk=gap.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("action", "told", "due"),
+    [
+        ("pause", "Paused 1.", None),
+        ("poll_now", "1 are polled next.", True),
+    ],
+)
+def test_an_action_reaches_the_queue(staff, action, told, due):
+    made = source()
+
+    page = act(staff, SOURCES, action, made.pk)
+
+    assert said(page) == [told]
+    jobs = SourcePoll.objects.filter(key=made.pk)
+    assert [job.due_at <= now() for job in jobs] == ([due] if due else [])
+
+
+def test_a_paused_source_is_resumed(staff):
+    made = source(paused_at=now())
+    SourcePoll.objects.all().delete()
+
+    page = act(staff, SOURCES, "resume", made.pk)
+
+    assert said(page) == ["Resumed 1."]
+    assert Source.objects.get().paused_at is None
+    assert SourcePoll.objects.filter(key=made.pk).exists()
+
+
+def test_removing_asks_first(staff):
+    made = source()
+
+    page = act(staff, SOURCES, "remove", made.pk).content.decode()
+    assert "The tweets stay tracked. This cannot be undone." in page
+    assert "@nasa&#x27;s posts" in page
+    assert Source.objects.exists()
+
+    given = {"action": "remove", "_selected_action": [str(made.pk)], "sure": "yes"}
+    staff.post(SOURCES, given)
+    assert not Source.objects.exists()
+    assert not SourcePoll.objects.exists()
+
+
+def test_the_list_is_filtered_and_searched_and_counts_gaps(staff):
+    one = source(owner="science", priority=2)
+    source("esa", paused_at=now())
+    gap = {"source": one, "from_id": 1, "to_id": 2, "found_at": now()}
+    Gap.objects.create(why="budget", **gap)
+    Gap.objects.create(why="budget", closed_at=now(), **gap)
+
+    def found(**query):
+        return list(staff.get(SOURCES, query).context["cl"].queryset)
+
+    for query in ({"owner": "science"}, {"priority__exact": "2"}, {"paused": "no"}):
+        assert found(**query) == [one]
+    assert found(q="nas") == [one]
+    assert [row.of for row in found(paused="yes")] == ["esa"]
+    assert found(kind__exact="search") == []
+    assert [row.open_gaps for row in found(q="nas")] == [1]
+
+
+def test_more_sources_cost_the_list_no_more_queries(staff, django_assert_num_queries):
+    source("a")
+    # Session, user, how many there are and are found, the rows, the owners.
+    with django_assert_num_queries(6):
+        staff.get(SOURCES)
+    for number in range(20):
+        source(f"b{number}")
+
+    with django_assert_num_queries(6):
+        staff.get(SOURCES)
+
+
+def some_staff(client, *permissions):
+    user = User.objects.create_user("bob", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client.force_login(user)
+    return client
+
+
+def test_who_may_only_look_may_do_nothing(client):
+    looker, made = some_staff(client, "view_source"), source()
+
+    assert looker.get(change_page(made)).status_code == 200
+    assert looker.get(f"{SOURCES}add/").status_code == 403
+    assert looker.post(change_page(made), edited(made)).status_code == 403
+    for action in ("pause", "poll_now", "remove"):
+        act(looker, SOURCES, action, made.pk)
+    assert Source.objects.get().paused_at is None
+    assert SourcePoll.objects.get().due_at > now()
+
+
+def test_who_may_change_may_not_remove(client):
+    changer, made = some_staff(client, "view_source", "change_source"), source()
+
+    act(changer, SOURCES, "pause", made.pk)
+    assert Source.objects.get().paused_at is not None
+    given = {"action": "remove", "_selected_action": [str(made.pk)], "sure": "yes"}
+    changer.post(SOURCES, given)
+    assert Source.objects.exists()
+    assert changer.get(f"{SOURCES}{made.pk}/delete/").status_code == 403
+
+
+def test_the_stream_is_shown_and_cannot_be_changed(staff):
+    Stream.objects.create(state="open", lease=4711471147114711)
+
+    page = staff.get("/admin/trackers/stream/filtered/change/")
+
+    assert page.status_code == 200
+    assert "4711471147114711" not in page.content.decode()
+    assert staff.post("/admin/trackers/stream/filtered/change/", {"lines": 5}).status_code == 403
+    assert staff.get("/admin/trackers/stream/add/").status_code == 403

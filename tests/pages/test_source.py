@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import TweetFactory, id_born
+from tests.pages.conftest import watched
+from tests.pages.sources import gap, now, paged, some_staff, source, words
+from trackers.ingest.models import Source, SourcePoll, SourceTweet
+from trackers.ingest.sweep import Sweep
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_cursor_is_told_in_words(staff):
+    newest = datetime(2026, 11, 20, 12, 3, 20, tzinfo=UTC)
+    made = source(latest_id=id_born(newest), late_by=timedelta(seconds=5), due_in=60)
+
+    told = words(paged(staff, made))
+
+    assert "Everything up to 2026-11-20 12:03:14 UTC is read" in told or (
+        "Everything up to 2026-11-20 12:03:15 UTC is read" in told
+    )
+    assert "k = 5s" in told
+
+
+def test_a_reading_under_way_tells_how_far_down_it_is(staff):
+    oldest = datetime(2026, 11, 20, 11, 0, tzinfo=UTC)
+    sweep = asdict(Sweep("poll", None, None, pages_left=6, pages=4, oldest_id=id_born(oldest)))
+    made = source(sweep=sweep, due_in=60)
+
+    told = words(paged(staff, made))
+
+    assert (
+        "A poll is under way: 4 pages read, down to 2026-11-20 11:00:00 UTC ; 6 more before" in told
+    )
+    assert "Nothing is read to its end yet" in told
+
+
+def test_a_gap_tells_from_when_to_when_why_and_what_helps(staff):
+    made = source(due_in=60)
+    lost = gap(made, "reach", from_id=None, to_id=id_born(datetime(2026, 3, 1, tzinfo=UTC)))
+    filling = gap(made, "budget")
+    gap(made, "quota", closed=True)
+    Source.objects.update(filling=filling)
+
+    told = words(paged(staff, made))
+
+    assert "the beginning 2026-03-01 00:00:00 UTC lost" in told
+    assert "X shows nothing older : only a file fills it" in told
+    assert "being filled the pages of a poll were used up : the next polls fill it" in told
+    assert "filled now" in told or "filled 0 s ago" in told
+    assert lost.is_lost
+
+
+def yielded(made, tweet, *, late=False, seen_at=None):
+    SourceTweet.objects.create(source=made, tweet_id=tweet.pk, seen_at=seen_at or now(), late=late)
+
+
+def test_the_leak_meter_lists_what_was_late(staff):
+    made = source(due_in=60, leaked=1, yielded=2, overlapped_at=now())
+    born = now() - timedelta(minutes=30)
+    tweet = TweetFactory(id=id_born(born))
+    yielded(made, tweet, late=True, seen_at=born + timedelta(minutes=10))
+
+    page = paged(staff, made)
+
+    assert "1 late , 1 of 2 that it yielded" in words(page)
+    assert f'href="/tweets/{tweet.pk}/"' in page
+    assert "10 min" in words(page)
+
+
+def test_the_meter_says_when_nothing_was_late_or_nothing_was_measured(staff):
+    assert "Not measured yet" in paged(staff, source(of="a", due_in=60))
+    measured = source(of="b", due_in=60, overlapped_at=now())
+    assert "None: no post appeared later than" in paged(staff, measured)
+
+
+def test_its_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
+    made, other = source(due_in=60), source(of="other", due_in=60)
+    ours, theirs = watched(1, text="Of <ours>"), watched(2, text="Of theirs")
+    yielded(made, ours)
+    yielded(other, theirs)
+
+    page = staff.get(f"/sources/{made.pk}/").content.decode()
+
+    assert "Of &lt;ours&gt;" in page
+    assert "Of theirs" not in page
+    assert f'id="row-{ours.pk}"' in staff.get(f"/sources/{made.pk}/rows/").content.decode()
+
+
+def test_a_tweets_page_says_where_it_came_from(staff):
+    one, other = source(of="a"), source("search", "<b>")
+    tweet = watched()
+    yielded(one, tweet)
+    yielded(other, tweet, late=True)
+
+    page = staff.get(f"/tweets/{tweet.pk}/").content.decode()
+
+    assert f'href="/sources/{one.pk}/"' in page
+    assert "search: &lt;b&gt;" in page
+    assert ", late" in page
+
+
+def test_a_person_polls_pauses_resumes_and_removes_it(staff):
+    made = source(due_in=500)
+
+    staff.post(f"/sources/{made.pk}/poll")
+    assert SourcePoll.objects.get().due_at <= now()
+    staff.post(f"/sources/{made.pk}/pause")
+    assert not SourcePoll.objects.exists()
+    assert "Resume" in paged(staff, made)
+    staff.post(f"/sources/{made.pk}/resume")
+    assert SourcePoll.objects.get().due_at <= now()
+    assert staff.get(f"/sources/{made.pk}/pause").status_code == 405
+    assert staff.post(f"/sources/{made.pk}/explode").status_code == 404
+    page = staff.post(f"/sources/{made.pk}/remove", follow=True)
+    assert page.redirect_chain[-1][0] == "/sources/"
+    assert not Source.objects.exists()
+
+
+@pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
+def test_a_source_that_is_not_there_is_not_found(staff, id):
+    for address in (f"/sources/{id}/", f"/sources/{id}/now/"):
+        assert staff.get(address).status_code == 404
+    assert staff.post(f"/sources/{id}/pause").status_code == 404
+
+
+def test_who_may_only_look_sees_no_form_and_no_buttons(client):
+    looker, made = some_staff(client, "view_source"), source(due_in=60)
+
+    assert "What do you want to watch?" not in looker.get("/sources/").content.decode()
+    page = looker.get(f"/sources/{made.pk}/").content.decode()
+    assert 'action="/sources/' not in page
+    assert "In the admin" in page
+    assert looker.post("/sources/", {"kind": "account", "of": "a"}).status_code == 403
+    for act in ("poll", "pause", "resume", "remove"):
+        assert looker.post(f"/sources/{made.pk}/{act}").status_code == 403
+
+
+def test_nobody_else_may_look(client):
+    made = source()
+
+    for address in ("/sources/", "/sources/cost/", f"/sources/{made.pk}/"):
+        assert client.get(address).headers["Location"].startswith("/admin/login/")
+    assert client.post(f"/sources/{made.pk}/remove").status_code == 302
+    assert Source.objects.exists()

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.pages.sources import gap, listed, now, paged, source, words
+from trackers.ingest.models import Source, SourcePoll, Stream
+from trackers.ingest.sweep import Sweep
+from trackers.jobs.models import Namespace
+
+pytestmark = pytest.mark.django_db
+
+
+def test_without_a_source_the_page_says_what_to_do(staff):
+    page = staff.get("/sources/").content.decode()
+
+    assert "Nothing is watched yet" in page
+    assert "What do you want to watch?" in page
+    assert "default-src 'self'" in staff.get("/sources/").headers["Content-Security-Policy"]
+
+
+def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
+    source(due_in=180, yielded=12345, again=67)
+
+    told = words(listed(staff))
+
+    assert "@nasa&#x27;s posts Polled reads every 5 min" in told
+    assert "12,345" in told
+    assert "next in 2 min" in told or "next in 3 min" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused nobody reads it"),
+        ({"hidden_because": "protected"}, "Hidden X shows nothing of it: protected"),
+        ({"problem": "X takes no such <query>."}, "X takes no such &lt;query&gt;."),
+        ({"polled_at": None}, "New its first poll is next, then every 5 min"),
+        ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),
+        ({"skew": timedelta(seconds=-3)}, "our clock is 3.0 s behind X&#x27;s"),
+        ({"leaked": 3, "yielded": 12000}, "1 of 4,000"),
+        ({"owner": "science"}, "science"),
+    ],
+)
+def test_the_state_of_a_source_is_told_in_words(staff, given, said):
+    source(due_in=180, **given)
+
+    assert said in words(listed(staff))
+
+
+def test_a_small_skew_is_not_worth_a_word(staff):
+    source(due_in=180, skew=timedelta(seconds=0.9))
+
+    assert "clock" not in listed(staff)
+
+
+def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
+    reading, idle, isolated = source(of="a", due_in=60), source(of="b"), source(of="c", due_in=0)
+    SourcePoll.objects.filter(key=reading.pk).update(lease=7)
+    SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
+
+    told = words(listed(staff))
+
+    assert "@a&#x27;s posts Reading is being read now" in told
+    assert "@b&#x27;s posts Idle no poll is planned" in told
+    assert "@c&#x27;s posts Isolated four polls of it never came to an end" in told
+    assert idle.pk in {row.pk for row in Source.objects.all()}
+
+
+def test_between_two_pages_of_a_poll_it_is_being_read(staff):
+    source(due_in=-1, polled_at=None, sweep=asdict(Sweep("poll", None, None, pages_left=6)))
+
+    assert "Reading is being read now" in words(listed(staff))
+
+
+def test_gaps_are_counted_open_and_lost(staff):
+    made = source(due_in=60)
+    gap(made)
+    gap(made, "quota")
+    gap(made, "reach", from_id=None)
+    gap(made, closed=True)
+
+    assert "2 open, 1 lost" in listed(staff)
+
+
+def test_a_queue_that_is_paused_is_told_above_the_list(staff):
+    Namespace.objects.filter(pk="source:poll").update(paused=True)
+
+    assert "source:poll is paused" in listed(staff)
+    assert "manage.py qcluster" in listed(staff)
+
+
+def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
+    assert "The live stream" not in listed(staff)
+
+    made = source("stream", "#artemis", polled_at=None)
+    assert "Nobody listens yet: start" in words(listed(staff))
+    assert "Not running nobody listens: start manage.py stream" in words(listed(staff))
+
+    Stream.objects.create(
+        state="open", state_since=now(), heard_at=now(), lines=1234, duplicates=5, garbled=2,
+        connects=4, host="h1", pid=77,
+    )  # fmt: skip
+    told = words(listed(staff))
+    assert "Live posts come in as they appear" in told
+    assert "Lines 1,234 Duplicates 5 Garbled 2 Reconnects 3" in told
+    assert "h1, pid 77" in told
+    assert "The live stream" in paged(staff, made)
+
+
+def test_a_stream_that_waits_says_why_and_until_when(staff):
+    source("stream", "#artemis", polled_at=None)
+    soon = now() + timedelta(seconds=45)
+    Stream.objects.create(state="waiting", because="X answered 503", next_try_at=soon)
+
+    told = words(listed(staff))
+
+    assert "X answered 503" in told
+    assert "waiting to connect again next try in 4" in told
+
+
+def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
+    source("stream", "#artemis", polled_at=None)
+    Stream.objects.create(state="open", lease=7, lease_until=now() - timedelta(seconds=1))
+
+    told = words(listed(staff))
+
+    assert "The live stream not running" in told
+    assert "Not running nobody listens: start manage.py stream" in told
+
+
+def test_the_list_costs_as_many_queries_however_long_it_is(
+    staff, django_assert_num_queries, django_assert_max_num_queries
+):
+    for number in range(30):
+        gap(source(of=f"a{number}", due_in=60))
+
+    # Session, user, sources, jobs, gaps, imports, stream; workers, credentials, queues.
+    with django_assert_max_num_queries(10):
+        staff.get("/sources/now/")
+
+
+def test_of_very_many_the_rest_is_in_the_admin(staff):
+    Source.objects.bulk_create(Source(kind="list", of=str(number)) for number in range(1, 202))
+
+    assert "These are the first 200." in words(listed(staff))
+    Source.objects.get(of="77").delete()
+    assert "in the admin" not in words(listed(staff)).split("Poll", 1)[1]

@@ -1,0 +1,69 @@
+"""Lines that gave no tweet: all are counted, the first thousand of a file are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trackers.ingest.found import SHOWN, Rejected
+from tweetwatch.database import cursor
+
+KEPT = 1000
+NUL = {0: "\ufffd"}
+
+# Parts come in any order: what is kept of a later one gives way to an earlier one's. The caller
+# holds the import's row, so that no two of them count at once.
+KEEP = """
+    INSERT INTO trackers_rejectedline (source_id, line, text, why)
+    SELECT DISTINCT ON (line) %(source)s::bigint, line, text, why
+    FROM unnest(%(lines)s::bigint[], %(texts)s::text[], %(whys)s::text[]) AS bad(line, text, why)
+    ORDER BY line
+    ON CONFLICT (source_id, line) DO NOTHING
+"""
+
+FORGET_LATER = """
+    DELETE FROM trackers_rejectedline
+    WHERE source_id = %(source)s AND line > (
+        SELECT line FROM trackers_rejectedline WHERE source_id = %(source)s
+        ORDER BY line OFFSET %(kept)s - 1 LIMIT 1)
+"""
+
+LAST_KEPT = """
+    SELECT line FROM trackers_rejectedline WHERE source_id = %(source)s
+    ORDER BY line OFFSET %(kept)s - 1 LIMIT 1
+"""
+
+
+@dataclass(slots=True)
+class Rejects:
+    """A count, and the first of what was rejected, in the order of the file."""
+
+    count: int = 0
+    first: list[Rejected] = field(default_factory=list)
+
+    def add(self, one: Rejected) -> None:
+        self.count += 1
+        if len(self.first) < KEPT:
+            self.first.append(one)
+
+
+def keep_rejected(source_id: int, rejected: Sequence[Rejected]) -> None:
+    """Keep those that are among the file's first; the same line is kept once."""
+    if not rejected:
+        return
+    given = {"source": source_id, "kept": KEPT}
+    with cursor() as db:
+        full = db.execute(LAST_KEPT, given).fetchone()
+        ours = [one for one in rejected[:KEPT] if full is None or one.line < full[0]]
+        if not ours:
+            return
+        db.execute(
+            KEEP,
+            {
+                "source": source_id,
+                "lines": [one.line for one in ours],
+                "texts": [one.text[:SHOWN].translate(NUL) for one in ours],
+                "whys": [one.why[:300].translate(NUL) for one in ours],
+            },
+        )
+        db.execute(FORGET_LATER, given)

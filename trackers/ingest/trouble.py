@@ -1,0 +1,148 @@
+"""When a source cannot be read now: how long it waits, what it says, and what is told as a gap.
+
+Each of these is one transaction on the row that is held, and ends the claim.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+from trackers.ingest.begin import Begun
+from trackers.ingest.held import held, leave
+from trackers.ingest.models import Source
+from trackers.ingest.next_sweep import AT_ONCE, end_sweep, lose
+from trackers.ingest.pages import after_stale, give_up, without_token
+from trackers.ingest.spend import Wait
+from trackers.ingest.state import cursor_of, ms, set_sweep
+from trackers.ingest.sweep import Rules, Sweep
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from trackers.xapi.errors import (
+    BadRequest,
+    Depleted,
+    NotReady,
+    RateLimited,
+    StaleSinceId,
+    Unavailable,
+    XError,
+)
+
+# A shorter wait is an ordinary one: the first reply of a window, the last of the money.
+TOLD_FROM = timedelta(seconds=5)
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+# What X did not understand it will not understand in a minute either.
+NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
+# What cannot be read of old posts does not keep new ones from being read.
+MOST_FAILURES_OF_OLD = 3
+
+
+def put_off(
+    batch: Batch, source: Source, wait: Wait, sweep: Sweep | None, *, now: datetime
+) -> timedelta:
+    """Nobody may ask: wait. A reading that would wait for more than a poll's time ends here.
+
+    What it has not read is a gap, and the next poll goes first.
+    """
+    delay = max(wait.until - now, timedelta(0))
+    if delay < TOLD_FROM:
+        queue.release(batch, delay)
+        return delay
+    with held(batch, source) as row:
+        if row is not None:
+            if sweep is not None and delay > row.every and row.is_polled:
+                end_early(row, sweep, now=now)
+            row.problem = wait.because[:300]
+            leave(batch, row, delay)
+    return delay
+
+
+def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
+    """One that has read nothing is kept if it is a poll, and else begins anew after the next."""
+    ended = give_up(sweep, cursor=cursor_of(source), why="quota")
+    if ended is not None:
+        end_sweep(source, sweep, ended, now=now)
+    elif sweep.purpose != "poll":
+        drop(source)
+
+
+def drop(source: Source) -> None:
+    """Forget the reading; its gap stays open."""
+    set_sweep(source, None)
+    source.filling = None
+
+
+def fail(
+    batch: Batch, source: Source, error: XError, sweep: Sweep, rules: Rules, *, now: datetime
+) -> timedelta:
+    """X gave no page: what the source does next, and when.
+
+    1. The window or the money of this credential is used up: the next step finds out who may ask.
+    2. X finds its place too old, or no longer knows it: it goes on from another one.
+    3. Else it waits, each time twice as long.
+    """
+    if is_known(error):
+        queue.release(batch)
+        return AT_ONCE
+    with held(batch, source) as row:
+        if row is None:
+            return AT_ONCE
+        delay = AT_ONCE
+        if not has_another_place(row, error, sweep, rules, now=now):
+            delay = back_off(row, error)
+            if sweep.purpose != "poll" and row.failures >= MOST_FAILURES_OF_OLD:
+                drop(row)
+        leave(batch, row, delay)
+    return delay
+
+
+def misname(batch: Batch, source: Source, why: str) -> None:
+    """Nothing can be asked for by such a name: a person has to change it."""
+    with held(batch, source) as row:
+        if row is not None:
+            row.problem = why[:300]
+            leave(batch, row, NOT_UNDERSTOOD_WAIT)
+
+
+def is_known(error: XError) -> bool:
+    """Whether the books of windows and money say by now when somebody may ask again."""
+    if isinstance(error, RateLimited):
+        return error.resets_at is not None
+    return isinstance(error, NotReady | Depleted)
+
+
+def has_another_place(
+    source: Source, error: XError, sweep: Sweep, rules: Rules, *, now: datetime
+) -> bool:
+    """Whether the reading goes on elsewhere, or ends, because of what X said of its place."""
+    if isinstance(error, StaleSinceId):
+        cursor = cursor_of(source)
+        follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))
+        if not isinstance(follows, Begun):
+            end_sweep(source, sweep, follows, now=now)
+            return True
+        if follows.sweep == sweep:
+            return False
+        lose(source, source.filling, follows, now=now)
+        set_sweep(source, follows.sweep)
+        if follows.sweep is None:
+            source.filling = None
+        return True
+    if isinstance(error, BadRequest) and sweep.token is not None:
+        set_sweep(source, without_token(sweep, rules))
+        return True
+    return False
+
+
+def back_off(source: Source, error: XError) -> timedelta:
+    """The wait after one more failure."""
+    source.failures += 1
+    source.problem = error.reason[:300]
+    return wait_after(source.failures, error)
+
+
+def wait_after(failures: int, error: XError) -> timedelta:
+    longest = NOT_UNDERSTOOD_WAIT if isinstance(error, BadRequest) else LONGEST_WAIT
+    wait = min(longest, FIRST_WAIT * 2 ** min(failures - 1, 30)) * random.uniform(0.8, 1.2)
+    asked_for = error.retry_after if isinstance(error, Unavailable) else None
+    return max(wait, asked_for or wait)
