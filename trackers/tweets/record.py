@@ -13,7 +13,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from trackers.xapi.answers import Figures
-from tweetwatch.database import array, cursor
+from tweetwatch.database import array, cursor, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ CHANGED = """
     FROM before b WHERE b.changed AND NOT b.belated
 """
 
-RECORD_MEASURED = MEASURED + RECORD + CHANGED
+RECORD_MEASURED = plain(MEASURED + RECORD + CHANGED)
 
 
 def record(

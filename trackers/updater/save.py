@@ -10,7 +10,7 @@ from trackers.jobs.queue import Batch
 from trackers.tweets.record import RECORD, Change, change
 from trackers.updater.models import TweetUpdate
 from trackers.updater.promote import Verdict
-from tweetwatch.database import array, cursor
+from tweetwatch.database import array, cursor, plain
 
 # The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
 # or took out, is not ours, and nothing at all is written for it.
@@ -21,7 +21,7 @@ from tweetwatch.database import array, cursor
 # analyzed empty, a plain join was planned as a walk over the whole table for each key.
 # ctid: a job's row stays where `held` locked it. A tweet's may have moved since the statement began
 # and is found by its id.
-SAVE = (
+SAVE = plain(
     f"""
     WITH answer AS MATERIALIZED (
         SELECT * FROM unnest(

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.xapi.answers import WindowSeen
-from tweetwatch.database import cursor
+from tweetwatch.database import cursor, plain
 
 # Longer than any request may take: after it a request whose worker died cannot arrive any more.
 UNDER_WAY_FOR = timedelta(seconds=90)
@@ -119,6 +119,7 @@ RESERVE = f"""
 RESERVE_AND_WAIT = RESERVE.replace(f"{FIRST}\n", "        ORDER BY w.id\n").replace(
     " SKIP LOCKED", ""
 )
+RESERVE, RESERVE_AND_WAIT = plain(RESERVE), plain(RESERVE_AND_WAIT)
 
 # Replies come in any order. Within one window (X may say its reset a second later or earlier) the
 # lower count holds; a later window replaces the earlier one; what an earlier one says is dropped.
