@@ -16,3 +16,7 @@ SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # For bearer tokens alone, and free.
 USAGE: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
+# For bearer tokens alone: connecting to the stream, its rules, and changing them.
+STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
+STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}
+CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/rules"}

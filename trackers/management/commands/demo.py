@@ -3,6 +3,7 @@
 demo ─┬─ embedded PostgreSQL (a fresh one)
       ├─ fakex     (the X that is asked)
       ├─ qcluster  (the workers)
+      ├─ stream    (the posts that appear meanwhile)
       └─ gunicorn  (the pages)
 """
 
@@ -34,6 +35,7 @@ from tweetwatch.embedded.postmaster import live_postmaster
 MARK = "TWEETWATCH_DEMO"
 RESTARTS_MOST = 5
 FIRST_LOOKS_WITHIN = 60.0
+LIVE_TAG = "launch"
 ENOUGH = 0.9
 
 BANNER = """
@@ -100,6 +102,8 @@ class Command(BaseCommand):
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
         workers = Child("workers", [*manage, "qcluster"], log=logs / "workers.log", env=env)
         children.append(workers)
+        listen = [*manage, "stream"]
+        children.append(Child("the stream", listen, log=logs / "stream.log", env=env))
         children.append(Child("pages", gunicorn(port), log=logs / "pages.log", env=env))
         count = self.wait_for_first_looks(children)
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
@@ -261,6 +265,7 @@ def prepare(fake: str) -> str:
     from django.contrib.auth.models import User
 
     from trackers import tasks
+    from trackers.ingest.models import Source
     from trackers.xapi.models import Credential
     from trackers.xapi.projects import App
 
@@ -275,4 +280,18 @@ def prepare(fake: str) -> str:
     with urllib.request.urlopen(f"{fake}/_fake/ids", timeout=30) as answer:  # noqa: S310
         ids = json.load(answer)["ids"]
     tasks.track_lines(ids, came_from="the demo")
+    Source.objects.create(kind=Source.Kind.STREAM, of=f"#{LIVE_TAG}", owner="demo")
+    let_posts_appear(fake)
     return password
+
+
+def let_posts_appear(fake: str) -> None:
+    """One every few seconds, from now on, that the demo's stream is to find."""
+    flow = {"rate": 0.3, "authors": 20, "tags": [LIVE_TAG], "tagged": 0.5}
+    request = urllib.request.Request(  # noqa: S310 - our own fake
+        f"{fake}/_fake/posts",
+        data=json.dumps(flow).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30):  # noqa: S310
+        return

@@ -1,0 +1,181 @@
+"""Listening to X's filtered stream: one process, one connection, nothing lost without a gap.
+
+lease ─> rules ─> connect ─> gaps for the hole ─> lines ─> batches ─> until it ends ─> wait ─> again
+The thread that stores is also the one that talks to X about rules; another one reads the lines.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+
+from trackers.ingest import stream_lease
+from trackers.ingest.models import Stream
+from trackers.ingest.stream_connection import AWAY, NO_TIME, Connection, Pause, Settings
+from trackers.ingest.stream_garbled import Garbled
+from trackers.ingest.stream_ladder import Ladder, spacing, trouble_of
+from trackers.ingest.stream_lease import DeposedError, Holder, Lease
+from trackers.ingest.stream_rules import Synced, synchronise
+from trackers.ingest.stream_sources import Wanted, wanted_now
+from trackers.ingest.stream_turns import LOOKS_AGAIN, NoTurnError, Payer, ask, payer
+from trackers.xapi.endpoints import STREAM
+from trackers.xapi.errors import Depleted, RateLimited, XError
+from trackers.xapi.models import Credential
+from trackers.xapi.stream import Opened, connect
+
+logger = logging.getLogger(__name__)
+
+STANDS_BY_SECONDS = 1.0
+A_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class Listening:
+    """The process that listens, or stands by. `stop` ends it; what was read is stored first."""
+
+    settings: Settings
+    stop: threading.Event = field(default_factory=threading.Event)
+    tell: Callable[[str], None] = logger.info
+    _ladder: Ladder = field(default_factory=Ladder)
+    _synced: Synced = field(default_factory=Synced)
+    _garbled: Garbled = field(default_factory=Garbled)
+    _connected: float = float("-inf")
+    _spacing: timedelta = NO_TIME
+
+    def run(self) -> None:
+        """Until `stop`: take the lease, or stand by for it, and listen while it is ours."""
+        told = ""
+        while not self.stop.is_set():
+            try:
+                taken = stream_lease.take(self.settings.lease)
+            except AWAY as error:
+                self._away(error)
+                continue
+            if isinstance(taken, Lease):
+                told = ""
+                self.tell("this process listens to the stream now")
+                self._hold(taken)
+            else:
+                told = self._stand_by(taken, told)
+
+    def _stand_by(self, holder: Holder, told: str) -> str:
+        sentence = f"another stream process holds it: {holder}"
+        if sentence != told:
+            self.tell(sentence)
+        self.stop.wait(min(STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
+        return sentence
+
+    def _hold(self, lease: Lease) -> None:
+        """Listen again and again, for as long as the lease is ours."""
+        self._synced = Synced()
+        try:
+            while not self.stop.is_set():
+                try:
+                    self._rest(lease, self._once(lease))
+                except AWAY as error:
+                    self._away(error)
+            stream_lease.leave(lease, "it was asked to end")
+        except DeposedError:
+            self.tell("another stream process took over; this one stands by")
+        except AWAY:
+            # The lease runs out by itself.
+            logger.warning("the database was away as the stream ended")
+
+    def _away(self, error: Exception) -> None:
+        logger.warning("the database is away (%s); trying again", type(error).__name__)
+        connection.close()
+        self.stop.wait(0.5)
+
+    def _once(self, lease: Lease) -> Pause:
+        """Connect, and listen until it ends; what to do next."""
+        wanted = wanted_now()
+        if not wanted:
+            return Pause("There is no active source of this kind.", LOOKS_AGAIN, looks=True)
+        try:
+            who = payer()
+            stream_lease.say(lease, Stream.State.CONNECTING, credential=who.name)
+            self._synced = synchronise(wanted, who, self.settings.asking, self._synced)
+            if not self._synced.rules:
+                return Pause("X refuses the rules of all sources.", A_MINUTE)
+            stream_lease.renew(lease)
+            opened = ask(STREAM, who, self._connect)
+        except NoTurnError as none:
+            return Pause(none.why, none.wait, looks=none.looks)
+        except XError as error:
+            return self._failed(error)
+        return self._listen(lease, who, wanted, opened)
+
+    def _connect(self, credential: Credential) -> Opened:
+        asking = self.settings.asking
+        self._connected = time.monotonic()
+        opened = connect(
+            credential,
+            base_url=asking.base_url,
+            timeout=asking.timeout,
+            silence=asking.silence,
+        )
+        self._spacing = spacing(opened.window)
+        return opened
+
+    def _failed(self, error: XError) -> Pause:
+        """When to try again after X, or the way to it, failed."""
+        if isinstance(error, Depleted):
+            # The project is stopped, which the next look tells.
+            return Pause(error.reason, NO_TIME, looks=True)
+        wait = self._ladder.next(trouble_of(error))
+        if isinstance(error, RateLimited) and error.resets_at is not None:
+            wait = max(wait, error.resets_at - datetime.now(UTC))
+        return Pause(error.reason, wait)
+
+    def _listen(self, lease: Lease, who: Payer, wanted: dict[int, Wanted], opened: Opened) -> Pause:
+        self.tell(f"connected with {who.name}, rules: {len(self._synced.rules)}")
+        one = Connection(
+            self.settings,
+            self.stop,
+            lease,
+            who,
+            wanted,
+            self._synced,
+            opened,
+            self._ladder,
+            self._garbled,
+        )
+        try:
+            return one.listen()
+        finally:
+            self._synced = one.synced
+
+    def _rest(self, lease: Lease, pause: Pause) -> None:
+        """Wait, with the lease renewed; what waits for a person looks again now and then."""
+        if self.stop.is_set():
+            return
+        since = time.monotonic()
+        wait = LOOKS_AGAIN if pause.looks else max(pause.wait, self._spare())
+        self._say_waiting(lease, pause, wait)
+        ends = since + wait.total_seconds()
+        while (left := ends - time.monotonic()) > 0:
+            if self.stop.wait(min(left, LOOKS_AGAIN.total_seconds())):
+                return
+            stream_lease.renew(lease)
+
+    def _spare(self) -> timedelta:
+        """What the window of connects asks for, since the last one."""
+        return self._spacing - timedelta(seconds=time.monotonic() - self._connected)
+
+    def _say_waiting(self, lease: Lease, pause: Pause, wait: timedelta) -> None:
+        row = Stream.objects.get(name=stream_lease.NAME)
+        if (row.state, row.because) != (Stream.State.WAITING, pause.because[:300]):
+            self.tell(f"not connected: {pause.because}")
+        stream_lease.say(
+            lease,
+            Stream.State.WAITING,
+            pause.because,
+            credential=row.credential,
+            next_try=max(wait, pause.wait),
+        )

@@ -1,0 +1,110 @@
+"""A thread that reads the stream into a bounded queue, so that nobody's delay delays the socket.
+
+When the queue is full it reads no more: TCP holds X back, which may say SlowReader and hang up.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from trackers.xapi.errors import XError
+from trackers.xapi.stream import Opened
+
+logger = logging.getLogger(__name__)
+
+# Some 40 MB of lines.
+MOST_WAITING = 20_000
+AT_ONCE, MOST_AT_ONCE = 200, 1000
+WITHIN = timedelta(milliseconds=250)
+A_LOOK_SECONDS = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A line, empty for a keep-alive, and our clock when it was read.
+
+    waited: the socket had been empty before it, so that all which X had sent before is read.
+    """
+
+    line: bytes
+    at: datetime
+    waited: bool
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Why no more lines come; `error` is None when X closed the connection, or we did."""
+
+    error: XError | None = None
+
+
+class Reader:
+    """Reads one open stream until its end, or until it is closed."""
+
+    def __init__(self, opened: Opened, *, most_waiting: int = MOST_WAITING) -> None:
+        self._opened = opened
+        self._heard: queue.Queue[Heard | End] = queue.Queue(most_waiting)
+        self._closed, self._left = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._read, name="stream", daemon=True)
+        self._thread.start()
+
+    def take(self, within: timedelta = WITHIN) -> list[Heard | End]:
+        """What was heard: up to `AT_ONCE`, or `MOST_AT_ONCE` when more waits, in `within`."""
+        taken: list[Heard | End] = []
+        ends = time.monotonic() + within.total_seconds()
+        while len(taken) < MOST_AT_ONCE:
+            left = ends - time.monotonic() if len(taken) < AT_ONCE else 0.0
+            try:
+                one = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
+            except queue.Empty:
+                break
+            taken.append(one)
+            if isinstance(one, End):
+                break
+        return taken
+
+    def close(self) -> None:
+        """Read no more from X; what is read already can still be taken, and an End after it."""
+        self._closed.set()
+        self._opened.close()
+
+    def leave(self) -> None:
+        """Close, and take nothing any more."""
+        self._left.set()
+        self.close()
+
+    def _read(self) -> None:
+        end = End()
+        try:
+            for line, waited in self._opened.lines():
+                if not self._put(Heard(line, datetime.now(UTC), waited)):
+                    break
+        except XError as error:
+            end = End(error)
+        except Exception:
+            # Without an End the other thread would wait for lines for ever.
+            logger.exception("the stream's reader failed")
+        self._heard_end(end)
+
+    def _put(self, heard: Heard) -> bool:
+        """Wait for room; False when it was closed meanwhile: a line that was not kept is a hole."""
+        while True:
+            try:
+                self._heard.put(heard, timeout=A_LOOK_SECONDS)
+                return True
+            except queue.Full:
+                if self._closed.is_set():
+                    return False
+
+    def _heard_end(self, end: End) -> None:
+        while not self._left.is_set():
+            try:
+                self._heard.put(end, timeout=A_LOOK_SECONDS)
+                return
+            except queue.Full:
+                continue

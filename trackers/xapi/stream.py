@@ -1,0 +1,250 @@
+"""The filtered stream of a credential's app: one long reply, a line for each post.
+
+connect ─> Opened ─ lines, keep-alives ─> until X hangs up, falls silent, or `close` is called
+tweepy's own loop connects again by itself, sleeps, and logs replies; so it only makes the rules.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import certifi
+import requests
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, Timeout
+from urllib3.exceptions import HTTPError
+from urllib3.exceptions import TimeoutError as TooLate
+
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.endpoints import STREAM
+from trackers.xapi.errors import BadRequest, Garbage, RateLimited, Unavailable, XError
+from trackers.xapi.headers import date_of
+from trackers.xapi.line import Line
+from trackers.xapi.models import Credential
+from trackers.xapi.refusals import read_problem
+from trackers.xapi.signing import sign_with
+from trackers.xapi.timelines import MOST_SKEW, POST_FIELDS, skew_of
+from trackers.xapi.transport import (
+    CANONICAL,
+    CONNECT_WITHIN_SECONDS,
+    Rejected,
+    Reply,
+    Sign,
+    Wire,
+    read_body,
+)
+
+PATH = CANONICAL + "/2/tweets/search/stream"
+AT_ONCE = 65536
+# A post with all its fields is a few kB; a line longer than this has lost its end.
+LONGEST_LINE = 1 << 20
+
+
+class Unreachable(Unavailable):
+    """There was no reply at all: the way to X is out of order, and not X."""
+
+
+class NoRules(BadRequest):
+    """X opens no stream for an app without rules."""
+
+
+class TooManyConnections(RateLimited):
+    """X counts another connection of the app, perhaps one that has just died."""
+
+
+class StreamWire(Wire):
+    """Leaves the body of a 200 to be read; every wait for bytes ends after `silence`."""
+
+    def __init__(self, sign: Sign, *, base_url: str, silence: timedelta) -> None:
+        super().__init__(sign, base_url=base_url, timeout=silence)
+        self._pool.close()
+        self._pool = endless_connection_to(base_url)
+        self.opened: BaseHTTPResponse | None = None
+
+    def _exchange(
+        self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
+    ) -> Reply:
+        response = self._pool.urlopen(
+            method,
+            path,
+            headers=headers,
+            body=sent,
+            retries=False,
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
+            timeout=Timeout(connect=min(self._seconds, CONNECT_WITHIN_SECONDS), read=self._seconds),
+        )
+        if response.status == 200:
+            self.opened = response
+            return Reply(200, response.headers, b"", response.reason or "")
+        try:
+            body = read_body(response)
+        finally:
+            response.close()
+        return Reply(response.status, response.headers, body, response.reason or "")
+
+
+def endless_connection_to(base_url: str) -> HTTPConnectionPool:
+    """A connection whose replies have no deadline as a whole."""
+    base = urlsplit(base_url or CANONICAL)
+    host = base.hostname or ""
+    if base.scheme == "https":
+        return HTTPSConnectionPool(
+            host, base.port, maxsize=1, cert_reqs="CERT_REQUIRED", ca_certs=certifi.where()
+        )
+    return HTTPConnectionPool(host, base.port, maxsize=1)
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One request to connect, with the clocks beside it, and what X said when it refused."""
+
+    ask: Callable[[], requests.Response]
+    date: datetime | None = None
+    skew: timedelta | None = None
+    rejected: bytes | None = None
+    window: WindowSeen | None = None
+
+    def send(self) -> requests.Response:
+        began = time.monotonic()
+        try:
+            response = self.ask()
+        except Rejected as refusal:
+            self.rejected = refusal.reply.body
+            raise
+        took = timedelta(seconds=time.monotonic() - began)
+        date = date_of(response.headers.get("date"))
+        skew = skew_of(date, took, now=datetime.now(UTC))
+        if skew is not None and abs(skew) <= MOST_SKEW:
+            self.date, self.skew = date, skew
+        return response
+
+    def read(self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> None:
+        self.window = window
+
+
+class Opened:
+    """An open stream. One thread reads its lines; any may close it.
+
+    date: X's clock when it opened, None when X told none, or an incredible one. skew: our clock
+    less X's.
+    """
+
+    def __init__(
+        self, response: BaseHTTPResponse, line: Line, attempt: Attempt, *, silence: timedelta
+    ) -> None:
+        self._response, self._line, self._silence = response, line, silence
+        self.date, self.skew, self.window = attempt.date, attempt.skew, attempt.window
+        self._closed = False
+
+    def lines(self) -> Iterator[tuple[bytes, bool]]:
+        """Each line as it comes, empty for a keep-alive, and whether it had to be waited for.
+
+        Ends when X hangs up properly or after `close`; XError when the connection breaks, or is
+        silent. Half a line at the end is dropped.
+        """
+        try:
+            yield from split(self._pieces())
+            return
+        except (HTTPError, OSError, ValueError, AttributeError) as error:
+            # The latter two: another thread closed what is being read.
+            if self._closed:
+                return
+            failure = self._failure(error)
+        finally:
+            self._response.close()
+            self._line.close()
+        raise failure
+
+    def close(self) -> None:
+        """End it, also for the thread that waits for the next line."""
+        self._closed = True
+        with suppress(OSError, ValueError, RuntimeError, AttributeError):
+            self._response.shutdown()
+
+    def _failure(self, error: Exception) -> XError:
+        if isinstance(error, TooLate | TimeoutError | socket.timeout):
+            return Unreachable(f"X was silent for {self._silence.total_seconds():g} s.")
+        return Unreachable("The connection to X broke off.")
+
+    def _pieces(self) -> Iterator[bytes]:
+        # As they arrive: what waits until a buffer is full would hold posts back.
+        if getattr(self._response, "chunked", False):
+            yield from self._response.read_chunked(AT_ONCE, decode_content=True)
+            return
+        while piece := self._response.read1(AT_ONCE, decode_content=True):
+            yield piece
+
+
+# Less is no wait: the bytes were there already.
+A_WAIT_SECONDS = 0.005
+
+
+def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """The lines in the pieces, without their ends, and whether their last piece was waited for."""
+    rest = b""
+    while True:
+        asked = time.monotonic()
+        piece = next(pieces, None)
+        if piece is None:
+            return
+        waited = time.monotonic() - asked >= A_WAIT_SECONDS
+        *lines, rest = (rest + piece).split(b"\n")
+        for line in lines:
+            yield line.strip(b"\r"), waited
+        if len(rest) > LONGEST_LINE:
+            raise Garbage(f"X sent a line of more than {LONGEST_LINE >> 20} MB.")
+
+
+def connect(
+    credential: Credential, *, base_url: str, timeout: timedelta, silence: timedelta
+) -> Opened:
+    """Open the stream of the credential's app; raises XError and nothing else.
+
+    `base_url` and `timeout` are those of `client.look_up`; `silence`: the longest wait for a line
+    or a keep-alive, which X sends every 20 s.
+    """
+    line = Line(credential, base_url=base_url, timeout=timeout)
+    wire = StreamWire(sign_with(credential), base_url=base_url, silence=silence)
+    line.session.mount(CANONICAL + "/", wire)
+    attempt = Attempt(lambda: ask_to_connect(line))
+    try:
+        line.ask(STREAM[credential.api], attempt.send, attempt.read, ())
+    except XError as error:
+        line.close()
+        failure = of_its_kind(error, attempt.rejected)
+    else:
+        assert wire.opened is not None
+        return Opened(wire.opened, line, attempt, silence=silence)
+    raise failure
+
+
+def ask_to_connect(line: Line) -> requests.Response:
+    # Packed lines would wait in the packer until there are more.
+    return line.session.get(
+        PATH,
+        params={"tweet.fields": ",".join(POST_FIELDS)},
+        headers={"Accept-Encoding": "identity"},
+        stream=True,
+    )
+
+
+def of_its_kind(error: XError, rejected: bytes | None) -> XError:
+    """The same error, told apart by what X said of the connection; without a reply, Unreachable."""
+    if rejected is None:
+        if isinstance(error, Unavailable):
+            return Unreachable(error.reason, window=error.window)
+        return error
+    issue = read_problem(rejected).get("connection_issue")
+    if issue == "RuleConfigurationIssue":
+        return NoRules(error.reason, window=error.window)
+    if issue == "TooManyConnections" and isinstance(error, RateLimited):
+        return TooManyConnections(error.reason, resets_at=None, window=error.window)
+    return error
