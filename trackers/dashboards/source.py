@@ -30,6 +30,8 @@ HELPS = {
     Gap.Why.REPEATS: "the next polls try again",
     Gap.Why.STREAM: "search fetches what it still shows, seven days back",
 }
+# Since May 2026 X's search leaves them out for words and tags, and does not say so.
+FILLED_BY_SEARCH = "filled, but for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def stretch(gap: Gap, source: Source, *, now: datetime) -> Stretch:
         state=state,
         mood=mood,
         closed=ago(gap.closed_at, now=now) if gap.closed_at else None,
-        helps="" if gap.closed_at else HELPS[Gap.Why(gap.why)],
+        helps=helps(gap),
     )
 
 
@@ -164,3 +166,11 @@ def newest_rows(id: int, plan: Plan, *, now: datetime) -> list[Row]:
     chosen = list(ids.values_list("tweet_id", flat=True)[:NEWEST])
     tweets = Tweet.objects.select_related("author", "tweettext").filter(pk__in=chosen)
     return rows(list(tweets.newest_first()), plan, now=now)
+
+
+def helps(gap: Gap) -> str:
+    """What fills it; or what is still missing of it, now that it is filled."""
+    why = Gap.Why(gap.why)
+    if gap.closed_at is None:
+        return HELPS[why]
+    return FILLED_BY_SEARCH if why is Gap.Why.STREAM else ""
