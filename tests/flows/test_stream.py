@@ -10,6 +10,7 @@ import pytest
 
 from tests.flows.conftest import BEARER, wait_until
 from tests.flows.streaming import FAR, Streaming
+from trackers.ingest.stream_sources import tag_of
 
 # Django makes its test database, of which ours are copies, for those marked alone.
 pytestmark = pytest.mark.django_db
@@ -143,14 +144,14 @@ def all_stored(stream, within=20):
 def test_rules_become_those_of_the_sources_and_others_survive(stream):
     stream.product.give_credential()
     stream.ask("POST", add=[{"value": "theirs", "tag": "another program"}, {"value": "bare"}])
-    stream.ask("POST", add=[{"value": "gone", "tag": "tweetwatch:12345"}])
+    stream.ask("POST", add=[{"value": "gone", "tag": tag_of(12345)}])
     moon, bare, bad = stream.source("#moon"), stream.source("bare"), stream.source("(broken")
     stream.start()
     wait_until(stream.is_open, within=20, what="the stream is open")
 
     rules = {rule["value"]: rule.get("tag") for rule in stream.rules()}
 
-    assert rules == {"theirs": "another program", "bare": None, "#moon": f"tweetwatch:{moon}"}
+    assert rules == {"theirs": "another program", "bare": None, "#moon": tag_of(moon)}
     ids = {rule["value"]: int(rule["id"]) for rule in stream.rules()}
     told = dict(stream.product.sql("SELECT id, rule_id FROM trackers_source"))
     assert told == {moon: ids["#moon"], bare: ids["bare"], bad: None}

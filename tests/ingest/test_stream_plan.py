@@ -10,7 +10,7 @@ from trackers.ingest.stream_ladder import Ladder, spacing, trouble_of, wait_afte
 from trackers.ingest.stream_lines import sort_out
 from trackers.ingest.stream_reader import End, Heard
 from trackers.ingest.stream_rules import plan
-from trackers.ingest.stream_sources import Listeners, Wanted, source_of, tag_of
+from trackers.ingest.stream_sources import TAG, Listeners, Wanted, source_of, tag_of
 from trackers.tweets.snowflake import first_id_at
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import Garbage, RateLimited, Unavailable
@@ -98,7 +98,7 @@ def test_a_changed_rule_is_deleted_and_added_anew():
 
 
 @pytest.mark.parametrize(
-    "tag", ["", "3", "tweetwatch", "tweetwatch:", "tweetwatch:x", "tweetwatch:²"]
+    "tag", ["", "3", "tweetwatch", TAG, f"{TAG}x", f"{TAG}²", "tweetwatch:another:3"]
 )
 def test_tags_of_others_name_no_source(tag):
     assert source_of(tag) == 0

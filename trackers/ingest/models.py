@@ -169,6 +169,11 @@ class Source(models.Model):
     def is_polled(self) -> bool:
         return self.kind in self.POLLED
 
+    @property
+    def has_polls(self) -> bool:
+        """Also a stream, whose gaps they fill; with none to fill, a poll ends by itself."""
+        return self.is_polled or self.kind == self.Kind.STREAM
+
 
 class Gap(models.Model):
     """Posts of a source that were not read: from_id < id < to_id; without from_id, all older."""

@@ -80,7 +80,7 @@ def change(source: Source, fields: Collection[str]) -> None:
             source.begun_id, ours = source.latest_id, [*ours, "begun_id"]
         source.save(update_fields=[*fields, *ours])
         Source.objects.filter(pk=source.pk).update(version=F("version") + 1)
-        if source.is_polled and source.paused_at is None:
+        if source.has_polls and source.paused_at is None:
             queue.schedule(POLL, source.pk, AT_ONCE)
 
 
@@ -105,8 +105,7 @@ def resume(ids: Iterable[int]) -> int:
         paused = Source.objects.filter(pk__in=list(ids)).exclude(paused_at=None)
         found = {source.pk: source for source in paused.order_by("pk")}
         for source in found.values():
-            # A stream's gaps are filled by polls; with none, the poll ends by itself.
-            if source.is_polled or source.kind == Source.Kind.STREAM:
+            if source.has_polls:
                 queue.schedule(POLL, source.pk, AT_ONCE)
         return (
             Source.objects.filter(pk__in=found)
@@ -117,7 +116,7 @@ def resume(ids: Iterable[int]) -> int:
 
 def poll_now(ids: Iterable[int]) -> int:
     """Make their next polls due now; how many there are to poll. Paused ones are left alone."""
-    ids, kinds = sorted(ids), list(Source.POLLED)
+    ids, kinds = sorted(ids), [*Source.POLLED, Source.Kind.STREAM]
     with transaction.atomic(), cursor() as db:
         moved = db.execute(queue.on(POLL, POLL_NOW), {"ids": ids, "kinds": kinds}).rowcount
         Source.objects.filter(pk__in=ids).active().polled().update(poll_at=None)

@@ -100,20 +100,20 @@ def state_of(
     now: datetime,
 ) -> tuple[str, str]:
     """What a person should know first comes first."""
-    if source.kind == Source.Kind.IMPORT:
-        return of_file(report)
     if source.paused_at:
         return "paused", ""
+    if source.kind == Source.Kind.IMPORT:
+        return of_file(report)
     if source.hidden_because:
         return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
     if source.problem:
         return "problem", source.problem
+    if job is not None and job.attempts >= STRIKES:
+        return "isolated", "four polls of it never came to an end: poll it now to try again"
     if is_stream(source):
         return of_stream(stream, now=now)
     if job is None:
         return "idle", "no poll is planned: poll it now, or pause and resume it"
-    if job.attempts >= STRIKES:
-        return "isolated", "four polls of it never came to an end: poll it now to try again"
     if is_being_read(source, job, now=now):
         return "reading", ""
     return ("polled", "") if source.polled_at else ("new", "")

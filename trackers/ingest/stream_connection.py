@@ -116,7 +116,9 @@ class Connection:
         with transaction.atomic():
             stream_lease.fence(self.lease)
             since = stored_until(self.lease) or at
-            self._open_gaps(self.wanted, since, max(at + DATES_ARE_CUT_TO, since))
+            # Of a rule that X refused nothing comes, and nothing is missing.
+            ruled = {id: one for id, one in self.wanted.items() if id in self.synced.rules}
+            self._open_gaps(ruled, since, max(at + DATES_ARE_CUT_TO, since))
             stream_lease.written(OPENED, self.lease, skew=self.opened.skew, x_now=at)
 
     def _open_gaps(self, wanted: dict[int, Wanted], begins: datetime, ends: datetime) -> None:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.utils.crypto import salted_hmac
+
 from trackers.ingest.models import Source
 from trackers.xapi.parse_stream import Matched
 
-TAG = "tweetwatch:"
+# With a mark of this installation: another one may use the same app, and deletes only its own.
+TAG = f"tweetwatch:{salted_hmac(__name__, 'rules').hexdigest()[:8]}:"
 
 
 @dataclass(frozen=True, slots=True)

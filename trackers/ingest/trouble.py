@@ -58,7 +58,13 @@ def put_off(
 
 
 def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
-    """One that has read nothing is kept if it is a poll, and else begins anew after the next."""
+    """One that has read nothing is kept if it is a poll, and else begins anew after the next.
+
+    An overlap does in any case: cut short it would tell of less than it says.
+    """
+    if sweep.purpose == "overlap":
+        drop(source)
+        return
     ended = give_up(sweep, cursor=cursor_of(source), why="quota")
     if ended is not None:
         end_sweep(source, sweep, ended, now=now)
@@ -119,7 +125,10 @@ def has_another_place(
         cursor = cursor_of(source)
         follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))
         if not isinstance(follows, Begun):
-            end_sweep(source, sweep, follows, now=now)
+            if sweep.purpose == "overlap":
+                drop(source)
+            else:
+                end_sweep(source, sweep, follows, now=now)
             return True
         if follows.sweep == sweep:
             return False

@@ -103,11 +103,15 @@ class Command(BaseCommand):
                     raise
                 self.say(f"{polled.source}: {polled.said}")
             source.refresh_from_db()
+            if source.paused_at:
+                self.say(f"{source} was paused meanwhile.")
+                return False
             due_at = SourcePoll.objects.filter(key=source.pk).values_list("due_at", flat=True)
             wait = (due_at.first() or timezone.now()) - timezone.now()
             if batch is not None and source.polled_at == before:
                 if wait > WAITS_FOR:
-                    self.say(f"{source} waits for {spell(timedelta(seconds=wait.seconds))}.")
+                    whole = timedelta(seconds=round(wait.total_seconds()))
+                    self.say(f"{source} waits for {spell(whole)}.")
                     return False
                 time.sleep(max(wait.total_seconds(), 0))
         return True
