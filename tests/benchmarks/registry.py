@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import partial
 
-from tests.benchmarks import burst, churn, lateness, machine, rounds, scale, store, workers
+from tests.benchmarks import burst, churn, lateness, leak, machine, rounds, scale, store, workers
 from tests.benchmarks.workshop import Bench, Size, workshop
 
 BESIDE = "; in rounds with those it is compared with"
@@ -24,6 +24,9 @@ ALONE = (
     Bench("workers", "1, 2, 4, 8 and 16 workers with an X that takes 300 ms", 3, 3, workers.run),
     Bench("burst", "how late young tweets are while 1 M others arrive at once", 18, 2, burst.run),
     Bench("lateness", "how late tweets are at 70 % load", 12, 2, lateness.run),
+    Bench(
+        "leak", "posts lost by the naive cursor and by ours, 20,000 at each skew", 2.5, 1, leak.run
+    ),
     Bench("store", "bytes of a sample, a long history, an export of 1 M samples", 0, 2, store.run),
 )
 

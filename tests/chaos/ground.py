@@ -208,8 +208,9 @@ class Ground:
     def buy_credits(self):
         """As a person who did: a check that succeeds ends the project's stop, and the admin's
         "lift hold" that of the queue, which some worker may have set a moment ago."""
-        # The database may just be away.
-        wait_until(self.is_told_of_credits, within=60, what="the credits are told of")
+        # The database may just be away, or a credential wait for the reply to a request of a worker
+        # that was killed, which may be under way for 90 s.
+        wait_until(self.is_told_of_credits, within=120, what="the credits are told of")
         end = time.monotonic() + HOLDS_WITHIN
         while time.monotonic() < end:
             with suppress(psycopg.Error):
@@ -217,9 +218,11 @@ class Ground:
             time.sleep(0.2)
 
     def is_told_of_credits(self):
-        with suppress(RuntimeError):
-            self.manage("credential", "check", "c0")
-            return True
+        for number in range(self.pace.credentials):
+            with suppress(RuntimeError):
+                self.manage("credential", "check", f"c{number}")
+                return True
+        return False
 
     def limit_x(self):
         token = int(self.pace.windows * self.pace.window_seconds / self.pace.credentials)
