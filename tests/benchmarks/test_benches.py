@@ -22,6 +22,8 @@ from django.conf import settings
 from tests.benchmarks.results import Bar
 from tests.conftest import PROJECT, url_of
 
+pytestmark = pytest.mark.alone
+
 ALONE = ["scale", "churn", "workers", "burst", "lateness", "store"]
 TOGETHER = ["pipeline", "limit", "stock", "orm-batch"]
 SMALL = ("--minutes", "0.04", "--tweets", "3000")

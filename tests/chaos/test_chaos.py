@@ -11,6 +11,8 @@ from tests.chaos.ground import Pace
 from tests.chaos.report import to_text
 from tests.chaos.run import run
 
+pytestmark = pytest.mark.alone
+
 MINUTES = 1.0
 SHORT = Pace(tweets=15_000, every=6, lease=5.0, credentials=8)
 

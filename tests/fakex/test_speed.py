@@ -8,6 +8,10 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
+pytestmark = pytest.mark.alone
+
 LOOKUPS, CONNECTIONS = 1500, 4
 ATTEMPTS = 25
 FIELDS = "created_at,author_id,public_metrics,edit_controls"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.alone]
 
 # The short form; the long one is 4 clusters of 8 workers for 180 seconds.
 SECONDS = int(os.environ.get("WINDOWS_SECONDS", "40"))
