@@ -170,6 +170,7 @@ def polling() -> Polling:
         late_search=settings.LATE_SEARCH,
         overlap_every=settings.OVERLAP_EVERY,
         overlap_depth=settings.OVERLAP_DEPTH,
+        overlap_weekly_depth=settings.OVERLAP_WEEKLY_DEPTH,
     )
 
 

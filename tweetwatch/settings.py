@@ -56,6 +56,9 @@ LATE_TIMELINES = environment.seconds(env, "LATE_TIMELINES", default=5, least=0, 
 LATE_SEARCH = environment.seconds(env, "LATE_SEARCH", default=60, least=0, most=3600)
 OVERLAP_EVERY = environment.seconds(env, "OVERLAP_EVERY", default=86400, least=60)
 OVERLAP_DEPTH = environment.seconds(env, "OVERLAP_DEPTH", default=3600, least=1, most=518_400)
+OVERLAP_WEEKLY_DEPTH = environment.seconds(
+    env, "OVERLAP_WEEKLY_DEPTH", default=86400, least=1, most=518_400
+)
 
 # Database
 

@@ -24,13 +24,13 @@ from tests.conftest import PROJECT, url_of
 
 pytestmark = pytest.mark.alone
 
-ALONE = ["scale", "churn", "workers", "burst", "lateness", "store"]
+ALONE = ["scale", "churn", "workers", "burst", "lateness", "leak", "store"]
 TOGETHER = ["pipeline", "limit", "stock", "orm-batch"]
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 
 
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-PARTS = (TOGETHER, ["scale", "churn", "workers"], ["burst", "lateness", "store"])
+PARTS = (TOGETHER, ["scale", "churn", "workers"], ["burst", "lateness", "leak", "store"])
 
 
 def bench(*arguments):

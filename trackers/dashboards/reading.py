@@ -42,7 +42,10 @@ class Reading:
 
 
 def reading(source: Source, *, now: datetime) -> Reading:
-    rules, at, sweep = rules_of(source, tasks.polling()), cursor_of(source), sweep_of(source)
+    rules, at = rules_of(source, tasks.polling()), cursor_of(source)
+    # An overlap stands back while polls are due.
+    resting = Sweep(**source.resting) if source.resting else None
+    sweep = sweep_of(source) or resting
     k = timedelta(milliseconds=rules.k_ms)
     return Reading(
         through=through(at, rules, now=now) if at else None,

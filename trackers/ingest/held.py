@@ -25,8 +25,9 @@ HOLD = "SELECT FROM {job} WHERE key = %(key)s AND lease = %(lease)s FOR UPDATE"
 # What a step writes. The rest is a person's.
 WRITTEN = [
     "account_id", "username", "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep",
-    "filling", "version", "poll_at", "left_out", "polled_at", "overlapped_at", "skew", "yielded",
-    "again", "leaked", "hidden_because", "problem", "failures",
+    "filling", "version", "poll_at", "left_out", "polled_at", "overlapped_at",
+    "deep_overlapped_at", "resting", "skew", "yielded", "again", "leaked", "hidden_because",
+    "problem", "failures",
 ]  # fmt: skip
 
 

@@ -103,6 +103,8 @@ class Source(models.Model):
     filling = models.ForeignKey(
         "Gap", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
     )
+    # An overlap that stands back while a poll is due; it goes on where it stopped.
+    resting = models.JSONField(null=True, editable=False)
     # Counts the steps: a step that began before another one ended writes nothing.
     version = models.BigIntegerField(default=0, editable=False)
 
@@ -115,6 +117,7 @@ class Source(models.Model):
     # How it goes.
     polled_at = models.DateTimeField(null=True, editable=False)
     overlapped_at = models.DateTimeField(null=True, editable=False)
+    deep_overlapped_at = models.DateTimeField(null=True, editable=False)
     skew = models.DurationField(null=True, editable=False)
     yielded = models.BigIntegerField(default=0, editable=False)
     again = models.BigIntegerField(default=0, editable=False)

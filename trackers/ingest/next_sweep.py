@@ -1,13 +1,14 @@
 """What a source reads next, and what is left of a reading that ended: its cursor and its gaps.
 
 A poll when one is due, then the newest gap that X can still fill, then the overlap. After a poll
-its gaps have a turn, also where the next poll is due already.
+its gaps have a turn, also where the next poll is due already. An overlap stands back between two
+pages when a poll is due, and has its turn after that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 
 from trackers.ingest.begin import Begun, begin_gap, begin_overlap, begin_poll
@@ -33,6 +34,7 @@ NOT_URGENT = timedelta(seconds=1)
 TRY_AGAIN = timedelta(minutes=10)
 # An overlap has no budget: cut short it would measure less than it says.
 PAGES_OF_AN_OVERLAP = 10_000
+WEEK = timedelta(days=7)
 
 
 def begin_next(
@@ -61,11 +63,11 @@ def begin_next(
     for row in gaps:
         if ready_at(source, row, rules) <= now and begin_filling(source, row, rules, now=now):
             return NOT_URGENT
-    if source.is_polled and overlap_is_due(source, polling, now=now):
-        overlap = begin_overlap(rules, depth=polling.overlap_depth, now_ms=ms(now)).sweep
-        if overlap is not None:
-            set_sweep(source, replace(overlap, pages_left=PAGES_OF_AN_OVERLAP))
-            return NOT_URGENT
+    overlap = next_overlap(source, polling, rules, now=now)
+    if overlap is not None:
+        set_sweep(source, overlap)
+        source.resting = None
+        return NOT_URGENT
     return until_next(source, gaps, rules, now=now, is_stuck=stuck is not None)
 
 
@@ -76,6 +78,33 @@ def is_due(source: Source, *, now: datetime) -> bool:
 def overlap_is_due(source: Source, polling: Polling, *, now: datetime) -> bool:
     last = source.overlapped_at or source.created_at
     return source.latest_id is not None and now - last >= polling.overlap_every
+
+
+def next_overlap(source: Source, polling: Polling, rules: Rules, *, now: datetime) -> Sweep | None:
+    """The one that stood back, or a new one if it is due."""
+    if source.resting:
+        return Sweep(**source.resting)
+    if not source.is_polled or not overlap_is_due(source, polling, now=now):
+        return None
+    is_deep = deep_overlap_is_due(source, now=now)
+    depth = polling.overlap_weekly_depth if is_deep else polling.overlap_depth
+    overlap = begin_overlap(rules, depth=depth, now_ms=ms(now)).sweep
+    if overlap is None:
+        return None
+    return replace(overlap, pages_left=PAGES_OF_AN_OVERLAP, is_deep=is_deep)
+
+
+def deep_overlap_is_due(source: Source, *, now: datetime) -> bool:
+    return now - (source.deep_overlapped_at or source.created_at) >= WEEK
+
+
+def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
+    """Whether the reading, which is between two pages, lets a poll go first; then it is kept."""
+    if sweep.purpose != "overlap" or not source.is_polled or not is_due(source, now=now):
+        return False
+    source.resting = asdict(sweep)
+    set_sweep(source, None)
+    return True
 
 
 def fillable(source: Source) -> Iterable[GapRow]:
@@ -149,6 +178,8 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
         source.poll_at = max(now, (source.poll_at or now) + source.every)
     elif sweep.purpose == "overlap":
         source.overlapped_at = now
+        if sweep.is_deep:
+            source.deep_overlapped_at = now
     set_sweep(source, None)
     return stuck
 

@@ -28,7 +28,8 @@ IDENTITY = frozenset({"kind", "of"})
 LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
 READ_SO_FAR = [
     "account_id", "username", "rule_id", "latest_id", "asked_at_ms", "passed_id", "begun_id",
-    "sweep", "filling", "poll_at", "overlapped_at", "hidden_because", "problem", "failures",
+    "sweep", "filling", "resting", "poll_at", "overlapped_at", "deep_overlapped_at",
+    "hidden_because", "problem", "failures",
 ]  # fmt: skip
 
 # What is claimed is being polled already.

@@ -22,7 +22,8 @@ class Polling:
     """How sources are polled: how X is asked, and what is true of all of them.
 
     `late_timelines`, `late_search`: how much later than its id says a post may appear, where the
-    source has no bound of its own. Each `overlap_every` the last `overlap_depth` is read again.
+    source has no bound of its own. Each `overlap_every` the last `overlap_depth` is read again,
+    and once a week the last `overlap_weekly_depth`.
     """
 
     base_url: str
@@ -31,6 +32,7 @@ class Polling:
     late_search: timedelta
     overlap_every: timedelta
     overlap_depth: timedelta
+    overlap_weekly_depth: timedelta
 
 
 def kind_of(source: Source) -> Kind:

@@ -16,7 +16,7 @@ from trackers.ingest.begin import passed_id_of
 from trackers.ingest.found import Found
 from trackers.ingest.held import held, leave
 from trackers.ingest.models import Source
-from trackers.ingest.next_sweep import AT_ONCE, begin_next, end_sweep
+from trackers.ingest.next_sweep import AT_ONCE, begin_next, end_sweep, stands_back
 from trackers.ingest.pages import Done, Hidden, More, Short, follow, wanted
 from trackers.ingest.spend import Asked, leave_out
 from trackers.ingest.state import Polling, cursor_of, set_sweep
@@ -97,6 +97,8 @@ def go_on(
 ) -> timedelta | None:
     """Keep what follows from the page; when the job is due again."""
     if isinstance(step, More):
+        if stands_back(source, step.sweep, now=now):
+            return begin_next(source, polling, now=now)
         set_sweep(source, step.sweep)
         return AT_ONCE if step.at_once else source.every
     stuck = end_sweep(source, sweep, step, now=now)

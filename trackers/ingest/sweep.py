@@ -85,7 +85,7 @@ class Sweep:
     since_id, until_id: the exclusive bounds of every page. through_id: up to here all was read
     before. newest_id, oldest_id: of the pages so far. asked_at_ms: when the first page was asked
     for, by X's clock. passed: how many posts X has counted down to here, about. pages_left: until
-    the budget is used up.
+    the budget is used up. is_deep: the overlap of the week.
     """
 
     purpose: Purpose
@@ -99,3 +99,4 @@ class Sweep:
     asked_at_ms: int | None = None
     passed: int = 0
     token: str | None = None
+    is_deep: bool = False
