@@ -27,7 +27,7 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo
 
 test: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not alone"
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(BIN)/python -m pytest -m alone
 
 chaos: .venv/made-dev .env

@@ -107,6 +107,12 @@ def fresh_database(django_db_setup, django_db_blocker):
         drop(name)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """The long ones first: side by side, one that begins last would be waited for."""
+    items.sort(key=lambda item: item.path.parts[len(PROJECT.parts) + 1] not in ("flows", "pages"))
+
+
 class FakeX:
     """The fake X as a process of its own; everything is set and read over HTTP."""
 

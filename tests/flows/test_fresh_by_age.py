@@ -11,7 +11,7 @@ import pytest
 from tests.flows.conftest import figures, wait_until
 
 # So that pytest-django makes the database which fresh ones are copied from.
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.alone]
 
 # The intervals of the design, sixty times shorter: 18m=60s 60m=5m 1d=1h 7d=6h 30d=1d.
 TIERS = [(18, 1), (60, 5), (1440, 60), (10080, 360), (43200, 1440)]

@@ -35,13 +35,17 @@ def test_figures_move_and_are_what_x_answered_at_that_time(demo):
 
     assert len(rows) == 50
     assert any(row["counts"] != first[row["id"]]["counts"] for row in rows if row["id"] in first)
+    compared = 0
     for row in rows:
         if row["checked"] is None:
             # Not measured: X has only ever said why it does not show it.
             said = [answers[row["id"]] for _, answers in log if row["id"] in answers]
             assert all(isinstance(one, str) for one in said), row
-        else:
-            assert row["counts"] == told(log, row["id"], row["checked"]), row
+        # What the stream brought a moment ago was never looked up.
+        elif said := told(log, row["id"], row["checked"]):
+            assert row["counts"] == said, row
+            compared += 1
+    assert compared > 40
     assert sum(row["checked"] is not None for row in rows) > 40
 
 
@@ -52,14 +56,15 @@ def liveliest(seen):
 
 
 def told(log, id, checked):
-    """The counts in the last answer about a tweet before it says it was checked, as shown."""
+    """The counts in the last answer about a tweet before it says it was checked, as shown; None
+    when there is no such answer."""
     until = datetime.fromisoformat(checked).timestamp() * 1000
     known = [
         answers[id]
         for at_ms, answers in log
         if isinstance(answers.get(id), dict) and at_ms <= until
     ]
-    return {metric: f"{known[-1][metric]:,}" for metric in METRICS}
+    return {metric: f"{known[-1][metric]:,}" for metric in METRICS} if known else None
 
 
 @pytest.mark.browser

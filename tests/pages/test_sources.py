@@ -95,7 +95,7 @@ def test_a_queue_that_is_paused_is_told_above_the_list(staff):
 def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
     assert "The live stream" not in listed(staff)
 
-    made = source("stream", "#artemis", polled_at=None)
+    made = source("stream", "#artemis", polled_at=None, rule_id=7)
     assert "Nobody listens yet: start" in words(listed(staff))
     assert "Not running nobody listens: start manage.py stream" in words(listed(staff))
 
@@ -148,3 +148,10 @@ def test_of_very_many_the_rest_is_in_the_admin(staff):
     assert "These are the first 200." in words(listed(staff))
     Source.objects.get(of="77").delete()
     assert "in the admin" not in words(listed(staff)).split("Poll", 1)[1]
+
+
+def test_a_rule_that_x_does_not_know_yet_is_not_called_live(staff):
+    source("stream", "#artemis", polled_at=None)
+    Stream.objects.create(state="open", state_since=now(), heard_at=now())
+
+    assert "live: #artemis Connecting" in words(listed(staff))

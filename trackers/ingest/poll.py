@@ -42,9 +42,22 @@ class Polled:
     failed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The database's time as it told it, and by our clock since."""
+
+    begun: datetime
+    at: float
+
+    def now(self) -> datetime:
+        return self.begun + timedelta(seconds=time.monotonic() - self.at)
+
+
 def poll(batch: Batch, polling: Polling) -> Polled:
     """The next step of the source whose poll was claimed."""
     batch = alone(batch)
+    # Before the database tells its time: what was measured is never dated before X said it.
+    began = time.monotonic()
     now, plan = intervals.current()
     source = Source.objects.filter(pk=batch.keys[0]).first()
     if source is None or source.paused_at or not is_read(source):
@@ -61,7 +74,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
         if begun is None:
             return Polled(str(source), "nothing is due")
         source = begun
-    return read(batch, source, polling, now=now, plan=plan)
+    return read(batch, source, polling, Clock(now, began), plan=plan)
 
 
 def alone(batch: Batch) -> Batch:
@@ -92,13 +105,13 @@ def begin(batch: Batch, source: Source, polling: Polling, *, now: datetime) -> S
 
 
 def read(
-    batch: Batch, source: Source, polling: Polling, *, now: datetime, plan: intervals.Plan
+    batch: Batch, source: Source, polling: Polling, clock: Clock, *, plan: intervals.Plan
 ) -> Polled:
     """Ask for the next page of the reading, and store it."""
+    now = clock.begun
     sweep, rules, of = sweep_of(source), rules_of(source, polling), asked_of(source)
     assert sweep is not None
     assert of is not None
-    began = time.monotonic()
     asked = reserve(source, age=age_of(sweep, now=now), now=now, timeout=polling.timeout)
     if isinstance(asked, Wait):
         delay = put_off(batch, source, asked, sweep, now=now)
@@ -115,9 +128,7 @@ def read(
         settle_failed(asked, error, now=now)
         delay = fail(batch, source, error, sweep, rules, now=now)
         return Polled(str(source), f"waits for {delay}: {error}", failed=True)
-    # The database's time, from its answer above and what our clock has run since.
-    at = now + timedelta(seconds=time.monotonic() - began)
-    brought = Brought(page, asked, sweep, rules, at)
+    brought = Brought(page, asked, sweep, rules, clock.now())
     return keep(batch, source, brought, polling, plan=plan)
 
 

@@ -111,7 +111,7 @@ def state_of(
     if job is not None and job.attempts >= STRIKES:
         return "isolated", "four polls of it never came to an end: poll it now to try again"
     if is_stream(source):
-        return of_stream(stream, now=now)
+        return of_stream(source, stream, now=now)
     if job is None:
         return "idle", "no poll is planned: poll it now, or pause and resume it"
     if is_being_read(source, job, now=now):
@@ -128,14 +128,14 @@ def of_file(report: Import | None) -> tuple[str, str]:
     return ("done" if report.ended_at else "reading"), ""
 
 
-def of_stream(stream: Stream | None, *, now: datetime) -> tuple[str, str]:
+def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[str, str]:
     if stream is None or stream.state == Stream.State.STOPPED:
         because = stream.because if stream else ""
         return "stopped", because or NOBODY
     if is_silent(stream, now=now):
         return "stopped", NOBODY
     if stream.state == Stream.State.OPEN:
-        return "live", ""
+        return ("live", "") if source.rule_id else ("connecting", "X is being told of the rule")
     return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because
 
 

@@ -66,8 +66,9 @@ class Failed:
 
 def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed | Waiting:
     """Look up the tweets of the batch and save what X says of them."""
-    before = known(batch.keys)
+    # Before the database tells its time: what was measured is never dated before X said it.
     began = time.monotonic()
+    before = known(batch.keys)
     asked = reserve(batch, before, timeout=asking.timeout)
     if not isinstance(asked, Asked):
         return asked
