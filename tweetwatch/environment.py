@@ -48,6 +48,15 @@ def field_keys(env: environ.Env) -> list[str]:
     return keys
 
 
+def metrics_key(env: environ.Env) -> str:
+    """What Prometheus brings; "" for nobody may ask."""
+    key: str = env.str("METRICS_KEY", default="").strip()
+    if key and (len(key) < 16 or not key.isascii()):
+        how = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        refuse("METRICS_KEY", "is too short (16 characters at least), or not plain", how)
+    return key
+
+
 def truth(env: environ.Env, name: str, *, default: bool) -> bool:
     text: str = env.str(name, default="true" if default else "false").strip().lower()
     if text not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:

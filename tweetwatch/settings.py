@@ -20,6 +20,7 @@ environ.Env.read_env(BASE_DIR / ".env")
 
 SECRET_KEY = environment.secret_key(env)
 FIELD_KEYS = environment.field_keys(env)
+METRICS_KEY = environment.metrics_key(env)
 DEBUG = environment.truth(env, "DEBUG", default=False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])

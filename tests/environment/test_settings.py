@@ -69,6 +69,7 @@ BAD = [
     ("DATABASE_URL", "postgres://someone:hush@host:port/name", "DATABASE_URL"),
     ("DATABASE_URL", "postgres://someone:hush@[::1/name", "DATABASE_URL"),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
+    ("METRICS_KEY", "short", "METRICS_KEY"),
 ]
 
 

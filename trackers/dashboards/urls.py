@@ -5,6 +5,7 @@ from django.urls import path
 from trackers.dashboards import (
     acts,
     imports,
+    metrics,
     operations,
     source,
     source_acts,
@@ -33,6 +34,7 @@ urlpatterns = [
     path("sources/<int:id>/now/", source.source_now, name="source-now"),
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
+    path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
     path("operations/now/", operations.operations_now, name="operations-now"),
     path("operations/strip/", operations.strip, name="operations-strip"),

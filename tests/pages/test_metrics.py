@@ -1,0 +1,102 @@
+"""What Prometheus reads: every figure from the rows, for who brings the key."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils.timezone import now
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.factories import CredentialFactory, TweetUpdateFactory
+from trackers.ingest.models import Gap, Source, Stream
+from trackers.jobs.models import Worker
+from trackers.xapi.models import Window
+from trackers.xapi.projects import Project
+
+pytestmark = pytest.mark.django_db
+
+KEY = "a-key-of-twenty-letters"
+
+
+@pytest.fixture
+def scraped(client, settings):
+    settings.METRICS_KEY = KEY
+
+    def scrape():
+        answer = client.get("/metrics", headers={"Authorization": f"Bearer {KEY}"})
+        assert answer.status_code == 200
+        assert answer["Content-Type"].startswith("text/plain")
+        return {
+            (sample.name, *sample.labels.values()): sample.value
+            for family in text_string_to_metric_families(answer.content.decode())
+            for sample in family.samples
+        }
+
+    return scrape
+
+
+@pytest.mark.parametrize(
+    "brought", [{}, {"Authorization": "Bearer wrong"}, {"Authorization": KEY[:9]}]
+)
+def test_nobody_reads_them_without_the_key(client, settings, brought):
+    settings.METRICS_KEY = KEY
+    assert client.get("/metrics", headers=brought).status_code == 403
+
+
+def test_without_a_key_set_nobody_reads_them_at_all(client, settings):
+    settings.METRICS_KEY = ""
+    assert client.get("/metrics", headers={"Authorization": "Bearer "}).status_code == 403
+
+
+def test_an_empty_installation_has_figures_too(scraped):
+    told = scraped()
+
+    assert told["tweetwatch_due", "tweet:update"] == 0
+    assert told["tweetwatch_due", "source:poll"] == 0
+    assert not [name for name, *_ in told if name.startswith("tweetwatch_source")]
+
+
+def test_queues_credentials_money_and_workers_are_told(scraped):
+    TweetUpdateFactory(key=1, due_at=now() - timedelta(seconds=90))
+    TweetUpdateFactory(key=2, due_at=now() + timedelta(hours=1))
+    one = CredentialFactory(name="one")
+    Project.objects.update(posts_a_day=1000)
+    resets = now() + timedelta(minutes=5)
+    Window.objects.create(
+        app=one.app, endpoint="GET /2/tweets", limit=300, remaining=42, resets_at=resets,
+        seen_at=now(), learned_at=now(),
+    )  # fmt: skip
+    Worker.objects.create(
+        cluster="00000000-0000-0000-0000-000000000001", host="h", pid=7, kind="worker",
+        started_at=now(), seen_at=now(),
+    )  # fmt: skip
+
+    told = scraped()
+
+    assert told["tweetwatch_due", "tweet:update"] == 1
+    assert told["tweetwatch_oldest_due_seconds", "tweet:update"] == pytest.approx(90, abs=5)
+    assert told["tweetwatch_credential_ready", "one"] == 1
+    assert told["tweetwatch_credential_remaining", "one", "GET /2/tweets"] == 42
+    reset = told["tweetwatch_credential_reset_timestamp_seconds", "one", "GET /2/tweets"]
+    assert reset == pytest.approx(resets.timestamp())
+    assert told["tweetwatch_tweet_days_left", one.app.project.name] == 1000
+    assert told["tweetwatch_worker_seen_timestamp_seconds", "h", "worker", "7"] > 0
+
+
+def test_leaks_and_gaps_of_each_source_are_told(scraped):
+    source = Source.objects.create(kind="account", of="nasa", yielded=70, again=5, leaked=3)
+    source.gaps.create(from_id=1, to_id=9, why=Gap.Why.BUDGET, found_at=now())
+    source.gaps.create(from_id=None, to_id=9, why=Gap.Why.REACH, found_at=now())
+    Stream.objects.create(state="open", lines=12, garbled=2)
+
+    told = scraped()
+
+    # Labels come in the order of their names.
+    name = ("@nasa's posts", str(source.pk))
+    assert told["tweetwatch_source_leaked_total", *name] == 3
+    assert told["tweetwatch_source_yielded_total", *name] == 70
+    assert told["tweetwatch_source_gaps", *name, "open"] == 1
+    assert told["tweetwatch_source_gaps", *name, "lost"] == 1
+    assert told["tweetwatch_stream_open",] == 1
+    assert told["tweetwatch_stream_lines_total",] == 12

@@ -1,0 +1,165 @@
+"""`/metrics` for Prometheus: what `status` tells, as numbers, read from the database when asked.
+
+One truth for any number of processes: nothing is counted in the web's own memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from trackers.ingest.models import Source, Stream
+from trackers.ingest.standing import standings
+from trackers.jobs.figures import figures
+from trackers.jobs.horizon import horizon
+from trackers.jobs.models import Worker
+from trackers.jobs.queue import namespaces
+from trackers.schedule.intervals import current
+from trackers.xapi.books import books
+from trackers.xapi.models import Credential
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """For who brings METRICS_KEY as a bearer token; without a key set, for nobody."""
+    brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
+        return HttpResponse("Set METRICS_KEY, and bring it as a bearer token.\n", status=403)
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(Everything())
+    return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class Everything(Collector):
+    def collect(self) -> Iterator[Metric]:
+        yield from of_queues()
+        yield from of_credentials()
+        yield from of_money()
+        yield from of_workers()
+        yield from of_sources()
+        yield from of_stream()
+        yield gauge("oldest_snapshot_seconds", "Age of the database's oldest snapshot.").add(
+            [], horizon().seconds
+        )
+
+
+class Family(GaugeMetricFamily):
+    """Several values of one name."""
+
+    def add(self, labels: list[str], value: float) -> Family:
+        self.add_metric(labels, value)
+        return self
+
+
+class Total(CounterMetricFamily):
+    """Counts that only grow."""
+
+    def add(self, labels: list[str], value: float) -> Total:
+        self.add_metric(labels, value)
+        return self
+
+
+def gauge(name: str, about: str, *labels: str) -> Family:
+    return Family(f"tweetwatch_{name}", about, labels=labels)
+
+
+def total(name: str, about: str, *labels: str) -> Total:
+    return Total(f"tweetwatch_{name}", about, labels=labels)
+
+
+def of_queues() -> Iterator[Metric]:
+    due = gauge("due", "Keys of a queue that are due.", "namespace")
+    oldest = gauge("oldest_due_seconds", "How long the oldest due key has waited.", "namespace")
+    in_flight = gauge("in_flight", "Keys that are claimed.", "namespace")
+    isolated = gauge("isolated", "Keys that four workers did not survive.", "namespace")
+    checked = gauge("checked_last_minute", "Keys that were done in the last minute.", "namespace")
+    late = gauge("lateness_seconds", "Lateness, an upper bound.", "namespace", "quantile")
+    for name in sorted(namespaces()):
+        found = figures(name)
+        due.add([name], found.due)
+        oldest.add([name], found.oldest_due_seconds)
+        in_flight.add([name], found.in_flight)
+        isolated.add([name], found.isolated)
+        checked.add([name], found.checked_last_minute)
+        for share, seconds in (
+            ("0.5", found.lateness_p50_seconds),
+            ("0.99", found.lateness_p99_seconds),
+        ):
+            if seconds is not None:
+                late.add([name, share], seconds)
+    yield from (due, oldest, in_flight, isolated, checked, late)
+
+
+def of_credentials() -> Iterator[Metric]:
+    labels = ("credential", "endpoint")
+    remaining = gauge("credential_remaining", "Requests left in a window, as X said.", *labels)
+    resets = gauge("credential_reset_timestamp_seconds", "When the window opens again.", *labels)
+    ready = gauge("credential_ready", "1 when it may be used.", "credential")
+    for one in Credential.objects.shown():
+        ready.add([one.name], float(one.state == "ready"))
+        for window in one.told():
+            remaining.add([one.name, window.endpoint], window.remaining)
+            resets.add([one.name, window.endpoint], window.resets_at.timestamp())
+    yield from (ready, remaining, resets)
+
+
+def of_money() -> Iterator[Metric]:
+    today = gauge("tweet_days_today", "Tweet-days of this UTC day, reserved ones too.", "project")
+    left = gauge("tweet_days_left", "Tweet-days that the day's budget has left.", "project")
+    waiting = gauge("tweets_waiting_for_money", "Tweets that wait for the next day.", "project")
+    for one in books():
+        name = [one.project.name]
+        today.add(name, one.spent.posts_today)
+        if one.left is not None:
+            left.add(name, one.left)
+            waiting.add(name, one.project.waiting)
+    yield from (today, left, waiting)
+
+
+def of_workers() -> Iterator[Metric]:
+    seen = gauge("worker_seen_timestamp_seconds", "Its last sign of life.", "host", "kind", "pid")
+    for one in Worker.objects.all():
+        seen.add([one.host, one.kind, str(one.pid)], one.seen_at.timestamp())
+    yield seen
+
+
+def of_sources() -> Iterator[Metric]:
+    labels = ("source", "name")
+    yielded = total("source_yielded", "Posts that a source yielded.", *labels)
+    again = total("source_again", "Posts that it showed once more.", *labels)
+    leaked = total(
+        "source_leaked", "Posts first seen below a cursor that had passed them.", *labels
+    )
+    gaps = gauge("source_gaps", "Stretches that were not read.", *labels, "state")
+    polled = gauge("source_polled_timestamp_seconds", "The end of its last poll.", *labels)
+    now, _ = current()
+    for one in standings(list(Source.objects.all()), now=now):
+        source = one.source
+        values = [str(source.pk), str(source)[:100]]
+        yielded.add(values, source.yielded)
+        again.add(values, source.again)
+        leaked.add(values, source.leaked)
+        gaps.add([*values, "open"], one.gaps_open)
+        gaps.add([*values, "lost"], one.gaps_lost)
+        if source.polled_at:
+            polled.add(values, source.polled_at.timestamp())
+    yield from (yielded, again, leaked, gaps, polled)
+
+
+def of_stream() -> Iterator[Metric]:
+    stream = Stream.objects.first()
+    if stream is None:
+        return
+    is_open = float(stream.state == Stream.State.OPEN)
+    yield gauge("stream_open", "1 while X's stream is connected.").add([], is_open)
+    yield total("stream_lines", "Lines that X sent.").add([], stream.lines)
+    yield total("stream_duplicates", "Posts that came twice.").add([], stream.duplicates)
+    yield total("stream_garbled", "Lines that nobody can read.").add([], stream.garbled)
+    yield total("stream_connects", "Connections that X opened.").add([], stream.connects)
