@@ -46,7 +46,11 @@ def work(faults):
                 ("tweet:update", tasks.update_tweets),
             ):
                 with cursor() as db:
-                    db.execute("UPDATE trackers_source SET poll_at = NULL")
+                    # Those that a poll holds are left alone: this must wait for nobody either.
+                    db.execute(
+                        "UPDATE trackers_source SET poll_at = NULL WHERE id = ANY(ARRAY("
+                        "SELECT id FROM trackers_source ORDER BY id FOR UPDATE SKIP LOCKED))"
+                    )
                     job = queue.table(namespace).as_string(db.connection)
                     db.execute(
                         f"UPDATE {job} SET due_at = now() WHERE key = ANY(ARRAY("
