@@ -111,7 +111,8 @@ def test_a_slow_relay_keeps_the_order_also_when_it_is_healed_in_between(relay):
             back += there.recv(64)
 
     assert back == b"first second"
-    assert time.monotonic() - begun >= 0.3
+    # The relay's loop counts in whole milliseconds.
+    assert time.monotonic() - begun >= 0.3 - 0.002
 
 
 def test_a_watch_reads_requests_and_whole_replies_however_they_are_cut_up():

@@ -64,7 +64,11 @@ class Running:
         self.url = url
         self.notes = tmp_path / f"notes-{uuid4().hex}"
         self.log = tmp_path / f"log-{uuid4().hex}"
-        over = {"workers": 2, "guard_cycle": 0.1, "poll": 0.1, "timeout": 20, **settings_over}
+        # Without the schedules of the migrations: their tasks would be done among those given here.
+        over = {
+            **{"workers": 2, "guard_cycle": 0.1, "poll": 0.1, "timeout": 20, "scheduler": False},
+            **settings_over,
+        }
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 [
