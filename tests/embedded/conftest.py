@@ -25,7 +25,7 @@ sys.stdin.read()
 """
 
 
-def poll(condition, *, seconds=10.0):
+def poll(condition, *, seconds=30.0):
     """The first true value of `condition`, else the last false one."""
     deadline = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < deadline:

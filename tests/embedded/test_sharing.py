@@ -201,7 +201,7 @@ def test_a_deep_directory_works_survives_a_killed_postmaster_and_leaves_no_socke
     assert socket_dir != server.place.data
     assert fetch(url, "SELECT 1") == [(1,)]
     server.postmaster().kill()
-    assert poll(lambda: fetch_or_none(url, "SELECT 1"), seconds=5) == [(1,)]
+    assert poll(lambda: fetch_or_none(url, "SELECT 1"), seconds=30) == [(1,)]
     server.users[0].leave()
 
     assert poll(server.is_over)

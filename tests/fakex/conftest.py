@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import pytest
 import requests
 
+from tests.fakex.listener import Listener
+
 SET_BY_TESTS = (
     "faults",
     "credentials",
@@ -162,7 +164,33 @@ def x(shared_x: FakeX) -> FakeX:
     return shared_x
 
 
-def wait_until(true: Callable[[], bool], *, seconds: float = 10) -> None:
+@pytest.fixture
+def listen(x):
+    """Opens streams, and ends them all after the test."""
+    x.fake("PUT", "stream", {"rule_delay_s": 0})
+    opened = []
+
+    def start(**options):
+        opened.append(Listener(x, **options))
+        return opened[-1]
+
+    yield start
+    x.fake("DELETE", "stream")
+    for listener in opened:
+        listener.close()
+
+
+@pytest.fixture
+def author(x):
+    return x.authors(1)[0]
+
+
+@pytest.fixture
+def path(author):
+    return f"/2/users/{author}/tweets"
+
+
+def wait_until(true: Callable[[], bool], *, seconds: float = 30) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline, "waited in vain"

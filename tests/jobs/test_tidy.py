@@ -74,3 +74,11 @@ def test_the_oldest_snapshot_is_told_with_its_owner():
         assert found.who == "a report"
         assert found.pid not in (None, os.getpid())
     assert horizon().who != "a report"
+
+
+def test_a_snapshot_of_another_database_is_none_of_ours():
+    with psycopg.connect(url_of("postgres"), application_name="elsewhere") as other:
+        other.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        other.execute("SELECT count(*) FROM pg_class")
+
+        assert horizon().who != "elsewhere"

@@ -45,7 +45,7 @@ def test_figures_move_and_are_what_x_answered_at_that_time(demo):
         elif said := told(log, row["id"], row["checked"]):
             assert row["counts"] == said, row
             compared += 1
-    assert compared > 40
+    assert compared >= 25
     assert sum(row["checked"] is not None for row in rows) > 40
 
 

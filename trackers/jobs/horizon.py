@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from tweetwatch.database import cursor
 
-# Others' transactions are told to a superuser and to members of pg_read_all_stats; to others only
-# those of their own role. An autovacuum holds nothing back.
+# Snapshots of other databases hold nothing back here, nor does an autovacuum. Others' transactions
+# are told to a superuser and to members of pg_read_all_stats; to others only those of their role.
 OLDEST = """
     SELECT extract(epoch FROM now() - xact_start)::float8, pid,
            coalesce(nullif(application_name, ''), usename, backend_type)
     FROM pg_stat_activity
-    WHERE backend_xmin IS NOT NULL AND xact_start IS NOT NULL
+    WHERE datname = current_database() AND backend_xmin IS NOT NULL AND xact_start IS NOT NULL
       AND backend_type <> 'autovacuum worker' AND pid <> pg_backend_pid()
     ORDER BY xact_start LIMIT 1
 """

@@ -78,7 +78,7 @@ def test_nobody_outlives_main(run):
 
     kill(cluster.pid)
 
-    assert poll(cluster.is_gone, seconds=5), cluster.said()
+    assert poll(cluster.is_gone, seconds=20), cluster.said()
 
 
 def test_nobody_outlives_the_sentinel_and_main_ends_with_one(run):

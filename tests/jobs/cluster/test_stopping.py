@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 
@@ -21,7 +22,9 @@ def to_the_group(cluster, signum):
 def to_every_process(cluster, signum):
     """As systemd does with KillMode=control-group."""
     for pid in cluster.pids():
-        os.kill(pid, signum)
+        # It may have ended since it was looked for.
+        with suppress(ProcessLookupError):
+            os.kill(pid, signum)
 
 
 def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
@@ -53,7 +56,7 @@ def test_a_signal_ends_a_cluster_cleanly(run, send, signum):
 
     send(cluster, signum)
 
-    assert cluster.ends(within=8) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.said()
     assert cluster.is_gone()
     assert cluster.rows() == []
 
@@ -67,7 +70,7 @@ def test_a_stop_lets_a_running_task_end_whatever_signals_follow(run):
         to_every_process(cluster, signal.SIGTERM)
         to_every_process(cluster, signal.SIGINT)
 
-    assert cluster.ends(within=10) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.said()
     assert word in cluster.noted()
 
 
@@ -77,7 +80,7 @@ def test_a_signal_while_the_cluster_starts_ends_it_cleanly(run):
 
     to_every_process(cluster, signal.SIGTERM)
 
-    assert cluster.ends(within=8) == 0, cluster.said()
+    assert cluster.ends(within=20) == 0, cluster.said()
     assert cluster.is_gone()
 
 
