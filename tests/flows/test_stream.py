@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import signal
 import socket
+import time
+from datetime import timedelta
 
 import psycopg
 import pytest
 
+from tests.chaos.clock import Clock, available
 from tests.flows.conftest import BEARER, wait_until
 from tests.flows.streaming import FAR, Streaming
 from trackers.ingest.stream_sources import tag_of
+from trackers.tweets.snowflake import born_at
 
 # Django makes its test database, of which ours are copies, for those marked alone.
 pytestmark = pytest.mark.django_db
+
+A_MINUTE = timedelta(minutes=1)
 
 
 @pytest.fixture
@@ -347,3 +353,39 @@ def test_rules_that_somebody_deleted_are_made_anew(open_stream):
 
     wait_until(lambda: stream.row()["connects"] == 2, within=20, what="it is connected again")
     assert [one["value"] for one in stream.rules()] == ["#moon"]
+
+
+@pytest.mark.skipif(not available(), reason="needs Debian's faketime")
+@pytest.mark.parametrize("ahead", [2 * 3600, -2 * 3600])
+def test_a_host_whose_clock_is_wrong_tells_no_hole_away_and_opens_no_endless_one(
+    stream, tmp_path, ahead
+):
+    clock = Clock(tmp_path / "shift")
+    clock.shift(ahead)
+    stream.product.give_credential()
+    stream.moon = stream.source("#moon")
+    stream.start(**clock.environment())
+    wait_until(stream.is_open, within=20, what="the stream is open")
+    wait_until(lambda: is_of_now(stream), within=5, what="keep-alives tell how far all is stored")
+
+    # Set by hand while it listens.
+    clock.shift(2 * ahead)
+    time.sleep(3)
+    assert is_of_now(stream)
+    stream.x.tell("POST", "stream/stall", {})
+    stream.release(count=100)
+    wait_until(lambda: stream.row()["connects"] == 2, within=20, what="it connects anew")
+    wait_until(stream.is_open, within=20, what="the stream is open again")
+
+    # Those that X sent nobody are in a gap, which is not longer than the silence was.
+    truth = stream.visible(until_ms=FAR)
+    assert len(truth) == 100
+    wait_until(lambda: not stream.missing(stream.moon, truth), within=10, what="none is missing")
+    assert stream.gaps(stream.moon)
+    assert all(born_at(to) - born_at(start) < A_MINUTE for start, to in stream.gaps(stream.moon))
+
+
+def is_of_now(stream):
+    behind = "SELECT abs(extract(epoch FROM now() - stored_until)) FROM trackers_stream"
+    seconds = stream.product.value(behind)
+    return seconds is not None and seconds < 5

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from trackers.ingest.stream_clock import clock_of
 from trackers.ingest.stream_ladder import Ladder, spacing, trouble_of, wait_after
 from trackers.ingest.stream_lines import sort_out
 from trackers.ingest.stream_reader import End, Heard
@@ -113,18 +114,24 @@ def test_a_post_is_of_the_sources_of_its_rules_by_number_or_by_tag():
     assert listeners.name((1, 2)) == "live: #a, live: #b"
 
 
-def heard(id, at=NOW, waited=True, rule=10):
+def heard(id, waited=True, rule=10):
     text = f'{{"data":{{"id":"{id}"}},"matching_rules":[{{"id":"{rule}"}}]}}'
-    return Heard(text.encode(), at, waited)
+    return Heard(text.encode(), READ_AT, waited)
 
 
 def id_at(at):
     return first_id_at(int(at.timestamp() * 1000))
 
 
-def sorted_out(*items, skew=NONE):
+# The stream opened 500 s before its lines were read, at NOW.
+OPENED_AT, READ_AT = 1000.0, 1500.0
+OPENED = NOW - timedelta(seconds=500)
+
+
+def sorted_out(*items, x_ahead=NONE):
     listeners = Listeners({one.source: one for one in wanted(s1="#a")}, {10: 1})
-    return sort_out(items, listeners, skew)
+    clock = clock_of(OPENED + x_ahead, OPENED_AT, now=OPENED, now_at=OPENED_AT)
+    return sort_out(items, listeners, clock)
 
 
 def test_everything_is_read_up_to_the_birth_of_the_youngest_post_and_not_to_its_reading():
@@ -136,21 +143,21 @@ def test_everything_is_read_up_to_the_birth_of_the_youngest_post_and_not_to_its_
 
 
 def test_a_post_from_the_future_moves_nothing_beyond_now():
-    batch = sorted_out(heard(id_at(NOW + timedelta(days=400))), skew=timedelta(seconds=3))
+    batch = sorted_out(heard(id_at(NOW + timedelta(days=400))), x_ahead=timedelta(seconds=-3))
 
     assert batch.until == NOW - timedelta(seconds=3)
 
 
 def test_a_keep_alive_says_that_all_is_read_when_it_was_waited_for():
-    assert sorted_out(Heard(b"", NOW, waited=True)).until == NOW
-    assert sorted_out(Heard(b"", NOW, waited=False)).until is None
-    assert sorted_out(Heard(b"", NOW, waited=False)).is_empty
+    assert sorted_out(Heard(b"", READ_AT, waited=True)).until == NOW
+    assert sorted_out(Heard(b"", READ_AT, waited=False)).until is None
+    assert sorted_out(Heard(b"", READ_AT, waited=False)).is_empty
 
 
 def test_a_batch_has_each_post_once_and_counts_the_rest():
     one, two, other = heard(1), heard(2), heard(3, rule=99)
 
-    batch = sorted_out(one, one, two, other, Heard(b"{", NOW, waited=False), End())
+    batch = sorted_out(one, one, two, other, Heard(b"{", READ_AT, waited=False), End())
 
     assert sorted(batch.found) == [1, 2]
     assert (batch.lines, batch.again, batch.garbled, batch.others) == (5, 1, 1, {3})

@@ -19,7 +19,7 @@ from trackers.ingest import stream_lease
 from trackers.ingest.models import Stream
 from trackers.ingest.stream_connection import AWAY, NO_TIME, Connection, Pause, Settings
 from trackers.ingest.stream_garbled import Garbled
-from trackers.ingest.stream_ladder import Ladder, spacing, trouble_of
+from trackers.ingest.stream_ladder import Ladder, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream_lease import DeposedError, Holder, Lease
 from trackers.ingest.stream_rules import Synced, synchronise
 from trackers.ingest.stream_sources import Wanted, wanted_now
@@ -130,7 +130,7 @@ class Listening:
             return Pause(error.reason, NO_TIME, looks=True)
         wait = self._ladder.next(trouble_of(error))
         if isinstance(error, RateLimited) and error.resets_at is not None:
-            wait = max(wait, error.resets_at - datetime.now(UTC))
+            wait = max(wait, at_most_a_window(error.resets_at - datetime.now(UTC)))
         return Pause(error.reason, wait)
 
     def _listen(self, lease: Lease, who: Payer, wanted: dict[int, Wanted], opened: Opened) -> Pause:

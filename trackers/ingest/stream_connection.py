@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.db import (
@@ -20,6 +20,7 @@ from django.db import (
 )
 
 from trackers.ingest import stream_lease
+from trackers.ingest.stream_clock import DATES_ARE_CUT_TO, Clock, clock_of
 from trackers.ingest.stream_garbled import Garbled
 from trackers.ingest.stream_holes import open_gaps
 from trackers.ingest.stream_ladder import Ladder
@@ -39,8 +40,6 @@ logger = logging.getLogger(__name__)
 # Deadlocks, connections that broke, a server that only reads: the same transaction, again.
 AWAY = (OperationalError, InterfaceError, InternalError)
 NO_TIME = timedelta(0)
-# X's Date has whole seconds: it opened the stream up to so much later.
-DATES_ARE_CUT_TO = timedelta(seconds=1)
 # How long what was read is still stored when the process is asked to end.
 LAST_WORDS_SECONDS = 10.0
 
@@ -74,7 +73,7 @@ OPENED = """
         lease_until = now() + %(lasts)s::interval
     WHERE name = %(name)s AND lease = %(token)s
 """
-UNTIL_WHEN = "SELECT stored_until FROM trackers_stream WHERE name = %(name)s"
+HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE name = %(name)s"
 
 
 @dataclass(slots=True)
@@ -92,14 +91,13 @@ class Connection:
     garbled: Garbled
     _reader: Reader = field(init=False)
     _listeners: Listeners = field(init=False)
-    _skew: timedelta = field(init=False)
+    _clock: Clock = field(init=False)
     _farewell: str = ""
     _heard: bool = False
     _looked: float = 0.0
 
     def listen(self) -> Pause:
         """Tell of the hole, and store what comes until the end; why, and when to connect again."""
-        self._skew = self.opened.skew or NO_TIME
         self._listeners = Listeners(self.wanted, self.synced.by_rule)
         self._reader = Reader(self.opened)
         try:
@@ -111,15 +109,17 @@ class Connection:
             self._reader.leave()
 
     def _begin(self) -> None:
-        # Ours when X told no time.
-        at = self.opened.date or datetime.now(UTC)
+        came_at = self.opened.at
         with transaction.atomic():
             stream_lease.fence(self.lease)
-            since = stored_until(self.lease) or at
+            stored_until, now = how_far(self.lease)
+            self._clock = clock_of(self.opened.date, came_at, now=now, now_at=time.monotonic())
+            at = self._clock.x_at(came_at)
+            since = stored_until or at
             # Of a rule that X refused nothing comes, and nothing is missing.
             ruled = {id: one for id, one in self.wanted.items() if id in self.synced.rules}
             self._open_gaps(ruled, since, max(at + DATES_ARE_CUT_TO, since))
-            stream_lease.written(OPENED, self.lease, skew=self.opened.skew, x_now=at)
+            stream_lease.written(OPENED, self.lease, skew=self._clock.skew, x_now=at)
 
     def _open_gaps(self, wanted: dict[int, Wanted], begins: datetime, ends: datetime) -> None:
         margins = self.settings.margins
@@ -145,7 +145,7 @@ class Connection:
 
     def _take(self) -> Batch:
         """The next lines, stored."""
-        batch = sort_out(self._reader.take(), self._listeners, self._skew)
+        batch = sort_out(self._reader.take(), self._listeners, self._clock)
         self._farewell = self._farewell or batch.farewell
         if batch.is_empty:
             return batch
@@ -169,13 +169,14 @@ class Connection:
 
     def _store(self, batch: Batch) -> None:
         given = (batch, self.lease, self._listeners, self.settings.margins)
+        x_now = self._clock.x_now()
         try:
-            store(*given, project=self.who.project, skew=self._skew)
+            store(*given, project=self.who.project, x_now=x_now)
         except AWAY:
             raise
         except DatabaseError:
             logger.exception("posts of the stream could not be stored; their ids alone are")
-            store(*given, project=self.who.project, skew=self._skew, ids_alone=True)
+            store(*given, project=self.who.project, x_now=x_now, ids_alone=True)
 
     def _stubbornly(self, act: Callable[[], None]) -> None:
         """Do it again until the database is there: the lines of a batch come only once."""
@@ -223,17 +224,17 @@ class Connection:
 
     def _open_gaps_of(self, new: dict[int, Wanted]) -> None:
         """A rule acts some time after it was made: search finds what came before."""
-        x_now = datetime.now(UTC) - self._skew
+        x_now = self._clock.x_now()
         with transaction.atomic():
             stream_lease.fence(self.lease)
-            self._open_gaps(new, x_now, x_now)
+            self._open_gaps(new, x_now, x_now + DATES_ARE_CUT_TO)
 
 
-def stored_until(lease: Lease) -> datetime | None:
+def how_far(lease: Lease) -> tuple[datetime | None, datetime]:
+    """Until when everything is stored, by X's clock; and the database's clock."""
     with cursor() as db:
-        row = db.execute(UNTIL_WHEN, lease.given).fetchone()
-    found: datetime | None = row[0] if row else None
-    return found
+        row: tuple[datetime | None, datetime] = db.execute(HOW_FAR, lease.given).fetchall()[0]
+    return row
 
 
 def values(wanted: dict[int, Wanted]) -> dict[int, str]:

@@ -20,7 +20,8 @@ Trouble = Literal["network", "http", "limited"]
 STEP, MOST_OF_NETWORK = timedelta(milliseconds=250), timedelta(seconds=16)
 FIRST: dict[Trouble, timedelta] = {"http": timedelta(seconds=5), "limited": timedelta(minutes=1)}
 # A window of X's lasts a quarter of an hour.
-MOST: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": timedelta(minutes=16)}
+A_WINDOW = timedelta(minutes=16)
+MOST: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
 MOST_DOUBLINGS = 10
 
 
@@ -31,6 +32,11 @@ def wait_after(trouble: Trouble, tries: int) -> timedelta:
     if trouble == "network":
         return min(STEP * tries, MOST_OF_NETWORK)
     return min(FIRST[trouble] * 2 ** min(tries - 1, MOST_DOUBLINGS), MOST[trouble])
+
+
+def at_most_a_window(wait: timedelta) -> timedelta:
+    """What is left until a window ends, by a wall clock of ours that may be hours behind."""
+    return min(wait, A_WINDOW)
 
 
 def trouble_of(error: XError) -> Trouble:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from trackers.ingest.found import Found
+from trackers.ingest.stream_clock import Clock
 from trackers.ingest.stream_reader import End, Heard
 from trackers.ingest.stream_sources import Listeners
 from trackers.tweets.snowflake import born_at
@@ -41,27 +42,26 @@ class Batch:
         return not self.lines and self.until is None
 
 
-def sort_out(heard: Sequence[Heard | End], who: Listeners, skew: timedelta) -> Batch:
-    """`skew`: our clock less X's."""
+def sort_out(heard: Sequence[Heard | End], who: Listeners, clock: Clock) -> Batch:
     batch = Batch()
     for one in heard:
         if isinstance(one, End):
             batch.end = one
         elif one.line:
             batch.lines += 1
-            read(one, who, batch, skew)
+            read(one, who, batch, clock)
         elif one.waited:
-            reach(batch, one.at - skew)
+            reach(batch, clock.x_at(one.at))
     return batch
 
 
-def read(heard: Heard, who: Listeners, batch: Batch, skew: timedelta) -> None:
+def read(heard: Heard, who: Listeners, batch: Batch, clock: Clock) -> None:
     said = read_line(heard.line)
     if isinstance(said, Event):
-        keep(said, who.of(said.rules), batch, heard.at)
+        keep(said, who.of(said.rules), batch, clock.ours_at(heard.at))
         # Not when it was read: it may have waited, here or at X, and others behind it.
         if said.id > SNOWFLAKES_FROM:
-            reach(batch, min(born_at(said.id), heard.at - skew))
+            reach(batch, min(born_at(said.id), clock.x_at(heard.at)))
     elif isinstance(said, Farewell):
         batch.farewell = said.reason
     else:

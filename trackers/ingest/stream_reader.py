@@ -10,7 +10,7 @@ import queue
 import threading
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from trackers.xapi.errors import XError
 from trackers.xapi.stream import Opened
@@ -26,13 +26,13 @@ A_LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A line, empty for a keep-alive, and our clock when it was read.
+    """A line, empty for a keep-alive, and time.monotonic() when it was read.
 
     waited: the socket had been empty before it, so that all which X had sent before is read.
     """
 
     line: bytes
-    at: datetime
+    at: float
     waited: bool
 
 
@@ -82,7 +82,7 @@ class Reader:
         end = End()
         try:
             for line, waited in self._opened.lines():
-                if not self._put(Heard(line, datetime.now(UTC), waited)):
+                if not self._put(Heard(line, time.monotonic(), waited)):
                     break
         except XError as error:
             end = End(error)

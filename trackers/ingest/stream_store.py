@@ -8,10 +8,11 @@ After a crash either all of a batch is there or nothing, and the next start open
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from django.db import transaction
 
+from trackers.ingest.stream_clock import DATES_ARE_CUT_TO
 from trackers.ingest.stream_holes import Hole, open_gaps
 from trackers.ingest.stream_lease import Lease, fence, written
 from trackers.ingest.stream_lines import Batch, bare
@@ -98,19 +99,19 @@ def store(
     margins: Margins,
     *,
     project: int,
-    skew: timedelta,
+    x_now: datetime,
     ids_alone: bool = False,
 ) -> Stored:
     """Store a batch; DeposedError, with nothing written, when the lease is another process's.
 
-    `ids_alone`: without what came with them, for a post that the database does not take.
+    `x_now`: X's clock. `ids_alone`: without what came with them, for a post that the database does
+    not take.
     """
-    x_now = datetime.now(UTC) - skew
     with transaction.atomic():
         fence(lease)
         if batch.garbled:
             # Each of them may have held a post.
-            hole = margins.around(batch.until or x_now, x_now)
+            hole = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
             open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
         pairs = hold(batch)
         new = yielded(pairs)

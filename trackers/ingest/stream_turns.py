@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
+from trackers.ingest.stream_ladder import at_most_a_window
 from trackers.xapi import ledger, turns
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import XError
@@ -94,7 +95,8 @@ def ask(endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential],
     """
     turn = turns.take(endpoint_of, only=who.credential)
     if isinstance(turn, turns.NoRoom):
-        wait = max(turn.until - datetime.now(UTC), timedelta(seconds=1))
+        left = at_most_a_window(turn.until - datetime.now(UTC))
+        wait = max(left, timedelta(seconds=1))
         raise NoTurnError(turn.why, wait, looks=False)
     if isinstance(turn, turns.NoCredential):
         raise NoTurnError(turn.why, LOOKS_AGAIN)

@@ -69,9 +69,20 @@ class DeadlineSecurePool(HTTPSConnectionPool):
 
 def connections_to(base: SplitResult) -> HTTPConnectionPool:
     """Kept-alive connections to the host of an http or https address."""
+    return pool_to(base, DeadlinePool, DeadlineSecurePool)
+
+
+def endless_connections_to(base: SplitResult) -> HTTPConnectionPool:
+    """The same without a deadline for a reply as a whole: a stream is one that never ends."""
+    return pool_to(base, HTTPConnectionPool, HTTPSConnectionPool)
+
+
+def pool_to(
+    base: SplitResult, plain: type[HTTPConnectionPool], secure: type[HTTPSConnectionPool]
+) -> HTTPConnectionPool:
     host = base.hostname or ""
     if base.scheme == "https":
-        return DeadlineSecurePool(
+        return secure(
             host, base.port, maxsize=1, cert_reqs="CERT_REQUIRED", ca_certs=certifi.where()
         )
-    return DeadlinePool(host, base.port, maxsize=1)
+    return plain(host, base.port, maxsize=1)

@@ -11,17 +11,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
-import certifi
 import requests
-from urllib3 import BaseHTTPResponse, HTTPConnectionPool, HTTPSConnectionPool, Timeout
+from urllib3 import BaseHTTPResponse, Timeout
 from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as TooLate
 
 from trackers.xapi.answers import WindowSeen
+from trackers.xapi.deadline import endless_connections_to
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import BadRequest, Garbage, RateLimited, Unavailable, XError
 from trackers.xapi.headers import date_of
@@ -29,7 +28,7 @@ from trackers.xapi.line import Line
 from trackers.xapi.models import Credential
 from trackers.xapi.refusals import read_problem
 from trackers.xapi.signing import sign_with
-from trackers.xapi.timelines import MOST_SKEW, POST_FIELDS, skew_of
+from trackers.xapi.timelines import POST_FIELDS
 from trackers.xapi.transport import (
     CANONICAL,
     CONNECT_WITHIN_SECONDS,
@@ -62,25 +61,19 @@ class StreamWire(Wire):
     """Leaves the body of a 200 to be read; every wait for bytes ends after `silence`."""
 
     def __init__(self, sign: Sign, *, base_url: str, silence: timedelta) -> None:
-        super().__init__(sign, base_url=base_url, timeout=silence)
-        self._pool.close()
-        self._pool = endless_connection_to(base_url)
+        super().__init__(
+            sign, base_url=base_url, timeout=silence, connections=endless_connections_to
+        )
+        # Without a total: each wait has its own end.
+        self._timeout = Timeout(
+            connect=min(self._seconds, CONNECT_WITHIN_SECONDS), read=self._seconds
+        )
         self.opened: BaseHTTPResponse | None = None
 
     def _exchange(
         self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
     ) -> Reply:
-        response = self._pool.urlopen(
-            method,
-            path,
-            headers=headers,
-            body=sent,
-            retries=False,
-            redirect=False,
-            preload_content=False,
-            decode_content=False,
-            timeout=Timeout(connect=min(self._seconds, CONNECT_WITHIN_SECONDS), read=self._seconds),
-        )
+        response = self._open(method, path, headers, sent)
         if response.status == 200:
             self.opened = response
             return Reply(200, response.headers, b"", response.reason or "")
@@ -91,39 +84,23 @@ class StreamWire(Wire):
         return Reply(response.status, response.headers, body, response.reason or "")
 
 
-def endless_connection_to(base_url: str) -> HTTPConnectionPool:
-    """A connection whose replies have no deadline as a whole."""
-    base = urlsplit(base_url or CANONICAL)
-    host = base.hostname or ""
-    if base.scheme == "https":
-        return HTTPSConnectionPool(
-            host, base.port, maxsize=1, cert_reqs="CERT_REQUIRED", ca_certs=certifi.where()
-        )
-    return HTTPConnectionPool(host, base.port, maxsize=1)
-
-
 @dataclass(slots=True)
 class Attempt:
-    """One request to connect, with the clocks beside it, and what X said when it refused."""
+    """One request to connect: X's clock in the reply, which came `at`; and what X refused with."""
 
     ask: Callable[[], requests.Response]
     date: datetime | None = None
-    skew: timedelta | None = None
+    at: float = 0.0
     rejected: bytes | None = None
     window: WindowSeen | None = None
 
     def send(self) -> requests.Response:
-        began = time.monotonic()
         try:
             response = self.ask()
         except Rejected as refusal:
             self.rejected = refusal.reply.body
             raise
-        took = timedelta(seconds=time.monotonic() - began)
-        date = date_of(response.headers.get("date"))
-        skew = skew_of(date, took, now=datetime.now(UTC))
-        if skew is not None and abs(skew) <= MOST_SKEW:
-            self.date, self.skew = date, skew
+        self.date, self.at = date_of(response.headers.get("date")), time.monotonic()
         return response
 
     def read(self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> None:
@@ -133,15 +110,15 @@ class Attempt:
 class Opened:
     """An open stream. One thread reads its lines; any may close it.
 
-    date: X's clock when it opened, None when X told none, or an incredible one. skew: our clock
-    less X's.
+    date: X's clock when it opened, cut to seconds; None when X told none. at: time.monotonic() as
+    it came.
     """
 
     def __init__(
         self, response: BaseHTTPResponse, line: Line, attempt: Attempt, *, silence: timedelta
     ) -> None:
         self._response, self._line, self._silence = response, line, silence
-        self.date, self.skew, self.window = attempt.date, attempt.skew, attempt.window
+        self.date, self.at, self.window = attempt.date, attempt.at, attempt.window
         self._closed = False
 
     def lines(self) -> Iterator[tuple[bytes, bool]]:

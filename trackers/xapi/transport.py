@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import requests
 from requests.adapters import BaseAdapter
 from requests.structures import CaseInsensitiveDict
-from urllib3 import BaseHTTPResponse, Timeout
+from urllib3 import BaseHTTPResponse, HTTPConnectionPool, Timeout
 from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead, NewConnectionError, SSLError
 from urllib3.exceptions import TimeoutError as TooLate
 
@@ -30,6 +30,7 @@ CONNECT_WITHIN_SECONDS = 3.05
 
 # The Authorization header for a method and a canonical URL; "" for none.
 Sign = Callable[[str, str], str]
+Connections = Callable[[SplitResult], HTTPConnectionPool]
 
 
 class Reply(requests.Response):
@@ -59,13 +60,25 @@ class Rejected(Exception):
 class Wire(BaseAdapter):
     """Sends each request, signed, to `base_url` instead of X's own address."""
 
-    def __init__(self, sign: Sign, *, base_url: str, timeout: timedelta) -> None:
+    def __init__(
+        self,
+        sign: Sign,
+        *,
+        base_url: str,
+        timeout: timedelta,
+        connections: Connections = connections_to,
+    ) -> None:
         super().__init__()
         self._sign = sign
         base = urlsplit(base_url or CANONICAL)
         self._prefix = base.path.rstrip("/")
-        self._pool = connections_to(base)
+        self._pool = connections(base)
         self._seconds = timeout.total_seconds()
+        self._timeout = Timeout(
+            total=self._seconds,
+            connect=min(self._seconds, CONNECT_WITHIN_SECONDS),
+            read=self._seconds,
+        )
 
     def send(self, request: requests.PreparedRequest, **_: Any) -> Reply:  # type: ignore[override]
         """A 2xx; else Rejected, or XError when there is no reply. Leaves the request as it is."""
@@ -101,7 +114,20 @@ class Wire(BaseAdapter):
     def _exchange(
         self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
     ) -> Reply:
-        response = self._pool.urlopen(
+        response = self._open(method, path, headers, sent)
+        try:
+            body = read_body(response)
+        except BaseException:
+            response.close()
+            raise
+        response.release_conn()
+        return Reply(response.status, response.headers, body, response.reason or "")
+
+    def _open(
+        self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
+    ) -> BaseHTTPResponse:
+        """The reply, with its body unread."""
+        return self._pool.urlopen(
             method,
             path,
             headers=headers,
@@ -110,19 +136,8 @@ class Wire(BaseAdapter):
             redirect=False,
             preload_content=False,
             decode_content=False,
-            timeout=Timeout(
-                total=self._seconds,
-                connect=min(self._seconds, CONNECT_WITHIN_SECONDS),
-                read=self._seconds,
-            ),
+            timeout=self._timeout,
         )
-        try:
-            body = read_body(response)
-        except BaseException:
-            response.close()
-            raise
-        response.release_conn()
-        return Reply(response.status, response.headers, body, response.reason or "")
 
 
 def read_body(response: BaseHTTPResponse) -> bytes:
