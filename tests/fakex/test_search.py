@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.fakex.conftest import wait_until
-from tests.fakex.test_pages import joined, read, release_all
+from tests.fakex.posts import joined, read, release_all
 
 PATH = "/2/tweets/search/recent"
 DAY_MS = 86_400_000

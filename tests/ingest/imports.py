@@ -15,11 +15,18 @@ from trackers.jobs import queue
 
 # Ids as X gave them out in 2023.
 FIRST = 1_650_000_000_000_000_000
+A, B, C = FIRST, FIRST + 1, FIRST + 2
 
 
 def upload(data, *, name="tweets.txt"):
     data = data.encode() if isinstance(data, str) else data
     return tasks.upload_file(io.BytesIO(data), name=name, owner="ada", size=len(data))
+
+
+def started(data):
+    report = upload(data)
+    tasks.start_import(report, column=None, referenced=False)
+    return report
 
 
 def work():

@@ -1,0 +1,127 @@
+"""The rules of the filtered stream: how they are changed and told, and when they act."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.fakex.conftest import wait_until
+from tests.fakex.posts import all_visible, release
+from tests.fakex.rules import PROBLEMS, RULES, add, change
+
+
+def test_rules_are_told_as_x_tells_them(x):
+    before = x.get(RULES).json()
+    body = {"add": [{"value": "#moon", "tag": "t"}, {"value": "cat OR dog"}]}
+
+    added = change(x, body)
+
+    assert set(before) == {"meta"}
+    assert before["meta"]["result_count"] == 0
+    assert added.status_code == 201
+    tagged, untagged = added.json()["data"]
+    assert (tagged["value"], tagged["tag"]) == ("#moon", "t")
+    assert set(untagged) == {"id", "value"}
+    summary = {"created": 2, "not_created": 0, "valid": 2, "invalid": 0}
+    assert added.json()["meta"]["summary"] == summary
+    assert "sent" in added.json()["meta"]
+    assert x.get(RULES).json()["data"] == [tagged, untagged]
+    assert x.get(RULES, ids=untagged["id"]).json()["data"] == [untagged]
+    assert "data" not in x.get(RULES, token="another app").json()
+
+
+def test_rules_that_are_twice_there_or_unreadable_are_errors(x):
+    [known] = add(x, "#moon")
+
+    body = change(x, {"add": [{"value": "#moon"}, {"value": "(cat"}, {"value": "dog"}]})
+    only_bad = change(x, {"add": [{"value": "#moon"}]})
+
+    duplicate, invalid = body.json()["errors"]
+    assert body.status_code == 201
+    assert [rule["value"] for rule in body.json()["data"]] == ["dog"]
+    assert body.json()["meta"]["summary"] == {
+        "created": 1,
+        "not_created": 2,
+        "valid": 1,
+        "invalid": 2,
+    }
+    assert duplicate == {
+        "value": "#moon",
+        "id": known,
+        "title": "DuplicateRule",
+        "type": PROBLEMS + "duplicate-rules",
+    }
+    assert (invalid["title"], invalid["type"]) == (
+        "UnprocessableEntity",
+        PROBLEMS + "invalid-rules",
+    )
+    assert only_bad.status_code == 200
+    assert "data" not in only_bad.json()
+
+
+def test_rules_are_deleted_by_id_or_value(x):
+    one, _two, three = add(x, "one", "two", "three")
+
+    by_id = change(x, {"delete": {"ids": [one, "12345"]}})
+    by_value = change(x, {"delete": {"values": ["two"]}})
+
+    assert by_id.status_code == 200
+    assert by_id.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 1}
+    assert by_id.json()["errors"][0]["errors"][0]["message"] == "Rule does not exist"
+    assert by_value.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 0}
+    assert [rule["id"] for rule in x.get(RULES).json()["data"]] == [three]
+
+
+def test_a_dry_run_changes_nothing(x):
+    [rule] = add(x, "one")
+
+    added = change(x, {"add": [{"value": "two"}]}, dry_run="true")
+    deleted = change(x, {"delete": {"ids": [rule]}}, dry_run="true")
+
+    assert added.json()["meta"]["summary"]["valid"] == 1
+    assert deleted.json()["meta"]["summary"]["deleted"] == 1
+    assert [rule["value"] for rule in x.get(RULES).json()["data"]] == ["one"]
+
+
+@pytest.mark.parametrize("body", [{}, {"add": []}, {"add": ["x"]}, {"delete": {}}, [1]])
+def test_a_change_that_is_none_is_a_bad_request(x, body):
+    assert change(x, body).status_code == 400
+
+
+def test_a_rule_acts_after_a_while_and_for_a_while_after_its_end(x, listen):
+    add(x, "#moon")
+    x.fake("PUT", "stream", {"rule_delay_s": 1})
+    [slow] = add(x, "has:hashtags moon")
+    listener = listen()
+    release(x, count=400)
+    wait_until(lambda: any(slow in line["rules"] for line in x.fake("GET", "stream")["sent"]))
+    change(x, {"delete": {"ids": [slow]}})
+
+    all_visible(x)
+    wait_until(lambda: len(listener.lines) == 400)
+
+    rules = [{rule["id"] for rule in json.loads(line)["matching_rules"]} for line in listener.lines]
+    acted = [n for n, matching in enumerate(rules) if slow in matching]
+    assert 100 < acted[0] < 300
+    assert len(acted) > 100
+    truth = {post["id"] for post in x.visible()}
+    assert set(listener.ids) == truth
+
+
+def test_a_rule_without_a_tag_has_none_in_the_events(x, listen):
+    change(x, {"add": [{"value": "#moon"}]})
+    listener = listen()
+    release(x, count=3)
+
+    wait_until(lambda: len(listener.lines) == 3)
+
+    [rule] = json.loads(listener.lines[0])["matching_rules"]
+    assert set(rule) == {"id"}
+
+
+def test_without_rules_there_is_no_stream(x, listen):
+    reply = listen().reply
+
+    assert reply.status_code == 409
+    assert reply.json()["connection_issue"] == "RuleConfigurationIssue"
