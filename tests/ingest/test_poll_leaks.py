@@ -97,7 +97,8 @@ def test_an_overlap_counts_nothing_that_lies_in_a_gap_or_before_the_first_poll(x
     source = add("account", account[1], backfill=timedelta(0), late_by=timedelta(0), pages=1)
     poll(source)
     older = visible(x, author=account[0])
-    release(x, authors=[account[0]], count=250)
+    # Over more than a millisecond: the cursor, which has whole ones, passes those of the gap.
+    release(x, authors=[account[0]], count=250, rate=1000)
     poll(source)
     [gap] = source.gaps.all()
     # Nobody fills it meanwhile.

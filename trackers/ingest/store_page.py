@@ -108,12 +108,12 @@ def go_on(
 # `late`: it appeared below the cursor, which had passed it, and in no gap: a leak.
 YIELD = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
-    SELECT %(source)s, id, %(at)s,
-           id > %(begun)s AND coalesce(id <= %(passed)s::bigint, false) AND NOT EXISTS (
+    SELECT %(source)s, shown.id, %(at)s,
+           shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false) AND NOT EXISTS (
                SELECT FROM trackers_gap gap
                WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL
-                 AND coalesce(gap.from_id, 0) < id AND id < gap.to_id)
-    FROM unnest(%(ids)s::bigint[]) AS shown(id) ORDER BY id
+                 AND coalesce(gap.from_id, 0) < shown.id AND shown.id < gap.to_id)
+    FROM unnest(%(ids)s::bigint[]) AS shown(id) ORDER BY shown.id
     ON CONFLICT DO NOTHING
     RETURNING tweet_id, late
 """
