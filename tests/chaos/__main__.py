@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from tests.chaos import clock
 from tests.chaos.books import keep_books
+from tests.chaos.ending import ended_by_signals
 from tests.chaos.report import to_dict, to_text
 from tests.chaos.run import run
 
@@ -42,4 +43,5 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with ended_by_signals():
+        sys.exit(main())

@@ -75,6 +75,8 @@ class Postgres:
 
     def __init__(self, directory):
         self.place = Place.at(Path(directory))
+
+    def start(self):
         self.url = database_url(self.place.directory)
         self.socket_dir = unquote(parse_qs(urlsplit(self.url).query)["host"][0])
         self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
@@ -116,10 +118,15 @@ class Postgres:
         return True
 
     def leave(self):
-        """End the server, which would else live as long as this process."""
+        """End the server, which would else live as long as this process; also one that is about
+        to start, of which there is only the keeper."""
         if keeper := keeper_pid(self.place):
-            os.kill(keeper, signal.SIGTERM)
-            wait_until(lambda: self.pid() is None, within=60, what="Postgres ended")
+            with suppress(ProcessLookupError):
+                os.kill(keeper, signal.SIGTERM)
+            wait_until(self.is_left, within=60, what="Postgres ended")
+
+    def is_left(self):
+        return keeper_pid(self.place) is None and self.pid() is None
 
     def rows(self, query, *values):
         with self.connect() as connection:
@@ -186,6 +193,7 @@ class Ground:
 
     def prepare(self):
         pace = self.pace
+        self.postgres.start()
         self.manage("migrate", "-v", "0")
         self.limit_x()
         for number in range(pace.credentials):
@@ -205,24 +213,29 @@ class Ground:
         self.ids = frozenset(self.x.ids(pace.tweets))
         self.manage("track", "-", given="\n".join(map(str, self.ids)))
 
-    def buy_credits(self):
+    def buy_credits(self, over):
         """As a person who did: a check that succeeds ends the project's stop, and the admin's
-        "lift hold" that of the queue, which some worker may have set a moment ago."""
+        "lift hold" that of the queue, which some worker may have set a moment ago. `over` ends
+        it."""
         # The database may just be away, or a credential wait for the reply to a request of a worker
         # that was killed, which may be under way for 90 s.
-        wait_until(self.is_told_of_credits, within=120, what="the credits are told of")
+        wait_until(
+            lambda: self.is_told_of_credits(over), within=120, what="the credits are told of"
+        )
         end = time.monotonic() + HOLDS_WITHIN
-        while time.monotonic() < end:
+        while time.monotonic() < end and not over.is_set():
             with suppress(psycopg.Error):
                 self.postgres.rows(LIFT_HOLD)
             time.sleep(0.2)
 
-    def is_told_of_credits(self):
+    def is_told_of_credits(self, over):
         for number in range(self.pace.credentials):
+            if over.is_set():
+                break
             with suppress(RuntimeError):
                 self.manage("credential", "check", f"c{number}")
                 return True
-        return False
+        return over.is_set()
 
     def limit_x(self):
         token = int(self.pace.windows * self.pace.window_seconds / self.pace.credentials)

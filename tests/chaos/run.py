@@ -107,12 +107,18 @@ class Run:
             done = []
             for fault in self.planned:
                 if fault.kind.lane == lane:
-                    self.ended.wait(max(0.0, begun + fault.at - time.monotonic()))
+                    if self.strikes.over.wait(max(0.0, begun + fault.at - time.monotonic())):
+                        break
                     done.append(self.strikes.do(fault))
             return done
 
         with ThreadPoolExecutor(len(lanes)) as pool:
-            found = [one for done in pool.map(work, sorted(lanes)) for one in done]
+            try:
+                found = [one for done in pool.map(work, sorted(lanes)) for one in done]
+            except BaseException:
+                # The pool waits for every lane, and those for their last fault.
+                self.strikes.over.set()
+                raise
         self.strikes.undo_all()
         return tuple(sorted(found, key=lambda one: one.begun_at))
 

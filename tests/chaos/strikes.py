@@ -129,7 +129,7 @@ class Strikes:
             os.killpg(pid, signal.SIGTERM)
         yield host.name
         end = time.monotonic() + ENDED_WITHIN
-        while len(host.exits) == known and time.monotonic() < end:
+        while len(host.exits) == known and time.monotonic() < end and not self.over.is_set():
             time.sleep(0.05)
         if len(host.exits) == known:
             raise NoVictimError(f"{host.name} did not end within {ENDED_WITHIN:g} s of SIGTERM")
@@ -232,7 +232,7 @@ class Strikes:
         try:
             end = time.monotonic() + FIRED_WITHIN
             while (fired := self.x.get("faults")["rules"][0]["fired"]) < times:
-                if time.monotonic() > end:
+                if time.monotonic() > end or self.over.is_set():
                     break
                 time.sleep(0.1)
             if not fired:
@@ -241,7 +241,7 @@ class Strikes:
         finally:
             self.x.delete("faults")
             if kind in UNPAID:
-                self.ground.buy_credits()
+                self.ground.buy_credits(self.over)
 
     def undo_all(self):
         self.over.set()
