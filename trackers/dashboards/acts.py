@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponseRedirect
-from django.shortcuts import redirect
+from django.http import HttpRequest, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
 from trackers import tasks
 from trackers.dashboards.access import staff_only
+from trackers.dashboards.act import Act, carry_out
 from trackers.dashboards.tweet import find
 
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    do: Callable[[Iterable[int]], int]
-    done: str
-    undone: str
-    permission: str = "trackers.change_tweet"
-    leads_to: str = "tweet"
-
+CHANGE = "trackers.change_tweet"
 
 ACTS = {
-    "refresh": Act(tasks.refresh_now, "It is looked up next.", "It cannot be looked up now."),
-    "pause": Act(tasks.pause, "Paused. Nobody looks it up until it is resumed.", "It was paused."),
-    "resume": Act(tasks.resume, "Resumed.", "It was not paused."),
+    "refresh": Act(
+        tasks.refresh_now, "It is looked up next.", "It cannot be looked up now.", CHANGE
+    ),
+    "pause": Act(
+        tasks.pause, "Paused. Nobody looks it up until it is resumed.", "It was paused.", CHANGE
+    ),
+    "resume": Act(tasks.resume, "Resumed.", "It was not paused.", CHANGE),
     "untrack": Act(
         tasks.untrack,
         "Not tracked any more; its history is gone with it.",
         "It was not tracked.",
         permission="trackers.delete_tweet",
-        leads_to="tweets",
+        leaves=True,
     ),
 }
 
@@ -42,12 +33,4 @@ ACTS = {
 @require_POST
 @staff_only
 def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
-    chosen = ACTS.get(act)
-    if chosen is None:
-        raise Http404(f"Nobody can {act} a tweet.")
-    if not request.user.has_perm(chosen.permission):
-        raise PermissionDenied
-    tweet = find(id)
-    done = chosen.do([tweet.pk])
-    messages.success(request, f"{tweet.pk}: {chosen.done if done else chosen.undone}")
-    return redirect("tweets") if chosen.leads_to == "tweets" else redirect("tweet", id=id)
+    return carry_out(request, ACTS, act, find=find, id=id, what="tweet")

@@ -1,0 +1,47 @@
+"""One act of a person with one row, from its page: a POST, one task, and back with a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.shortcuts import redirect
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """`do`: a task for ids, which returns how many it changed. `leaves`: there is no such page
+    any more."""
+
+    do: Callable[[Iterable[int]], int]
+    done: str
+    undone: str
+    permission: str
+    leaves: bool = False
+
+
+def carry_out(
+    request: HttpRequest,
+    acts: Mapping[str, Act],
+    act: str,
+    *,
+    find: Callable[[int], Model],
+    id: int,
+    what: str,
+) -> HttpResponseRedirect:
+    """Do it and go back to the page `what`, or to the list of them; 404 for an act or a row that
+    is not there, 403 without the permission."""
+    chosen = acts.get(act)
+    if chosen is None:
+        raise Http404(f"Nobody can {act} a {what}.")
+    if not request.user.has_perm(chosen.permission):
+        raise PermissionDenied
+    found = find(id)
+    name = str(found)
+    done = chosen.do([found.pk])
+    messages.success(request, f"{name}: {chosen.done if done else chosen.undone}")
+    return redirect(f"{what}s") if chosen.leaves else redirect(what, id=id)
