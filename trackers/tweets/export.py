@@ -13,7 +13,7 @@ from psycopg import sql
 
 from trackers.tweets.history import EVERY_RUN
 from trackers.tweets.models import METRICS
-from tweetwatch.database import cursor
+from tweetwatch.database import Cursor, cursor
 
 Format = Literal["jsonl", "csv"]
 BLOCK = 64 * 1024
@@ -27,7 +27,18 @@ SAMPLES = f"""
     FROM ({EVERY_RUN}) AS run
     WHERE {{chosen}}
 """
-SAMPLES_IN_ORDER = SAMPLES + " ORDER BY run.tweet_id, run.taken_at"
+MEMBER = "',\"{0}\":', coalesce({0}::text, 'null')"
+# Put together here, since there is nothing in it to escape: row_to_json takes 1.4 times as long.
+SAMPLE_LINES = f"""
+    SELECT concat('{{{{"tweet_id":"', tweet_id, '","taken_at":"', {ISO.format("taken_at")},
+                  '","measured_until":"', {ISO.format("measured_until")},
+                  '","measurements":', measurements,
+                  {", ".join(MEMBER.format(metric) for metric in METRICS)},
+                  '}}}}')
+    FROM ({EVERY_RUN}) AS run
+    WHERE {{chosen}}
+"""
+IN_ORDER = " ORDER BY run.tweet_id, run.taken_at"
 
 TWEETS = f"""
     SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
@@ -48,26 +59,34 @@ GUARDED_TWEETS = TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",")
     "t.came_from,", GUARD.format("t.came_from", "came_from") + ","
 )
 
+TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEETS}) rows"
+
 
 def export_samples(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
     """Every sample of these tweets by tweet and time; of all tweets, in no order, without ids."""
-    return lines(SAMPLES_IN_ORDER if ids else SAMPLES, "tweet_id", ids, format)
+    query = SAMPLES if format == "csv" else SAMPLE_LINES
+    return lines(query + IN_ORDER if ids else query, "run.tweet_id", ids, format)
 
 
 def export_tweets(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
     """These tweets, or all, with their newest figures."""
-    return lines(GUARDED_TWEETS if format == "csv" else TWEETS, "t.id", ids, format)
+    return lines(GUARDED_TWEETS if format == "csv" else TWEET_LINES, "t.id", ids, format)
 
 
 def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
     """Blocks of whole lines. Takes a read-only transaction for as long as it is read."""
     chosen = sql.SQL("true")
     if ids:
-        name = sql.SQL("run.tweet_id" if column == "tweet_id" else column)
-        chosen = sql.SQL("{} = ANY({})").format(name, sql.Literal(list(ids)))  # type: ignore[assignment]
+        chosen = sql.SQL("{} = ANY({})").format(sql.SQL(column), sql.Literal(list(ids)))  # type: ignore[assignment]
     rows = sql.SQL(query).format(chosen=chosen)
     copy = COPY[format].format(rows=rows)
-    with transaction.atomic(), cursor() as db, db.copy(copy) as stream:
+    with transaction.atomic(), cursor() as db:
+        db.execute(IN_PARALLEL)
+        yield from blocks(db, copy)
+
+
+def blocks(db: Cursor, copy: sql.Composed) -> Iterator[bytes]:
+    with db.copy(copy) as stream:
         block = bytearray()
         for line in stream:
             block += line
@@ -78,12 +97,16 @@ def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterat
             yield bytes(block)
 
 
+# The planner takes the making of a line for nearly free and the passing of it for dear, and it is
+# the other way round: with this it lets several processes make the lines of a large export.
+IN_PARALLEL = """
+    SELECT set_config('parallel_tuple_cost', '0', true),
+           set_config('parallel_setup_cost', '0', true)
+"""
+
 COPY = {
     "csv": sql.SQL("COPY ({rows}) TO STDOUT (FORMAT csv, HEADER)"),
-    # row_to_json has no backslash of its own to double: CSV with quote and delimiter that JSON
-    # never holds leaves each line as it is.
-    "jsonl": sql.SQL(
-        "COPY (SELECT row_to_json(rows) FROM ({rows}) rows) TO STDOUT "
-        "(FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"
-    ),
+    # JSON has no backslash to double: CSV with a quote and a delimiter that it never holds leaves
+    # each line as it is.
+    "jsonl": sql.SQL("COPY ({rows}) TO STDOUT (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"),
 }

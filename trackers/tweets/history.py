@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import repeat
+from operator import itemgetter
 from typing import NamedTuple
 
 from tweetwatch.database import cursor
@@ -27,7 +29,7 @@ class Run(NamedTuple):
     impressions: int | None
 
 
-# All samples of all tweets; a condition on tweet_id reaches each of the three branches.
+# All samples of all tweets, a row each; a condition on tweet_id reaches each of the three branches.
 EVERY_RUN = """
     SELECT tweet_id, taken_at, measured_until, measurements,
            retweets, replies, likes, quotes, bookmarks, impressions
@@ -46,10 +48,26 @@ EVERY_RUN = """
     FROM trackers_tweet WHERE measurements > 0
 """
 
-HISTORY = f"""
-    SELECT * FROM ({EVERY_RUN}) AS run
-    WHERE tweet_id = ANY(%(ids)s::bigint[])
-    ORDER BY tweet_id, taken_at
+# Arrays, packed ones as they lie there and one more of what is not packed yet: ten thousand samples
+# come in half the time that as many rows take.
+HISTORY = """
+    SELECT tweet_id, taken_at, measured_until, measurements,
+           retweets, replies, likes, quotes, bookmarks, impressions
+    FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])
+    UNION ALL
+    SELECT tweet_id, array_agg(taken_at), array_agg(measured_until), array_agg(measurements),
+           array_agg(retweets), array_agg(replies), array_agg(likes),
+           array_agg(quotes), array_agg(bookmarks), array_agg(impressions)
+    FROM (
+        SELECT tweet_id, taken_at, measured_until, measurements,
+               retweets, replies, likes, quotes, bookmarks, impressions
+        FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])
+        UNION ALL
+        SELECT id, taken_at, measured_until, measurements,
+               retweets, replies, likes, quotes, bookmarks, impressions
+        FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND measurements > 0
+    ) AS recent
+    GROUP BY tweet_id
 """
 
 
@@ -62,4 +80,9 @@ def histories(tweet_ids: Iterable[int]) -> list[Run]:
     """The samples of several tweets, by tweet and time."""
     with cursor() as db:
         db.execute(HISTORY, {"ids": list(tweet_ids)}, binary=True)
-        return list(map(Run._make, db.fetchall()))
+        stretches = db.fetchall()
+    runs: list[Run] = []
+    for tweet_id, *columns in stretches:
+        runs.extend(map(Run._make, zip(repeat(tweet_id), *columns, strict=False)))
+    runs.sort(key=itemgetter(0, 1))
+    return runs

@@ -1,0 +1,102 @@
+"""What `export` prints is the history, in lines that any reader takes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import TweetFactory, figures
+from trackers.tweets import pack, partitions
+from trackers.tweets.export import export_samples, export_tweets
+from trackers.tweets.history import histories
+from trackers.tweets.models import METRICS, TweetText
+from trackers.tweets.record import Measured, record
+
+pytestmark = pytest.mark.django_db
+
+NOW = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+IDS = [1500000000000000001, 1500000000000000002]
+
+
+def write(id, at, likes, **more):
+    record([Measured(id, at, figures(likes, **more), timedelta(days=1))])
+
+
+@pytest.fixture
+def measured():
+    """Two tweets whose samples are packed, in rows, and on their own rows; one never measured."""
+    partitions.make_ahead(now=NOW)
+    for id in IDS:
+        TweetFactory(id=id)
+        for n in range(30):
+            write(id, NOW + n * HOUR + timedelta(microseconds=n), n, quotes=None, bookmarks=n)
+    TweetFactory(id=7)
+    pack.pack(now=NOW + 30 * HOUR)
+
+
+def read(format, export=export_samples, ids=()):
+    text = b"".join(export(list(ids), format=format)).decode()
+    if format == "jsonl":
+        return [json.loads(line) for line in text.splitlines()]
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def told(run):
+    """A run as an export tells it."""
+    counts = {metric: getattr(run, metric) for metric in METRICS}
+    times = (f"{at:%Y-%m-%dT%H:%M:%S.%f}Z" for at in (run.taken_at, run.measured_until))
+    taken_at, until = times
+    return {
+        **{"tweet_id": str(run.tweet_id), "taken_at": taken_at, "measured_until": until},
+        **{"measurements": run.measurements, **counts},
+    }
+
+
+def test_samples_are_the_history_by_tweet_and_time(measured):
+    rows = read("jsonl", ids=IDS)
+
+    assert rows == [told(run) for run in histories(IDS)]
+    assert len(rows) == 60
+    assert {row["quotes"] for row in rows} == {None}
+    assert list(rows[0]) == ["tweet_id", "taken_at", "measured_until", "measurements", *METRICS]
+
+
+def test_all_samples_are_those_of_every_tweet(measured):
+    rows = read("jsonl")
+
+    assert sorted(rows, key=str) == sorted(read("jsonl", ids=IDS), key=str)
+
+
+def test_csv_tells_the_same(measured):
+    def as_text(row):
+        return {name: "" if value is None else str(value) for name, value in row.items()}
+
+    assert read("csv", ids=IDS) == [as_text(row) for row in read("jsonl", ids=IDS)]
+
+
+def test_nothing_tracked_is_nothing_but_a_header():
+    assert read("jsonl") == read("jsonl", export_tweets) == []
+    assert b"".join(export_samples([], format="csv")).startswith(b"tweet_id,taken_at,")
+
+
+def test_a_text_with_anything_in_it_comes_back_as_it_was(measured):
+    text = 'a "quote", a \\ backslash,\na line\tand \x01\x02 👩‍🚀'
+    TweetText.objects.create(tweet_id=IDS[0], text=text, lang="en")
+
+    for format in ("jsonl", "csv"):
+        [row] = read(format, export_tweets, ids=IDS[:1])
+        assert (row["tweet_id"], row["text"]) == (str(IDS[0]), text)
+
+
+def test_a_formula_is_a_text_to_a_spreadsheet(measured):
+    TweetText.objects.create(tweet_id=IDS[0], text='=HYPERLINK("http://evil")', lang="en")
+
+    [in_csv] = read("csv", export_tweets, ids=IDS[:1])
+    [in_json] = read("jsonl", export_tweets, ids=IDS[:1])
+
+    assert in_csv["text"] == "'" + in_json["text"]
