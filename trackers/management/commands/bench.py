@@ -55,7 +55,9 @@ class Command(BaseCommand):
             for name, measures in registry.measures().items():
                 self.stdout.write(f"{name:10} {measures}")
             return
-        signal.signal(signal.SIGTERM, interrupt)
+        # SIGINT too: a shell without job control lets what it starts in the background ignore it.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, interrupt)
         wanted = self.wanted(options["name"], registry.names())
         size = registry.Size(
             scale=options["minutes"] / FULL_LENGTH,
