@@ -1,0 +1,15 @@
+"""What a worker has in memory for itself: what was there before the fork stays shared."""
+
+from __future__ import annotations
+
+import re
+
+from tests.jobs.cluster.running import poll
+
+
+def test_looking_for_garbage_copies_nothing_of_what_the_workers_share(cluster):
+    word = cluster.enqueue("collect")
+    assert poll(lambda: word in cluster.noted()), cluster.said()
+
+    [grew] = re.findall(rf"{word} grew by (-?\d+)", "\n".join(cluster.noted()))
+    assert int(grew) < 5_000_000
