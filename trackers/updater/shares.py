@@ -64,14 +64,15 @@ def share_out(
     # The newest first, so that within a batch too the oldest are those that wait.
     for id in sorted(ids, reverse=True):
         tweet = known.get(id, NOTHING)
-        # One that was never looked up is as old as its id.
-        age = now - (tweet.created_at or born_at(id))
         home = shares.get(tweet.paid_by) if tweet.paid_by is not None else None
         if home and home.purse.requests < 1 and free:
             home = None
         if home and tweet.paid_on == home.purse.day:
             home.paid.append(id)
-        elif share := payer(home, shares.values(), age):
+            continue
+        # One that was never looked up is as old as its id.
+        age = now - (tweet.created_at or born_at(id))
+        if share := payer(home, shares.values(), age):
             share.unpaid.append(Unpaid(id, share.purse.floor(age)))
         else:
             waiting.append(id)

@@ -68,8 +68,14 @@ def encrypt(secrets: Mapping[str, str]) -> str:
 
 def decrypt(token: str) -> Secrets:
     """What a stored token holds; SecretUnreadableError when none of FIELD_KEYS opens it."""
+    return opened(tuple(settings.FIELD_KEYS), token)
+
+
+# Each batch asks with a credential, and to open it anew takes as long as three statements.
+@lru_cache(maxsize=64)
+def opened(keys: tuple[str, ...], token: str) -> Secrets:
     try:
-        plain = fernet(tuple(settings.FIELD_KEYS)).decrypt(token.encode())
+        plain = fernet(keys).decrypt(token.encode())
     except InvalidToken:
         raise SecretUnreadableError from None
     return Secrets(json.loads(plain))
