@@ -7,14 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import islice
 
 from tests.benchmarks import cpu, loading, measuring
 from tests.benchmarks.database import Database
 from tests.benchmarks.measuring import NOW, Rate
-from tests.benchmarks.processes import World, cluster
+from tests.benchmarks.processes import SEED, World, cluster
 from tests.benchmarks.workshop import Workshop
+from trackers.fakex.ids import Ids
 from trackers.xapi import client
-from trackers.xapi.line import line_for
+from trackers.xapi.line import Line, line_for
 from trackers.xapi.models import Credential
 
 # So many calls of tweepy, or as many as fit into these seconds, tell what one costs.
@@ -89,12 +91,19 @@ def stretch(
     )
 
 
+def make_ready(x: World) -> None:
+    """Have the fake write every tweet once: what that takes of the machine, X takes of its own."""
+    line = line_of_the_bench(x)
+    ids = Ids(seed=SEED, tweets=x.tweets, start_ms=x.start_ms)
+    every = ids.between(0, x.tweets)
+    while batch := list(islice(every, 100)):
+        client.ask_v2(line, batch)
+
+
 def tweepy_call(x: World) -> tuple[float, int]:
     """CPU microseconds a tweet of a request for 100 through tweepy, without parsing; how many."""
-    secrets = {"bearer_token": "a-token-of-the-bench"}
-    credential = Credential(name="calibration", kind="bearer", api="v2", secrets=secrets)
+    line = line_of_the_bench(x)
     ids = [int(id) for id in x.tell("GET", "ids?limit=100")["ids"]]
-    line = line_for(credential, x.url, timedelta(seconds=10))
     client.ask_v2(line, ids)
     used, begun, calls = time.process_time(), time.monotonic(), 0
     while calls < CALLS and time.monotonic() - begun < CALLING:
@@ -102,3 +111,9 @@ def tweepy_call(x: World) -> tuple[float, int]:
         calls += 1
     used = time.process_time() - used
     return used / calls / len(ids) * 1e6, (calls + 1) * len(ids)
+
+
+def line_of_the_bench(x: World) -> Line:
+    secrets = {"bearer_token": "a-token-of-the-bench"}
+    credential = Credential(name="calibration", kind="bearer", api="v2", secrets=secrets)
+    return line_for(credential, x.url, timedelta(seconds=10))

@@ -97,8 +97,9 @@ def world(processes: Processes, *, tweets: int, latency_ms: float = 0) -> Iterat
     port, start_ms = free_port(), int(time.time() * 1000)
     options = {"port": port, "seed": SEED, "tweets": tweets, "start": start_ms}
     flags = [f"--{name}={value}" for name, value in options.items()]
-    # Held ready, all of them: what is measured here is not the fake.
-    flags.append(f"--keep={tweets + 1000}")
+    # Held ready, all of them: what is measured here is not the fake. Twice as many, since it lets
+    # go of the half that was not asked for lately.
+    flags.append(f"--keep={2 * tweets + 1000}")
     command = [MANAGE, "fakex", *flags]
     with processes.running("fakex", command, env=dict(os.environ)) as child:
         wait_until(

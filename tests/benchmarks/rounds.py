@@ -46,6 +46,8 @@ def run(names: Collection[str], shop: Workshop) -> Result:
     rounds = Rounds(shop)
     with ExitStack() as stack:
         x = stack.enter_context(world(shop.processes, tweets=shop.size.many(TRACKED)))
+        shop.say(f"the fake X writes its {x.tweets:,} tweets")
+        pipeline.make_ready(x)
         shop.say(f"loading {x.tweets:,} tweets for each of {', '.join(names)}")
         turns = {name: TURNS[name](rounds, stack, x) for name in CONTENDERS if name in names}
         count = 1 if shop.size.is_smoke else ROUNDS
