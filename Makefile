@@ -28,7 +28,7 @@ demo: .venv/made .env
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone"
-	$(BIN)/python -m pytest -m alone
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m alone
 
 chaos: .venv/made-dev .env
 	$(BIN)/python -m tests.chaos

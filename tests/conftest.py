@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
+import hypothesis
 import psutil
 import psycopg
 import pytest
@@ -21,6 +22,14 @@ from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
 from psycopg import sql
+
+from tests.firewall import DroppingPort
+
+# How long an input takes to make says how busy the machine is, and nothing of what is tested.
+hypothesis.settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("busy")
 
 PROJECT = Path(__file__).resolve().parents[1]
 OURS = f"test_tweetwatch_{os.getpid()}"
@@ -110,7 +119,8 @@ def fresh_database(django_db_setup, django_db_blocker):
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
     """The long ones first: side by side, one that begins last would be waited for."""
-    items.sort(key=lambda item: item.path.parts[len(PROJECT.parts) + 1] not in ("flows", "pages"))
+    long = ("benchmarks", "chaos", "flows", "pages")
+    items.sort(key=lambda item: item.path.parts[len(PROJECT.parts) + 1] not in long)
 
 
 class FakeX:
@@ -123,7 +133,7 @@ class FakeX:
 
     def tell(self, method, path, json=None):
         reply = self.session.request(
-            method, f"{self.url}/_fake/{path.removeprefix('/_fake/')}", json=json, timeout=10
+            method, f"{self.url}/_fake/{path.removeprefix('/_fake/')}", json=json, timeout=60
         )
         reply.raise_for_status()
         return reply.json()
@@ -146,8 +156,8 @@ class FakeX:
         return self.get("log")["entries"]
 
     def reset(self):
-        subjects = ("faults", "credentials", "tweets", "authors", "limits", "posts", "lists", "log")
-        for subject in (*subjects, "stream"):
+        subjects = ("faults", "credentials", "tweets", "said", "authors", "limits", "posts")
+        for subject in (*subjects, "lists", "log", "stream", "connections"):
             self.delete(subject)
         many = {"token": 1_000_000, "app": 1_000_000, "window": 900}
         endpoints = (
@@ -164,8 +174,17 @@ class FakeX:
         self.put("credentials", {"strict": False})
         self.put("latency", {"ms": 0})
         self.put("log", {"detail": "full"})
-        self.put("world", {"engagement": "natural", "search_newest_s": 30, "search_end_s": 10})
+        self.put("world", {"engagement": "natural", "old_versions": "newest"})
+        self.put("world", {"search_newest_s": 30, "search_end_s": 10})
         self.put("clock", {"ahead_s": 0})
+
+
+@pytest.fixture
+def firewall():
+    """A port where whoever connects hears nothing."""
+    port = DroppingPort()
+    yield port
+    port.close()
 
 
 @pytest.fixture(scope="session")

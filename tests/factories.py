@@ -7,12 +7,13 @@ from datetime import UTC, datetime, timedelta
 import factory
 from django.utils import timezone
 
+from tests import queues
+from trackers.credentials.models import Credential
+from trackers.money.projects import App, Project
 from trackers.schedule.models import Interval
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from trackers.xapi.answers import Figures, Post
-from trackers.xapi.models import Credential
-from trackers.xapi.projects import App, Project
 from trackers.xapi.secrets import Secrets
 
 TWEPOCH = datetime(2010, 11, 4, 1, 42, 54, 657000, tzinfo=UTC)
@@ -43,6 +44,10 @@ class TweetFactory(factory.django.DjangoModelFactory):
 class TweetUpdateFactory(factory.django.DjangoModelFactory):
     class Meta:
         model = TweetUpdate
+
+    @classmethod
+    def _create(cls, model, **row):
+        return queues.put(model, **row)
 
     key = factory.Sequence(lambda n: 1000 + n)
     due_at = factory.LazyFunction(timezone.now)

@@ -1,8 +1,20 @@
 from __future__ import annotations
 
+from importlib import import_module
+
 from django.apps import AppConfig
+from django.conf import settings
 
 
 class TrackersConfig(AppConfig):
     name = "trackers"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        # They register themselves.
+        import_module("tweetwatch.checks")
+        import_module("trackers.jobs.checks")
+        import_module("trackers.credentials.checks")
+        import_module("trackers.timelines.leaving")
+        way = import_module("trackers.xapi.wire.way")
+        way.use(way.Way(settings.X_PROXY, settings.X_CA_FILE))

@@ -2,39 +2,114 @@
 
 from __future__ import annotations
 
-from trackers.ingest.imports import Import, ImportJob, ImportPart, RejectedLine
-from trackers.ingest.models import Gap, Source, SourcePoll, SourceTweet, Stream
-from trackers.jobs.models import Namespace, Tally, Worker
-from trackers.schedule.models import Interval
-from trackers.tweets.models import Author, PackedSamples, Sample, Tweet, TweetText
-from trackers.updater.models import IsolatedTweet, TweetUpdate
-from trackers.xapi.models import Credential, Window
-from trackers.xapi.projects import App, Project, Spending
+from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
+from trackers.credentials.models import Credential, Window
+from trackers.dashboards.columns.models import Column
+from trackers.events.models import (
+    Attempt,
+    BusToken,
+    EventBatch,
+    Subscriber,
+    SubscriberState,
+    Subscription,
+)
+from trackers.ingest.sources.imports import (
+    Import,
+    ImportBucket,
+    ImportJob,
+    ImportPart,
+    RejectedLine,
+)
+from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
+from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
+from trackers.milestones.models import Crossing, Milestone
+from trackers.money.projects import App, Project, Spending
+from trackers.outbox.models import Event, Staged, Topic
+from trackers.schedule.models import Interval, Replanning, TweetCensus
+from trackers.timelines.homes import (
+    Feed,
+    FeedMark,
+    FeedReads,
+    FeedRebuild,
+    FeedSettings,
+    RebuildBucket,
+    SizedBucket,
+    TimedBucket,
+)
+from trackers.timelines.models import Follow, Timeline, TimelineEntry, Watcher
+from trackers.tokens.models import ApiToken, FeedAddress, FeedState
+from trackers.tweets.models import (
+    Author,
+    PackedSamples,
+    Sample,
+    Tweet,
+    TweetText,
+    TweetVersion,
+)
+from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
+    "ApiToken",
     "App",
+    "Arrival",
+    "Attempt",
     "Author",
+    "BusToken",
+    "Column",
     "Credential",
+    "Crossing",
+    "DeliveryBucket",
+    "Event",
+    "EventBatch",
+    "Feed",
+    "FeedAddress",
+    "FeedMark",
+    "FeedReads",
+    "FeedRebuild",
+    "FeedSettings",
+    "FeedState",
+    "Follow",
     "Gap",
     "Import",
+    "ImportBucket",
     "ImportJob",
     "ImportPart",
     "Interval",
     "IsolatedTweet",
+    "Milestone",
     "Namespace",
+    "Origin",
     "PackedSamples",
+    "PollBucket",
     "Project",
+    "QueueFigures",
+    "RebuildBucket",
     "RejectedLine",
+    "Replanning",
     "Sample",
+    "SizedBucket",
     "Source",
     "SourcePoll",
     "SourceTweet",
     "Spending",
+    "Staged",
     "Stream",
+    "Subscriber",
+    "SubscriberState",
+    "Subscription",
     "Tally",
+    "TimedBucket",
+    "Timeline",
+    "TimelineDelivery",
+    "TimelineEntry",
+    "Topic",
     "Tweet",
+    "TweetBucket",
+    "TweetCensus",
     "TweetText",
     "TweetUpdate",
+    "TweetVersion",
+    "Watcher",
     "Window",
     "Worker",
 ]

@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
 
 import psycopg
-from django.db import connection
+from django.db import InterfaceError, InternalError, OperationalError, connection
 from psycopg.types.datetime import TimestamptzLoader
 
 Cursor = psycopg.Cursor[tuple[Any, ...]]
+T = TypeVar("T")
+
+# The database is away, overloaded, or read-only: after a while it is there again.
+LOST = (OperationalError, InterfaceError, InternalError)
 
 
 class Idle(threading.local):
@@ -89,3 +96,37 @@ def array(values: Iterable[float | str | None]) -> str:
     A tenth of what psycopg takes to adapt a list element by element. Not for free text.
     """
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseClock:
+    """The database's time as it told it, and by our monotonic clock since.
+
+    `asked_at`: time.monotonic() before it was asked, so that this clock is never behind.
+    """
+
+    told: datetime
+    asked_at: float
+
+    def now(self) -> datetime:
+        return self.told + timedelta(seconds=time.monotonic() - self.asked_at)
+
+    def monotonic_at(self, when: datetime) -> float:
+        """What time.monotonic() says at that time, or a little before it."""
+        return self.asked_at + (when - self.told).total_seconds()
+
+
+def persist(act: Callable[[], T], *, until: float) -> T:
+    """Do it, and again when the database went away, chose us in a deadlock or is read-only.
+
+    Until time.monotonic() is `until`; then the last error is raised. What was committed before its
+    connection broke must be fenced against being done twice.
+    """
+    while True:
+        try:
+            return act()
+        except LOST:
+            if connection.in_atomic_block or time.monotonic() > until:
+                raise
+            connection.close()
+            time.sleep(0.2)

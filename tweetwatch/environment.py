@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import re
+import ssl
 from datetime import timedelta
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
 from typing import NoReturn
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
+from tweetwatch.proxy import Proxy, is_loopback
+
+# Without these nothing starts, so that where they are set a file is not needed.
+NEEDED = ("SECRET_KEY", "FIELD_KEYS")
 DECADE = 10.0 * 365 * 86400
 HOW_TO_SIGN = (
     "make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))' "
@@ -20,6 +29,47 @@ HOW_TO_ENCRYPT = (
     "print(Fernet.generate_key().decode())' "
     "(`make` writes a .env with fresh keys when there is none)"
 )
+
+
+def refuse_other_systems(system: str) -> None:
+    if system != "linux":
+        raise ImproperlyConfigured(
+            f"tweetwatch runs on Linux alone, and this is {system}: it asks the kernel to end a "
+            "process with its parent (prctl), and reads /proc. Run it in a Linux container or "
+            "virtual machine."
+        )
+
+
+def read(path: Path) -> None:
+    """Take from the file what the environment does not say; where there is none, that is all."""
+    fault = why_unreadable(path)
+    if fault and not all(os.environ.get(name) for name in NEEDED):
+        raise ImproperlyConfigured(
+            f"{fault}, and {' and '.join(NEEDED)} are not in the environment either. "
+            "Make it this user's own (chown, chmod 600), or run as the user whose it is."
+        )
+    if not fault:
+        environ.Env.read_env(path)
+
+
+def why_unreadable(path: Path) -> str:
+    """Empty for a file that can be read, and where there is none."""
+    try:
+        with path.open("rb"):
+            return ""
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return f"{path} cannot be read by the user {user_name()} ({error.strerror})"
+
+
+def user_name() -> str:
+    import pwd  # Not on every system, and where it is missing that has to be said first.
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
 
 def refuse(name: str, fault: str, how: str) -> NoReturn:
@@ -57,6 +107,15 @@ def metrics_key(env: environ.Env) -> str:
     return key
 
 
+def bus_root_token(env: environ.Env) -> str:
+    """Who brings it is root on the bus; "" for nobody is."""
+    token: str = env.str("BUS_ROOT_TOKEN", default="").strip()
+    if token and not re.fullmatch(r"[!-9;-~]+", token):
+        how = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
+        refuse("BUS_ROOT_TOKEN", "has a colon, a blank, or a character beyond ASCII", how)
+    return token
+
+
 def truth(env: environ.Env, name: str, *, default: bool) -> bool:
     text: str = env.str(name, default="true" if default else "false").strip().lower()
     if text not in {"true", "false", "1", "0", "yes", "no", "on", "off"}:
@@ -88,14 +147,89 @@ def seconds(
     return timedelta(seconds=value)
 
 
-def base_url(env: environ.Env, name: str) -> str:
-    """An http(s) address without path, query or password; empty when unset."""
+def bounds(env: environ.Env, name: str, *, default: str) -> list[tuple[str, int, int]]:
+    """`[PREFIX=]LOWER/UPPER`, comma separated; the last one has no prefix, and is for the rest."""
+    text: str = env.str(name, default=default)
+    how = f"{name}=user:=3200/3300,{default}"
+    found = []
+    for rule in text.split(","):
+        prefix, _, pair = rule.strip().rpartition("=")
+        lower, _, upper = pair.partition("/")
+        if not (lower.isdecimal() and upper.isdecimal()):
+            refuse(name, f"has {rule.strip()!r}, which is not LOWER/UPPER of a prefix", how)
+        if not 1 <= int(lower) <= int(upper) <= 1_000_000:
+            refuse(name, f"has {pair!r}, which does not go up from 1, to a million at most", how)
+        found.append((prefix, int(lower), int(upper)))
+    if [prefix == "" for prefix, _, _ in found] != [False] * (len(found) - 1) + [True]:
+        refuse(name, "has not exactly one bound without a prefix, as its last", how)
+    return found
+
+
+def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
+    """Networks such as 10.1.0.0/16 or fd00::/8, comma separated; a single address is one too."""
+    texts = [text.strip() for text in env.str(name, default="").split(",")]
+    found = []
+    for text in filter(None, texts):
+        try:
+            found.append(ip_network(text))
+        except ValueError as error:
+            refuse(
+                name, f"has {text!r}, which is no network ({error})", f"{name}=10.1.0.0/16,fd00::/8"
+            )
+    return tuple(found)
+
+
+def base_url(env: environ.Env, name: str, *, such_as: str = "https://api.x.com") -> str:
+    """An https address without path, query or password; http on this machine; empty when unset."""
     text: str = env.str(name, default="").strip().rstrip("/")
     if not text:
         return ""
     if not is_base_url(text):
-        refuse(name, "is not an address such as http://127.0.0.1:9100", f"{name}=https://api.x.com")
+        refuse(name, "is not an address such as http://127.0.0.1:9100", f"{name}={such_as}")
+    parts = urlsplit(text)
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        fault = "is http:// to another machine, which would send keys and tokens in clear"
+        refuse(name, fault, f"{name}={such_as}")
     return text
+
+
+def proxy(env: environ.Env, name: str) -> Proxy | None:
+    """http://[user:password@]host:port of a proxy that opens tunnels; None when unset."""
+    text: str = env.str(name, default="").strip()
+    if not text:
+        return None
+    how = f"{name}=http://user:password@host:port (@ in a password is %40, / is %2F, % is %25)"
+    if not text.lower().startswith("http://"):
+        refuse(name, "does not begin with http:// (no other kind of proxy is supported)", how)
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    # Outside of the except: its text may hold a part of the password.
+    if not host or not port or parts.path not in ("", "/") or parts.query or parts.fragment:
+        refuse(name, "is not the address of a proxy, with its port", how)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not (user + password).isprintable() or (password and not user):
+        refuse(name, "has control characters, or a password without a user name", how)
+    return Proxy(host, port, user, password)
+
+
+def ca_file(env: environ.Env, name: str) -> str:
+    """The path of a file of certificates (PEM); empty when unset."""
+    text: str = env.str(name, default="").strip()
+    if not text:
+        return ""
+    path, how = Path(text).absolute(), f"{name}=/etc/ssl/certs/our-company.pem"
+    try:
+        path.read_bytes()
+    except OSError as error:
+        refuse(name, f"cannot be read ({path}: {error.strerror})", how)
+    try:
+        ssl.create_default_context(cafile=path)
+    except ssl.SSLError:
+        refuse(name, f"holds no certificate in the form of PEM ({path})", how)
+    return str(path)
 
 
 def is_base_url(text: str) -> bool:

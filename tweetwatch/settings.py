@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,15 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch import environment
+from tweetwatch import environment, secret_paths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
+environment.refuse_other_systems(sys.platform)
+
+ENV_FILE = BASE_DIR / ".env"
+environment.read(ENV_FILE)
 env = environ.Env()
-environ.Env.read_env(BASE_DIR / ".env")
 
 # Keys and hosts
 
@@ -28,7 +32,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # X
 
 X_API_BASE_URL = environment.base_url(env, "X_API_BASE_URL")
-# A reservation in a window ends after 90 s (trackers.xapi.windows), so no request lasts longer.
+X_PROXY = environment.proxy(env, "X_PROXY")
+X_CA_FILE = environment.ca_file(env, "X_CA_FILE")
+# A reservation in a window ends after 90 s (`credentials.windows`), so no request lasts longer.
 REQUEST_TIMEOUT = environment.seconds(env, "REQUEST_TIMEOUT", default=15, least=0.1, most=60)
 TASK_TIMEOUT = environment.number(env, "TASK_TIMEOUT", default=30, least=1, most=3600)
 if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
@@ -40,6 +46,9 @@ if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
 # The filtered stream (manage.py stream)
 
 STREAM_SILENCE = environment.seconds(env, "STREAM_SILENCE", default=21, least=0.2, most=300)
+STREAM_RULES_EVERY = environment.seconds(
+    env, "STREAM_RULES_EVERY", default=120, least=1, most=86_400
+)
 STREAM_LATE_BY = environment.seconds(env, "STREAM_LATE_BY", default=60, most=86_400)
 STREAM_ACTS_AFTER = environment.seconds(env, "STREAM_ACTS_AFTER", default=20, most=3600)
 
@@ -60,6 +69,47 @@ OVERLAP_DEPTH = environment.seconds(env, "OVERLAP_DEPTH", default=3600, least=1,
 OVERLAP_WEEKLY_DEPTH = environment.seconds(
     env, "OVERLAP_WEEKLY_DEPTH", default=86400, least=1, most=518_400
 )
+
+# Timelines: how long they get (trackers/timelines/bounds.py), and what is kept of them
+
+TIMELINE_BOUNDS = environment.bounds(env, "TIMELINE_BOUNDS", default="800/850")
+TIMELINE_IDLE_DAYS = environment.number(env, "TIMELINE_IDLE_DAYS", default=21, least=1, most=36500)
+TIMELINE_TOMBSTONE_DAYS = environment.number(
+    env, "TIMELINE_TOMBSTONE_DAYS", default=90, least=1, most=36500
+)
+TIMELINE_METADATA_BYTES = environment.number(
+    env, "TIMELINE_METADATA_BYTES", default=4096, least=0, most=1_000_000
+)
+
+# The event bus: where programs find this installation, how long a delivery may take, and which
+# addresses may be called (trackers/events/egress.py)
+
+PUBLIC_URL = (
+    environment.base_url(env, "PUBLIC_URL", such_as="https://watch.example") or "https://localhost"
+)
+BUS_CONNECT_TIMEOUT = environment.seconds(env, "BUS_CONNECT_TIMEOUT", default=2, least=0.1, most=60)
+BUS_TOTAL_TIMEOUT = environment.seconds(env, "BUS_TOTAL_TIMEOUT", default=20, least=0.1, most=300)
+BUS_BACKOFF_MOST = environment.seconds(env, "BUS_BACKOFF_MOST", default=60, least=0.1, most=86_400)
+BUS_SCRUB_AFTER = environment.seconds(env, "BUS_SCRUB_AFTER", default=60, least=1, most=3600)
+if BUS_SCRUB_AFTER.total_seconds() < BUS_TOTAL_TIMEOUT.total_seconds() + 1:
+    raise ImproperlyConfigured(
+        f"BUS_SCRUB_AFTER ({BUS_SCRUB_AFTER.total_seconds():g} s) must be a second longer than "
+        f"BUS_TOTAL_TIMEOUT ({BUS_TOTAL_TIMEOUT.total_seconds():g} s), or what is on its way would "
+        "be sent twice."
+    )
+BUS_STORAGE_MOST = environment.number(
+    env, "BUS_STORAGE_MOST", default=1_000_000_000, least=1_000_000, most=10**15
+)
+BUS_DISABLE_AFTER = environment.seconds(
+    env, "BUS_DISABLE_AFTER", default=432_000, least=60, most=31_536_000
+)
+EGRESS_ALLOW = environment.networks(env, "EGRESS_ALLOW")
+EGRESS_PLAIN_HTTP = environment.truth(env, "EGRESS_PLAIN_HTTP", default=False)
+EGRESS_CA_FILE = environment.ca_file(env, "EGRESS_CA_FILE")
+# Its HTTP API (manage.py bus)
+BUS_ROOT_TOKEN = environment.bus_root_token(env)
+BUS_DATA_MOST = environment.number(env, "BUS_DATA_MOST", default=512, least=0, most=65_536)
+BUS_SCALE_ABOVE = environment.number(env, "BUS_SCALE_ABOVE", default=100, least=1, most=1_000_000)
 
 # Database
 
@@ -230,10 +280,11 @@ CONTENT_SECURITY_POLICY = {
 # Logging: a line per batch of ours; theirs only when something is wrong.
 # tweepy writes bearer tokens at DEBUG, so its level is pinned here whatever LOG_LEVEL says.
 
+secret_paths.keep_out_of_logs()
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
     environment.refuse("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {

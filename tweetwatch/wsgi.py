@@ -5,12 +5,19 @@ And it alone has a limit to what a statement may take, since somebody waits for 
 
 from __future__ import annotations
 
+import logging
 import os
 
 from django.core.wsgi import get_wsgi_application
+
+from tweetwatch.checks import env_file_is_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = get_wsgi_application()
+
+# The checks of the commands do not run here.
+for warning in env_file_is_private():
+    logging.getLogger(__name__).warning("%s %s", warning.msg, warning.hint)

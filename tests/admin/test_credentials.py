@@ -8,7 +8,7 @@ from django.utils import timezone
 from tests.admin.conftest import act, said
 from tests.factories import CredentialFactory
 from trackers.admin.credentials import CredentialForm
-from trackers.xapi.models import Credential
+from trackers.credentials.models import Credential
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/credential/"

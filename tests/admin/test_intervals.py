@@ -5,11 +5,13 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from tests.admin.conftest import said
 from tests.factories import TweetFactory
-from trackers.schedule.models import Interval
+from tests.jobs.ordinary import enqueued, run_all
+from trackers.schedule.models import Interval, Replanning
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
@@ -78,13 +80,35 @@ def test_a_new_row_must_fit_among_the_others(staff):
     assert Interval.objects.filter(younger_than=timedelta(hours=2)).count() == 1
 
 
-def test_replan_moves_what_is_scheduled_and_brings_back_what_rests(staff):
+def test_the_workers_replan_what_is_scheduled_and_the_page_tells_how_far_they_are(staff):
     TweetFactory(measured=True)
 
     page = staff.post(f"{LIST}replan/", follow=True)
 
-    assert "1 resting tweets brought back" in said(page)[0]
+    assert "workers re-plan" in said(page)[0]
+    assert TweetUpdate.objects.count() == 0
+    assert "Re-planning, 0 % done" in page.content.decode()
+    run_all()
+    page = staff.get(LIST)
+    assert "0 next checks moved, 1 resting tweets brought back" in page.content.decode()
     assert TweetUpdate.objects.count() == 1
+
+
+def test_the_page_asks_for_a_cluster_when_nobody_goes_on(staff):
+    staff.post(f"{LIST}replan/")
+    assert "is a cluster running?" not in staff.get(LIST).content.decode()
+
+    Replanning.objects.update(touched_at="2026-01-01T00:00Z")
+
+    assert "is a cluster running?" in staff.get(LIST).content.decode()
+
+
+def test_nobody_replans_who_may_not_change_the_list(client):
+    client.force_login(User.objects.create_user("bob", is_staff=True))
+
+    client.post(f"{LIST}replan/")
+
+    assert not Replanning.objects.exists()
 
 
 def test_replan_is_a_post(staff):
@@ -106,6 +130,12 @@ def test_the_command_replaces_the_whole_list_and_keeps_known_jitter():
         (timedelta(hours=1), timedelta(seconds=30), 0.2, True),
         (timedelta(hours=2), timedelta(minutes=1), 0.05, True),
     ]
+
+
+def test_the_command_has_the_workers_replan():
+    interval("set", "60m=30s", "--replan")
+
+    assert enqueued() == [("trackers.tasks.go_on_replanning", 1)]
 
 
 def test_the_command_sets_one_jitter_for_all():

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 
+from tests import queues
 from tests.admin.conftest import act, said
 from tests.factories import id_born
-from trackers.ingest.models import Gap, Source, SourcePoll, Stream
+from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 
 pytestmark = pytest.mark.django_db
 SOURCES = "/admin/trackers/source/"
@@ -27,7 +28,7 @@ def filled(kind="account", of="@nasa", **changed):
 
 def source(of="nasa", **given):
     made = Source.objects.create(**{"kind": "account", "of": of, **given})
-    SourcePoll.objects.create(key=made.pk, due_at=now() + timedelta(minutes=5))
+    queues.put(SourcePoll, made.pk, now() + timedelta(minutes=5))
     return made
 
 

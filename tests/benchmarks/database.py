@@ -26,7 +26,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 OURS = f"bench_tweetwatch_{os.getpid()}"
 LEFTOVERS = "SELECT datname FROM pg_database WHERE datname ~ '^bench_tweetwatch_[0-9]+_'"
 CREDENTIAL = '{"bearer_token": "a-token-of-the-bench"}'
-MAKE_PARTITIONS = "from trackers.tasks import keep_house; keep_house()"
+MAKE_PARTITIONS = "from trackers.tasks import make_partitions; make_partitions()"
 
 
 def url_of(database: str) -> str:
@@ -71,9 +71,11 @@ class Database:
 
     @property
     def environment(self) -> dict[str, str]:
+        elsewhere = filter(None, [os.environ.get("PYTHONPATH")])
         return {
             **os.environ,
-            "PYTHONPATH": str(PROJECT),
+            # What it is compared with may be installed elsewhere.
+            "PYTHONPATH": os.pathsep.join([str(PROJECT), *elsewhere]),
             "LOG_LEVEL": "INFO",
             **dict(self.extra),
             "DATABASE_URL": self.url,

@@ -23,7 +23,7 @@ MARGIN = 2.0
 
 # Each due at a moment of its own within one interval from now on.
 SPREAD = """
-    UPDATE trackers_tweetupdate
+    UPDATE trackers_tweetbucket
     SET due_at = now() + interval '5 seconds' + random() * %s::interval, lease = NULL, attempts = 0
 """
 BUFFER_TTL = "SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_namespace"
@@ -52,7 +52,7 @@ def run(shop: Workshop) -> Result:
 def prepare(database: Database, interval: float) -> None:
     loading.every(database, f"{interval} seconds", jitter=0.05)
     database.sql(SPREAD, (f"{interval} seconds",))
-    database.sql("VACUUM (ANALYZE) trackers_tweetupdate")
+    database.sql("VACUUM (ANALYZE) trackers_tweetbucket")
 
 
 def result(lags: Lags, *, full: float, ttl: float) -> Result:

@@ -12,9 +12,10 @@ from typing import Any
 from tests.benchmarks.leak_naive import BEARER, PAGES
 from tests.benchmarks.leak_world import LIST, LISTINGS, TAG, SkewedTime, World
 from trackers import tasks
-from trackers.fakex.callers import fingerprint
+from trackers.fakex.account.callers import fingerprint
 from trackers.ingest.cursor import next_since_id
-from trackers.ingest.models import Source
+from trackers.ingest.sources import life
+from trackers.ingest.sources.models import Source
 from trackers.jobs import queue
 
 MILLISECOND = timedelta(milliseconds=1)
@@ -48,7 +49,7 @@ class Ours:
                 pages=100,
                 backfill=timedelta(hours=1),
             )
-            tasks.add_source(source)
+            life.add(source)
             self.ids[source.pk] = listing.kind
             self.leaked[listing.kind] = set()
             for purpose in ("poll", "overlap"):
@@ -56,7 +57,7 @@ class Ours:
 
     def poll(self) -> None:
         """A poll of each, and the overlaps that are due after it."""
-        tasks.poll_sources_now(self.ids)
+        life.poll_now(self.ids)
         while self.step() or Source.objects.exclude(sweep=None).exists():
             pass
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tests.benchmarks.leak_naive import NaiveReader
 from tests.benchmarks.leak_ours import Ours
 from tests.benchmarks.leak_world import Appeared
-from trackers.ingest.models import Source
+from trackers.ingest.sources.models import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from tests.benchmarks.leak_world import (
     start_of,
 )
 from trackers import tasks
-from trackers.ingest.models import Source
-from trackers.xapi.projects import Spending
+from trackers.ingest.sources.models import Source
+from trackers.money.projects import Spending
 
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 # The product believes an X that is up to an hour away from Python's clock, which is not turned.
@@ -80,7 +80,7 @@ def read_both_ways(url: str, *, posts: int, span: timedelta, skew: timedelta) ->
     begun, chance, x = time.monotonic(), random.Random(5), World(url)
     x.prepare()
     clock = SkewedTime(x, start=start_of(span), skew=skew)
-    tasks.keep_house()
+    tasks.make_partitions()
     x.requests_since()
     ours = Ours(x, clock)
     # Django's clock, which is not turned, says when they were made: overlaps count from there.

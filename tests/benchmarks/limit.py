@@ -7,7 +7,7 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tests.benchmarks import measuring
+from tests.benchmarks import cpu, measuring
 from tests.benchmarks.database import Database
 from tests.benchmarks.measuring import NOW, Rate
 from tests.benchmarks.processes import Processes
@@ -19,7 +19,10 @@ CANDIDATES = (2, 3, 4, 6)
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """`said`: how many measurements the processes say they saved, `recorded`: what there is."""
+    """`said`: how many measurements the processes say they saved, `recorded`: what there is.
+
+    `cpu`: microseconds a tweet, PostgreSQL's and their own.
+    """
 
     rate: Rate
     processes: int
@@ -27,6 +30,7 @@ class Reached:
     recorded: int
     claim_ms: float
     save_ms: float
+    cpu: float
 
 
 def run(processes: Processes, database: Database, *, count: int, seconds: float) -> Reached:
@@ -40,18 +44,22 @@ def run(processes: Processes, database: Database, *, count: int, seconds: float)
             for number in range(count)
         ]
         time.sleep(min(4.0, 2 + seconds / 3))
-        begin = database.value(NOW)
+        groups = {"limit": [child.process.pid for child in children]}
+        postgres = cpu.postmaster_of(database)
+        begin, used = database.value(NOW), cpu.used(groups, postgres=postgres)
         time.sleep(seconds)
-        end = database.value(NOW)
+        end, spent = database.value(NOW), cpu.used(groups, postgres=postgres).since(used)
     told = [json.loads(child.log.read_text().splitlines()[-1]) for child in children]
     batches = max(1, sum(one["batches"] for one in told))
+    rate = measuring.rate(database, begin=begin, end=end)
     return Reached(
-        rate=measuring.rate(database, begin=begin, end=end),
+        rate=rate,
         processes=count,
         said=sum(one["saved"] for one in told),
         recorded=measuring.recorded(database) - before,
         claim_ms=1000 * sum(one["claiming"] for one in told) / batches,
         save_ms=1000 * sum(one["saving"] for one in told) / batches,
+        cpu=1e6 * sum(spent.by_group.values()) / max(1, rate.measured),
     )
 
 

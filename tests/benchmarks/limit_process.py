@@ -21,31 +21,41 @@ DIFFERENT = 500
 
 
 class Precomputed:
-    """Parameters of a full batch's save, of which only ids, lease and time are still open."""
+    """Parameters of a save of hundreds; ids, lease, stamp and time are still open."""
 
     def __init__(self, number: int) -> None:
         from trackers.jobs.queue import Batch
-        from trackers.updater.promote import Verdict
-        from trackers.updater.save import columns
-        from trackers.xapi.answers import Figures
-        from tweetwatch.database import array
+        from trackers.schedule.intervals import Plan, Tier
+        from trackers.updater.save import Judged, columns
+        from trackers.xapi.answers import Shown
 
         ids = tuple(range(10**17, 10**17 + 100))
         now = datetime.now(UTC)
         batch = Batch(lease=1, keys=ids, due_at=now, expires_at=now)
-        figures = Figures(number, number, number + 7, 3, 5, 1000 + number)
-        second = timedelta(seconds=1)
-        verdicts = [
-            Verdict(id, due_in=second, figures=figures, hole_after=2 * second) for id in ids
-        ]
-        self.given: dict[str, Any] = columns(batch, verdicts, at=now)
-        written = array(ids)
-        self.ids = [name for name, value in self.given.items() if value in (written, list(ids))]
+        counts = (number, number, number + 7, 3, 5, 1000 + number)
+        shown = Shown(ids, tuple([count] * 100 for count in counts), None)
+        plan = Plan((Tier(timedelta(days=10_000), timedelta(seconds=1)),))
+        self.given: dict[str, Any] = columns(batch, [Judged(shown, at=now)], plan)
+        # An array of a hundred, to be repeated.
+        self.hundreds = {
+            name: value.strip("{}")
+            for name in ("request", "rt", "re", "li", "qu", "bo", "im")
+            if isinstance(value := self.given[name], str)
+        }
 
     def of(self, keys: list[int], *, lease: int) -> dict[str, Any]:
-        text = "{" + ",".join(map(str, keys)) + "}"
-        ids = dict.fromkeys(self.ids, text)
-        return {**self.given, **ids, "lease": lease, "at": datetime.now(UTC)}
+        times = len(keys) // 100
+        arrays = {
+            name: "{" + ",".join([hundred] * times) + "}" for name, hundred in self.hundreds.items()
+        }
+        ids = "{" + ",".join(map(str, keys)) + "}"
+        new = {
+            "ids": ids,
+            "lease": lease,
+            "stamp": secrets.randbits(62),
+            "ats": [datetime.now(UTC)],
+        }
+        return {**self.given, **arrays, **new}
 
 
 class Counts:
@@ -63,19 +73,23 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
     answers = [Precomputed(1 + number) for number in range(DIFFERENT)]
     counts = Counts()
-    low: datetime | str = "-infinity"
+    low = queue.FROM_THE_HEAD
     looked_at = time.monotonic()
     with psycopg.connect(
         os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=3
     ) as connection:
         claim = queue.on(TWEET_UPDATE, queue.CLAIM).as_string(connection)
         cursor = connection.cursor()
+        save = SAVE.on(cursor)
         turn = os.getpid()
         while not stopped:
             if time.monotonic() - looked_at > LOOK_FROM_THE_HEAD_EVERY:
-                low, looked_at = "-infinity", time.monotonic()
+                low, looked_at = queue.FROM_THE_HEAD, time.monotonic()
             lease = secrets.randbits(63)
-            given = {"namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None}
+            given = {
+                "namespace": TWEET_UPDATE, "limit": None, "buffer_ttl": None,
+                "low_urgent": queue.FROM_THE_HEAD,
+            }  # fmt: skip
             begun = time.perf_counter()
             found = cursor.execute(claim, {**given, "low": low, "token": lease}).fetchone()
             claimed = time.perf_counter()
@@ -84,15 +98,15 @@ def main() -> None:
                 time.sleep(0.01)
                 continue
             keys, low = found[0], found[1]
-            if len(keys) < 100:
+            if len(keys) % 100:
                 # Another number of rows than was prepared: they are due again after their lease.
                 counts.refused += len(keys)
                 continue
             turn += 1
-            rows = cursor.execute(SAVE, answers[turn % DIFFERENT].of(keys, lease=lease)).fetchall()
+            row = cursor.execute(save, answers[turn % DIFFERENT].of(keys, lease=lease)).fetchone()
             counts.saving += time.perf_counter() - claimed
-            counts.saved += len(rows)
-            counts.batches += 1
+            counts.saved += len(row[0] or ()) if row else 0
+            counts.batches += len(keys) // 100
     names = ("saved", "batches", "refused", "claiming", "saving")
     told = {name: getattr(counts, name) for name in names}
     print(json.dumps({**told, "cpu": time.process_time()}), flush=True)

@@ -13,7 +13,8 @@ import psycopg
 
 from tests.benchmarks.database import Database
 from tests.benchmarks.processes import SEED
-from trackers.fakex.ids import Ids
+from tests.queues import fill_buckets
+from trackers.fakex.world.ids import Ids
 
 # In the order of ids, as they lie in a database that tracked them as they were born.
 TWEETS = """
@@ -26,8 +27,9 @@ TWEETS = """
 """
 # Due in no order of ids: neighbours in the table were born together, and are never due together.
 JOBS = """
-    INSERT INTO trackers_tweetupdate (key, due_at, attempts)
-    SELECT id, now() + {due}, 0 FROM loaded ORDER BY id
+    INSERT INTO trackers_tweetupdate (key, due_at, stamp)
+    SELECT id, due_at, floor(extract(epoch FROM due_at))::bigint
+    FROM (SELECT id, now() + {due} AS due_at FROM loaded) one ORDER BY id
 """
 ALL_DUE = "(random() - 1) * interval '10 minutes'"
 NOT_DUE = "interval '1 hour' + random() * interval '1 day'"
@@ -77,7 +79,8 @@ def fill(db: psycopg.Connection[Any], ids: Iterable[int], *, due: str) -> None:
     db.execute(TWEETS.format(columns=columns, values=values))
     db.execute(JOBS.format(due=due))
     db.execute("DROP TABLE loaded")
-    for table in ("trackers_tweet", "trackers_tweetupdate"):
+    fill_buckets(db)
+    for table in ("trackers_tweet", "trackers_tweetupdate", "trackers_tweetbucket"):
         db.execute(f"VACUUM (ANALYZE) {table}")
 
 

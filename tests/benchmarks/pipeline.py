@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -9,15 +11,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
-from tests.benchmarks import cpu, loading, measuring
-from tests.benchmarks.database import Database
+from tests.benchmarks import cpu, loading, measuring, ten_homes
+from tests.benchmarks.database import PROJECT, Database
 from tests.benchmarks.measuring import NOW, Rate
 from tests.benchmarks.processes import SEED, World, cluster
 from tests.benchmarks.workshop import Workshop
-from trackers.fakex.ids import Ids
+from trackers.credentials.models import Credential
+from trackers.fakex.world.ids import Ids
 from trackers.xapi import client
-from trackers.xapi.line import Line, line_for
-from trackers.xapi.models import Credential
+from trackers.xapi.endpoints import LOOK_FIELDS
+from trackers.xapi.wire.line import Line, line_for
 
 # So many calls of tweepy, or as many as fit into these seconds, tell what one costs.
 CALLS = 100
@@ -91,23 +94,31 @@ def stretch(
     )
 
 
+def lay_out_homes(database: Database, x: World) -> None:
+    """All its tweets into ten homes, each of which follows an account as well."""
+    # By number, the first write most: these write some thousandths of the tweets each.
+    accounts = [one["id"] for one in x.tell("GET", "authors")["authors"]][-ten_homes.HOMES :]
+    command = [sys.executable, "-m", "tests.benchmarks.ten_homes", *accounts]
+    subprocess.run(command, cwd=PROJECT, env=database.environment, check=True)
+
+
 def make_ready(x: World) -> None:
     """Have the fake write every tweet once: what that takes of the machine, X takes of its own."""
     line = line_of_the_bench(x)
     ids = Ids(seed=SEED, tweets=x.tweets, start_ms=x.start_ms)
     every = ids.between(0, x.tweets)
     while batch := list(islice(every, 100)):
-        client.ask_v2(line, batch)
+        client.ask_v2(line, batch, LOOK_FIELDS)
 
 
 def tweepy_call(x: World) -> tuple[float, int]:
     """CPU microseconds a tweet of a request for 100 through tweepy, without parsing; how many."""
     line = line_of_the_bench(x)
     ids = [int(id) for id in x.tell("GET", "ids?limit=100")["ids"]]
-    client.ask_v2(line, ids)
+    client.ask_v2(line, ids, LOOK_FIELDS)
     used, begun, calls = time.process_time(), time.monotonic(), 0
     while calls < CALLS and time.monotonic() - begun < CALLING:
-        client.ask_v2(line, ids)
+        client.ask_v2(line, ids, LOOK_FIELDS)
         calls += 1
     used = time.process_time() - used
     return used / calls / len(ids) * 1e6, (calls + 1) * len(ids)

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import partial
 
-from tests.benchmarks import burst, churn, lateness, leak, machine, rounds, scale, store, workers
+from tests.benchmarks import (
+    burst,
+    churn,
+    lateness,
+    leak,
+    machine,
+    pages,
+    rounds,
+    scale,
+    store,
+    workers,
+)
+from tests.benchmarks.timelines import bench as timelines
 from tests.benchmarks.workshop import Bench, Size, workshop
 
 BESIDE = "; in rounds with those it is compared with"
@@ -28,15 +40,24 @@ ALONE = (
         "leak", "posts lost by the naive cursor and by ours, 20,000 at each skew", 2.5, 1, leak.run
     ),
     Bench("store", "bytes of a sample, a long history, an export of 1 M samples", 0, 2, store.run),
+    Bench("pages", "each page and search at 100 k and 1 M tweets", 0, 6, pages.run),
+    Bench(
+        "timelines",
+        "the timeline store, and homes by each strategy, beside what people would take instead",
+        4,
+        6,
+        timelines.run,
+    ),
 )
 
 MEASURES = {
     "pipeline": "tweets/s: claim, HTTP look-up, parse, save, reschedule, with real workers",
+    "homes": "the pipeline again while every tweet is in ten homes",
     "limit": "the same SQL through psycopg with nothing around it: the ceiling",
     "stock": "the same work on stock django-q2 with one task per tweet and ORM saves",
     "orm-batch": "the same with one stock task per 100 tweets, bulk_update and bulk_create",
 }
-MINUTES = {"pipeline": 5.5, "limit": 6.0, "stock": 4.5, "orm-batch": 4.5}
+MINUTES = {"pipeline": 5.5, "homes": 5.5, "limit": 6.0, "stock": 4.5, "orm-batch": 4.5}
 # Loading its tweets, and starting and ending its processes in each round.
 BESIDES = 1.2
 

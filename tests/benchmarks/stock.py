@@ -16,7 +16,7 @@ from tests.benchmarks import loading
 from tests.benchmarks.database import PROJECT, Database, Databases
 from tests.benchmarks.measuring import NOW
 from tests.benchmarks.processes import SEED, Processes, World, cluster
-from trackers.fakex.ids import Ids
+from trackers.fakex.world.ids import Ids
 
 SETTINGS = "tests.benchmarks.stock_settings"
 TWEETS = """

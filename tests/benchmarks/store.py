@@ -22,10 +22,10 @@ MB = 1 << 20
 QUARTERS = 4
 MAKE = """
 from datetime import UTC, datetime, timedelta
-from trackers.tweets.partitions import covering, make
+from trackers.tweets.partitions import SAMPLES
 day = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=2)
 for quarter in range(4):
-    make(covering(day + quarter * timedelta(hours=6)))
+    SAMPLES.make(SAMPLES.covering(day + quarter * timedelta(hours=6)))
 """
 DAY = "date_trunc('day', now(), 'UTC') - interval '2 days'"
 # Every tweet is measured evenly all the time, and each time something has moved. In the order of
@@ -57,7 +57,13 @@ PACKED = """
 """
 COUNT_PACKED = "SELECT coalesce(sum(cardinality(taken_at)), 0) FROM trackers_packedsamples"
 WAL = "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"
-PACK = "from trackers.tasks import keep_house; keep_house()"
+# No deadline: it measures the packing of all of them.
+PACK = """
+from datetime import UTC, datetime
+from trackers.tweets import pack
+from tweetwatch.pieces import Deadline
+pack.pack(now=datetime.now(UTC), deadline=Deadline.after(86400))
+"""
 HISTORY = """
 import statistics, time
 from trackers.tweets.history import history

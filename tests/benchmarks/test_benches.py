@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from xml.etree import ElementTree
 
 import psutil
 import psycopg
@@ -22,15 +23,17 @@ from django.conf import settings
 from tests.benchmarks.results import Bar
 from tests.conftest import PROJECT, url_of
 
-pytestmark = pytest.mark.alone
-
-ALONE = ["scale", "churn", "workers", "burst", "lateness", "leak", "store"]
+ALONE = ["scale", "churn", "workers", "burst", "lateness", "leak", "store", "pages", "timelines"]
 TOGETHER = ["pipeline", "limit", "stock", "orm-batch"]
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 
 
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-PARTS = (TOGETHER, ["scale", "churn", "workers"], ["burst", "lateness", "leak", "store"])
+PARTS = (
+    TOGETHER,
+    ["scale", "churn", "workers"],
+    ["burst", "lateness", "leak", "store", "pages", "timelines"],
+)
 
 
 def bench(*arguments):
@@ -52,9 +55,15 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def runs():
+def pictures(tmp_path_factory):
+    return tmp_path_factory.mktemp("pictures")
+
+
+@pytest.fixture(scope="module")
+def runs(pictures):
     """All benches, once."""
-    started = [bench(*part, *SMALL, "--json", "--check") for part in PARTS]
+    asked = (*SMALL, "--json", "--check", "--pictures", str(pictures))
+    started = [bench(*part, *asked) for part in PARTS]
     done = []
     for process in started:
         out, complaint = process.communicate()
@@ -97,8 +106,9 @@ def test_what_was_recorded_is_what_was_answered_and_said_to_be_saved(told):
 def test_the_ratios_come_with_their_spread(told):
     spreads = {spread["name"]: spread for spread in told[" ".join(TOGETHER)]["spreads"]}
 
-    for other in ("stock", "orm-batch", "limit"):
-        ratio = spreads[f"pipeline ÷ {other}"]
+    share = "CPU of limit ÷ CPU of pipeline without the fake's"
+    for name in ("pipeline ÷ stock", "pipeline ÷ orm-batch", share):
+        ratio = spreads[name]
         assert 0 < ratio["least"] <= ratio["median"] <= ratio["most"]
 
 
@@ -107,6 +117,30 @@ def test_no_sample_is_lost_on_its_way_through_the_store(told):
 
     assert len(books) == 3
     assert all(bar["met"] for bar in books), books
+
+
+def test_eight_writers_of_the_timeline_store_lose_nothing(told):
+    books = {bar["name"]: bar for bar in told["timelines"]["bars"] if bar["book"]}
+
+    assert list(books) == ["8 writers: lost", "8 writers: faults"]
+    assert all(bar["met"] for bar in books.values()), books
+
+
+def test_a_page_is_timed_by_each_strategy_and_as_a_browser_gets_it(told):
+    timed = {spread["name"]: spread["median"] for spread in told["timelines"]["spreads"]}
+
+    for key in ("read", "cache", "sized", "timed"):
+        assert timed[f"SQL of {key}: page one"] > 0
+        assert timed[f"Home by {key}"] > timed[f"SQL of {key}: page one"]
+
+
+def test_the_curves_are_drawn_with_a_line_for_each_strategy(told, pictures):
+    for what, keys in (("reads", 4), ("delivers", 3)):
+        picture = ElementTree.parse(pictures / f"timelines-{what}.svg")
+        lines = picture.findall("{http://www.w3.org/2000/svg}polyline")
+
+        # A point for each of 1, 2 and 4.
+        assert [len(line.get("points").split()) for line in lines] == [3] * keys
 
 
 def test_every_rate_is_of_measurements_that_were_committed(told):
@@ -136,7 +170,7 @@ def test_an_interrupted_bench_ends_its_processes_and_drops_its_databases(server)
     process = bench("pipeline", "--tweets", "2000")
     ours = f"bench_tweetwatch_{process.pid}_%"
     count = "SELECT count(*) FROM pg_stat_activity WHERE datname LIKE %s"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     # Its own connections and those of a cluster at work.
     while server.execute(count, (ours,)).fetchone()[0] < 3:
         assert process.poll() is None, process.stderr.read()
@@ -146,7 +180,7 @@ def test_an_interrupted_bench_ends_its_processes_and_drops_its_databases(server)
     assert children
 
     process.send_signal(signal.SIGINT)
-    complaint = process.communicate(timeout=60)[1]
+    complaint = process.communicate(timeout=120)[1]
 
     assert process.returncode == 1
     assert "Interrupted" in complaint
@@ -165,7 +199,7 @@ def test_check_exits_with_1_when_a_bar_is_missed_and_only_then(runs):
 
 def test_an_unknown_bench_is_a_mistake_of_use():
     process = bench("speed")
-    complaint = process.communicate(timeout=60)[1]
+    complaint = process.communicate(timeout=120)[1]
 
     assert process.returncode == 2
     assert "There is no bench speed" in complaint

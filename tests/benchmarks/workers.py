@@ -15,6 +15,7 @@ COUNTS = (1, 2, 4, 8, 16)
 TRACKED = 300_000
 # From here on the machine has no time left, and more workers cannot add anything.
 FULL = 0.9
+ONE_WORKER = 2000
 
 BATCHES = "SELECT coalesce(sum(asked), 0)::float8 / greatest(1, sum(batches)) FROM trackers_tally"
 
@@ -37,7 +38,7 @@ def run(shop: Workshop) -> Result:
                     "tweets/s": done.rate.a_second,
                     "of linear": done.rate.a_second / (first * count) if first else 0.0,
                     "cores busy": done.machine,
-                    "tweets a batch": float(database.value(BATCHES)),
+                    "tweets a request": float(database.value(BATCHES)),
                 }
             )
             shop.say(f"workers: {count}: {done.rate.a_second:,.0f} tweets/s")
@@ -48,8 +49,9 @@ def bars(rows: list[dict[str, Value]]) -> list[Bar]:
     cores = len(os.sched_getaffinity(0))
     free = [row for row in rows if float(row["cores busy"] or 0) < FULL * cores]
     linear = min((float(row["of linear"] or 0) for row in free), default=None)
-    fill = min(float(row["tweets a batch"] or 0) for row in rows)
+    fill = min(float(row["tweets a request"] or 0) for row in rows)
     return [
+        Bar("one worker", float(rows[0]["tweets/s"] or 0), ONE_WORKER, unit="tweets/s"),
         Bar("share of linear while the machine is not full", linear, 0.9),
-        Bar("tweets a batch", fill, 99),
+        Bar("tweets a request", fill, 99),
     ]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.benchmarks.database import Databases
 from tests.benchmarks.processes import Processes
@@ -47,6 +48,8 @@ class Workshop:
     say: Say
     processes: Processes
     databases: Databases
+    # Where curves are to be drawn into; none: nowhere.
+    pictures: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +64,11 @@ class Bench:
 
 
 @contextmanager
-def workshop(size: Size, say: Say) -> Iterator[Workshop]:
+def workshop(size: Size, say: Say, *, pictures: Path | None = None) -> Iterator[Workshop]:
     """Whatever was started in it is ended, and every database dropped, however it is left."""
     with ExitStack() as stack:
         databases = Databases()
         stack.callback(databases.close)
         processes = Processes()
         stack.callback(processes.close)
-        yield Workshop(size, say, processes, databases)
+        yield Workshop(size, say, processes, databases, pictures)

@@ -12,19 +12,22 @@ from dataclasses import dataclass, field
 
 # A moment for signals, threads and titles.
 MARGIN = 1.0
+# A worker has a unit in hand: so many answers at the most, asked for side by side.
+UNIT, SIDE_BY_SIDE = 10, 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Unsaved:
     """`doubled`: measurements that X never answered. `lost`: explained ones, in tweets, by what
-    explains them. `batches`: those that a fault explains, in whole answers, by its kind.
-    `unexplained`: lines for a person."""
+    explains them. `batches`: those that a fault explains, in whole answers, by its kind; they make
+    so many `units`. `unexplained`: lines for a person."""
 
     answered: int
     measured: int
     doubled: int
     lost: Counter = field(default_factory=Counter)
     batches: Counter = field(default_factory=Counter)
+    units: int = 0
     unexplained: list[str] = field(default_factory=list)
 
 
@@ -54,8 +57,30 @@ def unsaved(evidence):
     return found
 
 
+def is_fault(why):
+    """Not one that keeps an answer from coming at all: nobody had it in hand."""
+    return why != "came too late" and not why.startswith("never")
+
+
+def units(evidence, places):
+    """How few units these answers were of: one is of one host, and asked for within a moment."""
+    asked = defaultdict(list)
+    for place in places:
+        line = evidence.lines[place]
+        asked[host_of(evidence, line)].append(line["at_ms"] / 1000)
+    found = 0
+    for times in asked.values():
+        first, size = float("-inf"), 0
+        for at in sorted(times):
+            if size == UNIT or at - first > SIDE_BY_SIDE:
+                first, size, found = at, 0, found + 1
+            size += 1
+    return found
+
+
 def explain(evidence, answers, missing, found):
-    """Give each missing measurement to the answer of its tweet that most others miss too."""
+    """Give each missing measurement to the answer of its tweet that most others miss too, and to
+    the latest of several: a fault takes what is in hand when it strikes."""
     reasons = {}
     shared = Counter(place for id in missing for place in answers[id])
     given = defaultdict(set)
@@ -64,7 +89,7 @@ def explain(evidence, answers, missing, found):
             if place not in reasons:
                 reasons[place] = reason(evidence, evidence.lines[place])
         excused = [place for place in answers[id] if reasons[place]]
-        excused.sort(key=lambda place: -shared[place])
+        excused.sort(key=lambda place: (-shared[place], -place))
         for place in excused[:count]:
             found.lost[reasons[place]] += 1
             given[reasons[place]].add(place)
@@ -80,6 +105,8 @@ def explain(evidence, answers, missing, found):
             )
     for why, places in given.items():
         found.batches[why] = len(places)
+    in_hand = set().union(*(places for why, places in given.items() if is_fault(why)))
+    found.units = units(evidence, in_hand)
 
 
 def host_of(evidence, line):
@@ -119,8 +146,8 @@ def first_strike(evidence, host, begin, end, *, way_too):
     return ""
 
 
-def allowed_batches(evidence):
-    """How many answers all faults together may have cost: those in hand when they struck."""
+def allowed_units(evidence):
+    """How many units all faults together may have cost: those in hand when they struck."""
     in_hand = {
         "nothing": 0,
         "one": 1,

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-from tests.chaos.answers import allowed_batches, unsaved
+from tests.chaos.answers import allowed_units, is_fault, unsaved
 from tests.chaos.ground import JITTER, PLAN_DAYS
 from tests.chaos.schedule import rounds
 
 # As the product has them; the books know no more of it than its documents say.
-STRIKES = 3
-ASK_AGAIN = 30.0
+STRIKES = 4
 MOST_LINES = 12
 
 
@@ -36,6 +35,8 @@ def keep_books(evidence, *, seconds):
         windows(evidence),
         lateness(evidence),
         recovery(evidence),
+        stream(evidence),
+        homes(evidence),
         happened(evidence, seconds=seconds),
         ends(evidence),
     ]
@@ -87,11 +88,8 @@ def age_days(born, evidence):
 def measurements(evidence):
     """Measurements in the series = tweets in successful answers, less those explained."""
     found = unsaved(evidence)
-    faults = Counter(
-        {why: count for why, count in found.batches.items() if not why.startswith("never")}
-    )
-    faults.pop("came too late", None)
-    most = allowed_batches(evidence)
+    faults = Counter({why: count for why, count in found.batches.items() if is_fault(why)})
+    most = allowed_units(evidence)
     differs = few(found.unexplained)
     if found.doubled:
         differs.append(f"{found.doubled} measurements that X never answered")
@@ -100,16 +98,17 @@ def measurements(evidence):
             f"{found.answered:,} answered, {found.measured:,} measured, "
             f"{sum(found.lost.values()):,} explained"
         )
-    if faults.total() > most:
-        differs.append(f"{faults.total()} answers lost to faults, which explain {most} at the most")
+    if found.units > most:
+        differs.append(f"{found.units} units lost to faults, which explain {most} at the most")
     return Book(
         "measurements = tweets answered",
         {
             "answered": found.answered,
             "measured": found.measured,
             "unsaved": dict(found.lost.most_common()),
-            "batches lost after they came": dict(faults.most_common()),
-            "may be lost at the most": most,
+            "answers lost after they came": dict(faults.most_common()),
+            "of units": found.units,
+            "units that may be lost at the most": most,
         },
         differs,
     )
@@ -137,22 +136,17 @@ def windows(evidence):
 def lateness(evidence):
     """Once the faults stop, nobody waits longer than his interval and two leases."""
     pace, begin = evidence.pace, evidence.calm_from
-    before, after = {}, {}
+    after = {}
     for line in evidence.lines:
         at = line["at_ms"] / 1000
-        for id, said in line["answers"].items():
-            if at <= begin:
-                before[int(id)] = said
-            else:
+        if at > begin:
+            for id in line["answers"]:
                 after.setdefault(int(id), at)
     due = {key for key, strikes, _ in evidence.rows.queue if strikes < STRIKES}
     gone = {id for id, _, gone in evidence.rows.tweets if gone}
     waits, late = [], []
     for id in due - gone:
-        every = pace.every * JITTER
-        if before.get(id) in ("omitted", "broken"):
-            every = max(every, ASK_AGAIN)
-        bound = every + 2 * pace.lease + pace.buffer_ttl
+        bound = pace.every * JITTER + 2 * pace.lease + pace.buffer_ttl
         if begin + bound > evidence.calm_until:
             continue
         waited = after.get(id, evidence.calm_until + 1) - begin
@@ -201,9 +195,10 @@ def host_recovered_after(evidence, one, host):
 
 
 def recovery(evidence):
+    """Of those of the stream its own book tells."""
     differs, took = [], {}
     for one in evidence.happenings:
-        if not one.happened:
+        if not one.happened or one.fault.kind.lane == "stream":
             continue
         seconds = recovered_after(evidence, one)
         if seconds is None:
@@ -216,6 +211,22 @@ def recovery(evidence):
         for name, times in sorted(took.items())
     }
     return Book("every fault was recovered from", figures, differs)
+
+
+def stream(evidence):
+    found = evidence.streamed
+    away = any(one.happened and "rule" in one.fault.kind.name for one in evidence.happenings)
+    differs = few([f"post {id} is neither stored nor in a gap" for id in sorted(found.missing)])
+    return Book(
+        "every post of the stream is stored or in a gap",
+        found.figures,
+        differs + found.differs(rule_was_away=away),
+    )
+
+
+def homes(evidence):
+    found = evidence.homes
+    return Book("every home is the same by each strategy", found.figures, few(found.differs()))
 
 
 def happened(evidence, *, seconds):

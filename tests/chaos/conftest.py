@@ -19,6 +19,8 @@ FEW = Pace(
     every=2,
     lease=4.0,
     buffer_ttl=0.3,
+    # A request: what a fault may cost at the most is then far from all there is.
+    unit=100,
     task_timeout=3,
     latency_ms=50,
     credentials=2,

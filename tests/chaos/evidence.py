@@ -8,11 +8,18 @@ from typing import Any
 
 from tests.chaos.exchanges import Exchanges
 from tests.chaos.ground import Pace
+from tests.chaos.homes import Homes
+from tests.chaos.listening import Streamed
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
 
 TWEETS = "SELECT id, created_at, gone_at IS NOT NULL FROM trackers_tweet"
-QUEUE = "SELECT key, attempts, lease IS NOT NULL FROM trackers_tweetupdate"
+QUEUE = """
+    SELECT j.key, coalesce(b.attempts, j.attempts), b.lease IS NOT NULL
+    FROM trackers_tweetupdate j LEFT JOIN LATERAL (
+        SELECT attempts, lease FROM trackers_tweetbucket WHERE stamp = j.stamp AND j.key = ANY(keys)
+    ) b ON true
+"""
 MEASURED = """
     SELECT id, sum(measurements)::int FROM (
         SELECT id, measurements FROM trackers_tweet
@@ -60,3 +67,5 @@ class Evidence:
     lines: list[dict[str, Any]]
     totals: dict[str, Any]
     busy: tuple[float, float]
+    streamed: Streamed
+    homes: Homes

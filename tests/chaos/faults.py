@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trackers.fakex.faults import ID_KINDS, REPLY_KINDS
+from trackers.fakex.faults.script import ID_KINDS, REPLY_KINDS
 
-Lane = Literal["process", "stop", "network", "database", "clock", "x"]
+Lane = Literal["process", "stop", "network", "database", "clock", "x", "stream"]
 Busy = Literal["busy", "idle", "any"]
 Loses = Literal["nothing", "one", "host", "all"]
 
@@ -49,6 +49,7 @@ NETWORK = [
     Kind("database stalled", "network", seconds=(0.5, 1.5), in_leases=True, loses="host"),
     Kind("database slow", "network", seconds=(0.5, 1.0), in_leases=True, loses="host"),
     Kind("cut off from X", "network", seconds=(0.3, 1.0), in_leases=True),
+    Kind("SYNs to X dropped", "network", seconds=(0.3, 1.0), in_leases=True),
     Kind("X stalled", "network", seconds=(0.3, 1.0), in_leases=True),
     Kind("X slow", "network", seconds=(0.3, 1.0), in_leases=True),
 ]
@@ -60,6 +61,11 @@ CLOCK = [
     Kind("clock an hour ahead", "clock", seconds=(8.0, 12.0)),
     Kind("clock an hour behind", "clock", seconds=(8.0, 12.0)),
 ]
+STREAM = [
+    Kind("a rule of the stream deleted elsewhere", "stream"),
+    Kind("the stream cut in a line", "stream"),
+    Kind("kill the stream", "stream"),
+]
 X = [Kind(f"X: {name}", "x") for name in (*REPLY_KINDS, *ID_KINDS)]
 
 # After these a project is stopped until somebody has paid.
@@ -69,6 +75,7 @@ UNPAID = frozenset({"402_credits", "402_depleted", "429_cap"})
 TIMES = 3
 PARAMS = {
     "429": {"reset_in": 2},
+    "429_twice": {"reset_in": 2},
     "503_json": {"retry_after": 1},
     "slow": {"ms": 2600},
     "omit": {"share": 0.1},
@@ -79,4 +86,4 @@ PARAMS = {
 
 def kinds(*, clocks):
     """Every kind that this machine can do."""
-    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *X]
+    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *STREAM, *X]

@@ -17,11 +17,10 @@ import psycopg
 
 from tests.conftest import PROJECT, FakeX
 from tweetwatch.embedded import database_url
-from tweetwatch.embedded.place import Place
+from tweetwatch.embedded.place import ROLE, Place
 from tweetwatch.embedded.postmaster import live_postmaster
 from tweetwatch.embedded.status import keeper_pid
 
-ROLE = "chaos"
 # Few, so that filling them takes no second; some more than the clusters need.
 MOST_CONNECTIONS = 90
 PLAN_DAYS = 30
@@ -39,14 +38,15 @@ LIFT_HOLD = """
 class Pace:
     """How many tweets are kept fresh and how quickly; seconds.
 
-    `windows`: requests that all credentials together may send a second, counted by
-    `window_seconds`.
+    `unit`: tweets in a batch at the most. `windows`: requests that all credentials together may
+    send a second, counted by `window_seconds`.
     """
 
     tweets: int = 50_000
     every: int = 15
     lease: float = 6.0
     buffer_ttl: float = 0.5
+    unit: int = 1000
     request_timeout: float = 2.0
     task_timeout: int = 4
     latency_ms: int = 100
@@ -81,9 +81,6 @@ class Postgres:
         self.socket_dir = unquote(parse_qs(urlsplit(self.url).query)["host"][0])
         self.socket = f"{self.socket_dir}/.s.PGSQL.5432"
         with self.connect() as admin:
-            admin.execute(f"CREATE ROLE {ROLE} LOGIN")
-            admin.execute(f"ALTER DATABASE tweetwatch OWNER TO {ROLE}")
-            admin.execute(f"ALTER SCHEMA public OWNER TO {ROLE}")
             admin.execute(f"ALTER SYSTEM SET max_connections = {MOST_CONNECTIONS}")
         self.kill()
         self.wait()
@@ -128,8 +125,8 @@ class Postgres:
     def is_left(self):
         return keeper_pid(self.place) is None and self.pid() is None
 
-    def rows(self, query, *values):
-        with self.connect() as connection:
+    def rows(self, query, *values, to="tweetwatch"):
+        with self.connect(to=to) as connection:
             return connection.execute(query, values or None).fetchall()
 
     def value(self, query, *values):
@@ -175,13 +172,17 @@ class Ground:
             "LOG_LEVEL": "INFO",
         }
 
-    def manage(self, *arguments, given="", user=ROLE):
-        """A command on the database itself, past all relays."""
-        url = f"postgres://{user}:@/tweetwatch?host={self.postgres.socket_dir}"
+    def reached(self, database, *, user=ROLE):
+        """The settings of a process that reaches it and X past all relays."""
+        url = f"postgres://{user}:@/{database}?host={self.postgres.socket_dir}"
+        return {"DATABASE_URL": url, "X_API_BASE_URL": self.x.url}
+
+    def manage(self, *arguments, given="", user=ROLE, database="tweetwatch"):
+        """A command on the database itself."""
         done = subprocess.run(
             [sys.executable, "manage.py", *map(str, arguments)],
             cwd=PROJECT,
-            env=self.environment | {"DATABASE_URL": url, "X_API_BASE_URL": self.x.url},
+            env=self.environment | self.reached(database, user=user),
             input=given,
             text=True,
             capture_output=True,
@@ -207,8 +208,8 @@ class Ground:
         self.postgres.rows(
             "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
             " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s',"
-            " arrivals_per_second = %s RETURNING name",
-            *(pace.lease, pace.buffer_ttl, int(1.1 * pace.tweets / pace.every) + 1),
+            " batch_size = least(%s, batch_size), arrivals_per_second = %s RETURNING name",
+            *(pace.lease, pace.buffer_ttl, pace.unit, int(1.1 * pace.tweets / pace.every) + 1),
         )
         self.ids = frozenset(self.x.ids(pace.tweets))
         self.manage("track", "-", given="\n".join(map(str, self.ids)))

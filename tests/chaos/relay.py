@@ -1,4 +1,4 @@
-"""A TCP relay that a run can cut, stall and slow: the only way of a host to Postgres, or to X.
+"""A TCP relay that a run can cut, stall, slow or wall off: the only way of a host to its servers.
 
 host ──> 127.0.0.1:port ─ Relay ─> the server's address (a unix socket's path, or host and port)
 """
@@ -9,9 +9,12 @@ import asyncio
 import socket
 import struct
 import threading
+from collections import deque
 from contextlib import suppress
 
 import uvloop
+
+from tests.firewall import DroppingPort
 
 # Closing with this sends RST: the other side sees "connection reset", not an orderly end.
 AT_ONCE = struct.pack("ii", 1, 0)
@@ -25,7 +28,7 @@ class Side(asyncio.Protocol):
         self.transport = self.other = None
         self.show = self.lost = None
         self.free_at = 0.0
-        self.early = []
+        self.early, self.late = [], deque()
 
     def connection_made(self, transport):
         self.transport = transport
@@ -101,6 +104,7 @@ class Relay:
         self.loop, self.target, self.watcher = loop, target, watcher
         self.sides, self.waiting, self.server = set(), set(), None
         self.port, self.stalled, self.delay, self.bandwidth = 0, False, 0.0, None
+        self.firewall = None
         self.do(self.open())
 
     def do(self, work):
@@ -109,6 +113,11 @@ class Relay:
     def cut(self):
         """Reset what is connected; refuse what comes."""
         self.do(self._cut())
+
+    def drop(self):
+        """Reset what is connected; who comes hears nothing, as behind a firewall."""
+        self.do(self._cut())
+        self.firewall = DroppingPort(self.port)
 
     def stall(self):
         """Accept what comes and pass nothing, either way."""
@@ -120,10 +129,17 @@ class Relay:
 
     def heal(self):
         self.delay, self.bandwidth = 0.0, None
+        self.let_through()
         self.do(self._heal())
 
     def close(self):
+        self.let_through()
         self.do(self._cut())
+
+    def let_through(self):
+        if self.firewall is not None:
+            self.firewall.close()
+            self.firewall = None
 
     async def open(self):
         if self.server is None:
@@ -175,14 +191,18 @@ class Relay:
             far.reset()
 
     def carry(self, side, data):
-        if not self.delay and self.bandwidth is None and side.free_at <= self.loop.time():
+        # Never before what was sent earlier, also when the relay was healed in between.
+        if not self.delay and self.bandwidth is None and not side.late:
             self.deliver(side, data)
             return
         now = self.loop.time()
         takes = len(data or b"") / self.bandwidth if self.bandwidth else 0.0
-        # Never before what was sent earlier, also when the relay was healed in between.
-        side.free_at = max(side.free_at, now + self.delay) + takes + 1e-6
-        self.loop.call_at(side.free_at, self.deliver, side, data)
+        side.free_at = max(side.free_at, now + self.delay) + takes
+        side.late.append(data)
+        self.loop.call_at(side.free_at, self.deliver_next, side)
+
+    def deliver_next(self, side):
+        self.deliver(side, side.late.popleft())
 
     @staticmethod
     def deliver(side, data):

@@ -16,13 +16,20 @@ from tests.chaos.evidence import Evidence, read_rows
 from tests.chaos.exchanges import Exchanges
 from tests.chaos.faults import kinds
 from tests.chaos.ground import JITTER, Ground, Pace, fake_x, wait_until
+from tests.chaos.homes import Following
 from tests.chaos.hosts import Host
+from tests.chaos.listening import Listener
 from tests.chaos.relay import Relays
 from tests.chaos.schedule import schedule
 from tests.chaos.strikes import Strikes
 
 HOSTS, WORKERS = 3, 3
 STOP_WITHIN = 40.0
+# The stream waits as X prescribes: after many connects until X's window of them ends.
+OPEN_WITHIN = 1_000.0
+DELIVERED_WITHIN = 120.0
+# How often a fault that found nobody looks for somebody once more, when the others are over.
+TRIES = 3
 
 UNMEASURED = """
     SELECT count(*) FROM trackers_tweet WHERE measurements = 0 AND missing_since IS NULL
@@ -37,7 +44,8 @@ def run(*, seed, minutes, pace=None, directory=None, say=print):
         relays = Relays()
         stack.callback(relays.close)
         log = stack.enter_context((directory / "fakex.log").open("w"))
-        x = stack.enter_context(fake_x(seed, pace.tweets, log=log))
+        tweets = pace.tweets + Following.new_tweets(60.0 * minutes)
+        x = stack.enter_context(fake_x(seed, tweets, log=log))
         ground = Ground(directory, x, pace)
         stack.callback(ground.postgres.leave)
         ground.prepare()
@@ -48,17 +56,25 @@ def run(*, seed, minutes, pace=None, directory=None, say=print):
         ]
         for host in hosts:
             stack.callback(host.end)
-        return Run(seed, minutes, ground, hosts, exchanges, say).go()
+        following = Following(ground, seed, seconds=60.0 * minutes)
+        stack.callback(following.end)
+        following.prepare()
+        listener = Listener(ground)
+        stack.callback(listener.end)
+        listener.prepare()
+        following.wait_until_ready()
+        return Run(seed, minutes, ground, hosts, listener, following, exchanges, say).go()
 
 
 class Run:
-    def __init__(self, seed, minutes, ground, hosts, exchanges, say):
+    def __init__(self, seed, minutes, ground, hosts, listener, following, exchanges, say):
         self.ground, self.hosts, self.exchanges, self.say = ground, hosts, exchanges, say
-        self.pace = ground.pace
-        self.strikes = Strikes(ground, hosts)
+        self.pace, self.listener, self.following = ground.pace, listener, following
+        self.strikes = Strikes(ground, hosts, listener)
+        self.seconds = 60.0 * minutes
         self.planned = schedule(
             seed,
-            seconds=60.0 * minutes,
+            seconds=self.seconds,
             kinds=kinds(clocks=clock.available()),
             hosts=len(hosts),
             lease=self.pace.lease,
@@ -78,14 +94,14 @@ class Run:
 
     def supervise(self):
         while not self.ended.wait(0.1):
-            for host in self.hosts:
-                host.supervise()
+            for one in (*self.hosts, self.listener):
+                one.supervise()
 
     def warm_up(self):
         """Until each tweet was looked up once; how busy the machine is then."""
         begun = time.monotonic()
-        for host in self.hosts:
-            host.start()
+        for one in (*self.hosts, self.listener):
+            one.start()
         wait_until(
             lambda: self.ground.postgres.value(UNMEASURED) == 0,
             within=120 + self.pace.every,
@@ -101,6 +117,7 @@ class Run:
 
     def strike(self):
         begun = time.monotonic()
+        self.listener.release(self.seconds)
         lanes = {fault.kind.lane for fault in self.planned}
 
         def work(lane):
@@ -112,26 +129,39 @@ class Run:
                     done.append(self.strikes.do(fault))
             return done
 
-        with ThreadPoolExecutor(len(lanes)) as pool:
+        with ThreadPoolExecutor(len(lanes) + 1) as pool:
             try:
+                follows = pool.submit(self.following.go_on, self.strikes.over)
                 found = [one for done in pool.map(work, sorted(lanes)) for one in done]
+                follows.result()
             except BaseException:
                 # The pool waits for every lane, and those for their last fault.
                 self.strikes.over.set()
                 raise
+        happenings = [one if one.happened else self.try_again(one) for one in found]
         self.strikes.undo_all()
-        return tuple(sorted(found, key=lambda one: one.begun_at))
+        return tuple(sorted(happenings, key=lambda one: one.begun_at))
+
+    def try_again(self, happening):
+        """On a busy machine a fault may find nobody in its turn: X is not asked while all rest."""
+        for _ in range(TRIES):
+            if happening.happened:
+                break
+            happening = self.strikes.do(happening.fault)
+        return happening
 
     def calm_down(self, happenings, busy):
         """Wait as long as a tweet may be late, then stop everything."""
         pace, calm_from = self.pace, time.time()
         self.say("the faults are over, the run waits for quiet")
         time.sleep(JITTER * pace.every + 2 * pace.lease + pace.buffer_ttl + 3)
+        self.following.wait_until_delivered(DELIVERED_WITHIN)
         overdue = self.ground.postgres.value(
-            "SELECT count(*) FROM trackers_tweetupdate WHERE due_at < now() - %s * interval '1 s'",
+            "SELECT count(*) FROM trackers_tweetbucket WHERE due_at < now() - %s * interval '1 s'",
             2 * pace.lease + pace.buffer_ttl,
         )
         calm_until = time.time()
+        streamed = self.listener.stop(STOP_WITHIN, open_within=OPEN_WITHIN)
         stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
         return Evidence(
             pace=pace,
@@ -151,13 +181,15 @@ class Run:
             lines=self.read_log(),
             totals=self.ground.x.get("totals"),
             busy=busy,
+            streamed=streamed,
+            homes=self.following.walk(),
         )
 
     def read_log(self):
         """X's log of look-ups, a slice at a time: it computes its answers anew."""
         lines, since = [], 0
         while True:
-            found = self.ground.x.get(f"log?since={since}&limit=500")
+            found = self.ground.x.get(f"log?since={since}&limit=100")
             if not found["entries"]:
                 return lines
             since = found["next"]

@@ -45,10 +45,11 @@ class NoVictimError(Exception):
 
 
 class Strikes:
-    """Does faults to the hosts, to Postgres and to X. `over` ends what lasts, early."""
+    """Does faults to the hosts, to the stream, to Postgres and to X. `over` ends what lasts,
+    early."""
 
-    def __init__(self, ground, hosts):
-        self.ground, self.hosts = ground, hosts
+    def __init__(self, ground, hosts, listener):
+        self.ground, self.hosts, self.listener = ground, hosts, listener
         self.x = FakeX(ground.x.url)
         self.over = threading.Event()
         self.told = []
@@ -82,6 +83,8 @@ class Strikes:
                 return self.killed_postgres() if name == "kill Postgres" else self.filled()
             case "clock":
                 return self.shifted(fault)
+            case "stream":
+                return self.streamed(fault)
             case _:
                 return self.failing_x(fault)
 
@@ -162,6 +165,8 @@ class Strikes:
         relay = host.database if "database" in name else host.x
         if "cut off" in name:
             relay.cut()
+        elif "dropped" in name:
+            relay.drop()
         elif "stalled" in name:
             relay.stall()
         elif relay is host.x:
@@ -216,6 +221,18 @@ class Strikes:
             yield host.name
         finally:
             host.clock.shift(0)
+
+    @contextmanager
+    def streamed(self, fault) -> Iterator[str]:
+        """What befalls the stream, once it is open."""
+        self.victim(fault, lambda _: self.x.get("stream")["open"])
+        if "rule" in fault.kind.name:
+            self.x.tell("POST", "stream/lose_rules", {})
+        elif "cut" in fault.kind.name:
+            self.x.tell("POST", "stream/cut", {"half": True})
+        elif not self.listener.kill():
+            raise NoVictimError("no process listened")
+        yield "the stream"
 
     @contextmanager
     def failing_x(self, fault) -> Iterator[str]:

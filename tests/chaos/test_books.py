@@ -12,6 +12,8 @@ from tests.chaos.evidence import Evidence, Rows
 from tests.chaos.exchanges import Exchange, Exchanges
 from tests.chaos.faults import kinds
 from tests.chaos.ground import Pace
+from tests.chaos.homes import SERVED, Homes, Walk
+from tests.chaos.listening import Streamed
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
 
@@ -20,6 +22,38 @@ PACE = Pace(tweets=2, every=10, lease=5.0)
 KILL = next(kind for kind in kinds(clocks=True) if kind.name == "kill a worker in its batch")
 YOUNG = datetime.fromtimestamp(START, tz=UTC) - timedelta(days=1)
 CALM = 50.0
+STREAMED = Streamed(
+    posts=frozenset({11, 12, 13}),
+    stored=frozenset({11, 13}),
+    gaps=[(11, 13, "rule")],
+    rules=1,
+    exits=[],
+    stopped=0,
+)
+
+
+# One keeps what was laid out before the faults; the other looks, by the strategy of the settings.
+KEEPS, LOOKS = 1, 2
+
+
+def walk(strategy, *, watcher=KEEPS, down=(13, 12, 11), served=None, laid_out=START - 1):
+    pages = [SERVED[strategy], served or SERVED[strategy]]
+    return Walk(watcher, strategy, list(down), list(down), pages, laid_out)
+
+
+HOMES = Homes(
+    follows={KEEPS: frozenset({5, -7}), LOOKS: frozenset({5})},
+    shown={5: frozenset({11, 12}), 6: frozenset({14}), -7: frozenset({12, 13})},
+    look=frozenset({LOOKS}),
+    strategy="sized",
+    begun_at=START,
+    walks=[
+        *map(walk, SERVED),
+        walk("read", watcher=LOOKS, down=(12, 11)),
+        walk("sized", watcher=LOOKS, down=(12, 11), laid_out=START + 30),
+    ],
+    waiting=0,
+)
 
 
 def line(at, *, ids=("1", "2"), said=None):
@@ -83,6 +117,8 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
             "over_window_by": {},
         },
         busy=(50.0, 30.0),
+        streamed=STREAMED,
+        homes=HOMES,
     )
     return replace(made, **changes)
 
@@ -95,8 +131,11 @@ def test_a_run_without_a_loss_has_right_books():
     assert wrong(evidence()) == []
 
 
-def test_an_answer_that_a_killed_worker_took_along_is_explained():
-    found = evidence(at=(10, 20, 24.9, 40, 55, 65, 75), measured=6)
+UNIT = tuple(24 + place / 10 for place in range(10))
+
+
+def test_the_answers_of_a_unit_that_a_killed_worker_took_along_are_explained():
+    found = evidence(at=(10, 20, *UNIT, 40, 55, 65, 75), measured=6)
 
     assert wrong(found) == []
 
@@ -114,7 +153,7 @@ def test_an_answer_that_a_killed_worker_took_along_is_explained():
             evidence(at=(10, 55, 65), measured=2, undelivered=(0,)), id="never came, for no reason"
         ),
         pytest.param(
-            evidence(at=(23.0, 24.0, 24.9, 55, 65), measured=2), id="more than the fault may cost"
+            evidence(at=(23.9, *UNIT, 55, 65), measured=2), id="more than the fault may cost"
         ),
     ],
 )
@@ -132,7 +171,7 @@ def rows_of(tweets=None, queue=None):
     [
         pytest.param(rows_of(tweets=[(1, YOUNG, False)]), id="a tweet is gone"),
         pytest.param(rows_of(queue=[(1, 0, False)]), id="a young tweet has no next look"),
-        pytest.param(rows_of(queue=[(1, 0, False), (2, 3, False)]), id="one is isolated"),
+        pytest.param(rows_of(queue=[(1, 0, False), (2, 4, False)]), id="one is isolated"),
         pytest.param(rows_of(queue=[(1, 0, False), (2, 0, True)]), id="one is still claimed"),
         pytest.param(
             rows_of(queue=[(1, 0, False), (2, 0, False), (3, 0, False)]), id="a job of nobody"
@@ -185,3 +224,75 @@ def test_a_fault_that_did_not_happen_makes_its_book_wrong():
 
 def test_a_cluster_that_does_not_end_makes_its_book_wrong():
     assert wrong(evidence(stops={"host0": 1})) == ["every cluster ends when told"]
+
+
+RULE = next(kind for kind in kinds(clocks=True) if "rule" in kind.name)
+RULE_GONE = replace(kill(25, "the stream"), fault=Fault(2, 25, RULE, (0,), 0.0))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"gaps": []},
+        {"gaps": [(12, 13, "rule")]},
+        {"gaps": [(11, 13, "stream")]},
+        {"rules": 0},
+        {"exits": [1]},
+        {"stopped": None},
+    ],
+)
+def test_a_stream_that_loses_a_post_its_rule_or_its_process_makes_its_book_wrong(changed):
+    happened = (kill(25), RULE_GONE)
+
+    assert wrong(evidence(happenings=happened)) == []
+    found = evidence(happenings=happened, streamed=replace(STREAMED, **changed))
+    assert wrong(found) == ["every post of the stream is stored or in a gap"]
+
+
+def walked_otherwise(number, **changes):
+    walks = list(HOMES.walks)
+    walks[number] = replace(walks[number], **changes)
+    return {"walks": walks}
+
+
+CACHE, LAST = list(SERVED).index("cache"), len(HOMES.walks) - 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(walked_otherwise(CACHE, down=[13, 11], up=[13, 11]), id="a tweet is lost"),
+        pytest.param(
+            walked_otherwise(CACHE, down=[14, 13, 12, 11], up=[14, 13, 12, 11]), id="a strange one"
+        ),
+        pytest.param(
+            walked_otherwise(CACHE, down=[13, 12, 12, 11], up=[13, 12, 12, 11]), id="one is twice"
+        ),
+        pytest.param(
+            walked_otherwise(CACHE, down=[12, 13, 11], up=[12, 13, 11]), id="in another order"
+        ),
+        pytest.param(walked_otherwise(CACHE, up=[13, 12]), id="lost on the way up alone"),
+        pytest.param(
+            walked_otherwise(CACHE, served=["cache", "read(fallback)"]), id="a page fell back"
+        ),
+        pytest.param(walked_otherwise(CACHE, laid_out=0), id="never laid out"),
+        pytest.param(walked_otherwise(CACHE, laid_out=START + 1), id="laid out anew"),
+        pytest.param(
+            walked_otherwise(LAST, served=["read(rebuilding)"], laid_out=0),
+            id="not laid out after a switch",
+        ),
+        pytest.param({"walks": HOMES.walks[:-1]}, id="one was not looked at"),
+        pytest.param({"shown": HOMES.shown | {-7: frozenset({12, 13, 15})}}, id="lost by each"),
+        pytest.param({"waiting": 1}, id="a delivery waits"),
+    ],
+)
+def test_a_home_that_is_not_what_its_watcher_follows_makes_its_book_wrong(changes):
+    found = evidence(homes=replace(HOMES, **changes))
+
+    assert wrong(found) == ["every home is the same by each strategy"]
+
+
+def test_homes_of_which_nothing_can_be_told_make_their_book_wrong():
+    empty = replace(HOMES, shown={}, walks=[replace(one, down=[], up=[]) for one in HOMES.walks])
+
+    assert wrong(evidence(homes=empty)) == ["every home is the same by each strategy"]

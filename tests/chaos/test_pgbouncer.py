@@ -15,7 +15,7 @@ PGBOUNCER = shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin:/o
 SESSIONS = 3
 CONFIGURATION = """
 [databases]
-tweetwatch = host=127.0.0.1 port={postgres} user=chaos
+tweetwatch = host=127.0.0.1 port={postgres} user=tweetwatch
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
@@ -68,7 +68,8 @@ def test_tweets_are_kept_fresh_through_pgbouncer_in_transaction_mode(small, boun
         small.all_looked_up_after(time.time())
 
     sessions = small.postgres.value(
-        "SELECT count(*) FROM pg_stat_activity WHERE usename = 'chaos' AND datname = 'tweetwatch'"
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE usename = 'tweetwatch' AND datname = 'tweetwatch'"
     )
     assert sessions <= SESSIONS
     assert not small.said("prepared statement")

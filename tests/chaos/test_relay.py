@@ -81,6 +81,23 @@ def test_a_cut_resets_who_is_connected_and_refuses_who_comes_until_it_is_healed(
         assert there.recv(10) == b"two"
 
 
+def test_a_relay_behind_a_firewall_resets_who_is_connected_and_drops_who_comes(relay):
+    with dial(relay) as there:
+        there.sendall(b"one")
+        assert there.recv(10) == b"one"
+
+        relay.drop()
+
+        with pytest.raises(ConnectionResetError):
+            there.recv(10)
+    with pytest.raises(TimeoutError):
+        socket.create_connection(("127.0.0.1", relay.port), timeout=0.2)
+    relay.heal()
+    with dial(relay) as there:
+        there.sendall(b"two")
+        assert there.recv(10) == b"two"
+
+
 def test_a_stalled_relay_accepts_and_passes_nothing_until_it_is_healed(relay):
     with dial(relay) as before:
         relay.stall()

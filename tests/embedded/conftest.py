@@ -23,6 +23,16 @@ from tweetwatch.embedded import database_url
 print(database_url(Path(sys.argv[1])), flush=True)
 sys.stdin.read()
 """
+# The reasons on one line, in place of the URL.
+REFUSED = """
+import sys
+from pathlib import Path
+from tweetwatch.embedded import EmbeddedPostgresError, database_url
+try:
+    print(database_url(Path(sys.argv[1]), within=2))
+except EmbeddedPostgresError as error:
+    print(str(error).replace("\\n", " "))
+"""
 
 
 def poll(condition, *, seconds=30.0):
@@ -36,14 +46,14 @@ def poll(condition, *, seconds=30.0):
 class User:
     """A process that asked for the database; it lives until told to leave."""
 
-    def __init__(self, directory, *, code=USE):
+    def __init__(self, directory, *, code=USE, **environment):
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, str(directory)],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "SECRET_KEY": "a user's own"},
+            env={**os.environ, "SECRET_KEY": "a user's own", **environment},
         )
 
     def url(self):
@@ -68,8 +78,8 @@ class Server:
         self.place = Place.at(directory)
         self.users = []
 
-    def user(self, *, code=USE):
-        self.users.append(User(self.directory, code=code))
+    def user(self, *, code=USE, **environment):
+        self.users.append(User(self.directory, code=code, **environment))
         return self.users[-1]
 
     def postmaster(self):

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 
+import environ
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
+from tests.authority import Authority
 from tests.conftest import PROJECT
+from tweetwatch import environment
 
 START = "import tweetwatch.settings as s; print('started', s.X_API_BASE_URL, s.DATABASES)"
 KEY = "x" * 50
@@ -17,9 +23,9 @@ FERNET = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 GOOD = {"SECRET_KEY": KEY, "FIELD_KEYS": FERNET}
 
 
-def start(**variables):
+def start(code=START, **variables):
     return subprocess.run(
-        [sys.executable, "-c", START],
+        [sys.executable, "-c", code],
         cwd=PROJECT,
         env={"PATH": os.environ["PATH"], **GOOD, **variables},
         capture_output=True,
@@ -57,6 +63,16 @@ BAD = [
     ("OVERLAP_EVERY", "5", "not from"),
     ("OVERLAP_DEPTH", "9999999", "not from"),
     ("SAMPLE_RETENTION_DAYS", "-1", "whole number"),
+    ("TIMELINE_BOUNDS", "", "LOWER/UPPER"),
+    ("TIMELINE_BOUNDS", "850/800", "does not go up"),
+    ("TIMELINE_BOUNDS", "0/9", "does not go up"),
+    ("TIMELINE_BOUNDS", "user:=3/4", "without a prefix"),
+    ("TIMELINE_BOUNDS", "3/4,800/850", "without a prefix"),
+    ("TIMELINE_IDLE_DAYS", "0", "whole number from 1"),
+    ("TIMELINE_TOMBSTONE_DAYS", "0", "whole number from 1"),
+    ("TIMELINE_METADATA_BYTES", "-1", "whole number from 0"),
+    ("BUS_SCRUB_AFTER", "20", "a second longer than BUS_TOTAL_TIMEOUT"),
+    ("PUBLIC_URL", "https://watch.example/tweets", "not an address"),
     ("X_API_BASE_URL", "api.x.com", "not an address"),
     ("X_API_BASE_URL", "ftp://api.x.com", "not an address"),
     ("X_API_BASE_URL", "https://api.x.com/2", "not an address"),
@@ -64,12 +80,17 @@ BAD = [
     ("X_API_BASE_URL", "https://someone:hush@api.x.com", "not an address"),
     ("X_API_BASE_URL", "http://[::1", "not an address"),
     ("X_API_BASE_URL", "http://api.x.com:port", "not an address"),
+    ("X_API_BASE_URL", "http://api.x.com", "in clear"),
+    ("X_PROXY", "http://bob:hush@proxy.example:port", "with its port"),
+    ("X_CA_FILE", "/nowhere/ours.pem", "cannot be read"),
     ("DATABASE_URL", "sqlite:///db.sqlite3", "only PostgreSQL"),
     ("DATABASE_URL", "postgres://someone:hush@host:5432/", "names no database"),
     ("DATABASE_URL", "postgres://someone:hush@host:port/name", "DATABASE_URL"),
     ("DATABASE_URL", "postgres://someone:hush@[::1/name", "DATABASE_URL"),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
     ("METRICS_KEY", "short", "METRICS_KEY"),
+    ("BUS_ROOT_TOKEN", "root:hush", "a colon"),
+    ("BUS_SCALE_ABOVE", "0", "whole number from 1"),
 ]
 
 
@@ -109,6 +130,66 @@ def test_good_variables_start():
     assert "'host': '/tmp/socket'" in tried.stdout
 
 
+def read(read_one, name, value):
+    env = environ.Env()
+    env.ENVIRON = {name: value}
+    return read_one(env, name)
+
+
+@pytest.mark.parametrize(
+    ("read_one", "value", "why"),
+    [
+        (environment.base_url, "http://localhost.example:9100", "in clear"),
+        (environment.base_url, "HTTP://127.0.0.1.example", "in clear"),
+        (environment.base_url, "http://10.0.0.7:9100", "in clear"),
+        (environment.proxy, "bob:hush@proxy.example:3128", "begin with http://"),
+        (environment.proxy, "https://bob:hush@proxy.example:3128", "begin with http://"),
+        (environment.proxy, "socks5://bob:hush@proxy.example:1080", "begin with http://"),
+        (environment.proxy, "http://bob:hush@proxy.example", "with its port"),
+        (environment.proxy, "http://bob:hush/@proxy.example:3128", "with its port"),
+        (environment.proxy, "http://bob:hush@[::1", "with its port"),
+        (environment.proxy, "http://bob:hush%0d%0aX:@proxy.example:3128", "has control characters"),
+        (environment.ca_file, "manage.py", "no certificate"),
+    ],
+)
+def test_a_bad_way_to_x_is_refused_without_its_password(read_one, value, why):
+    with pytest.raises(ImproperlyConfigured, match=re.escape(why)) as refused:
+        read(read_one, "IT", value)
+
+    assert "hush" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("host", ["localhost:9100", "127.8.9.10", "[::1]:9100"])
+def test_http_is_taken_for_this_machine(host):
+    assert read(environment.base_url, "IT", f"http://{host}/") == f"http://{host}"
+
+
+def test_the_password_of_a_proxy_is_read_and_not_shown():
+    proxy = read(environment.proxy, "IT", "http://bob:h%40sh%2F@Proxy.example:3128/")
+
+    assert (proxy.user, proxy.password, str(proxy)) == ("bob", "h@sh/", "http://proxy.example:3128")
+    assert "h@sh" not in repr(proxy)
+
+
+def test_a_file_of_certificates_is_taken(tmp_path):
+    file = str(Authority(tmp_path).file)
+
+    assert read(environment.ca_file, "IT", file) == file
+
+
+def test_networks_are_read():
+    found = read(environment.networks, "IT", " 10.1.0.0/16, fd00::/8,127.0.0.1,")
+
+    assert [str(one) for one in found] == ["10.1.0.0/16", "fd00::/8", "127.0.0.1/32"]
+    assert read(environment.networks, "IT", "") == ()
+
+
+@pytest.mark.parametrize("value", ["10.1.2.3/16", "10.0.0.0/33", "a.example", "10.0.0.0-10.0.0.9"])
+def test_what_is_no_network_is_refused(value):
+    with pytest.raises(ImproperlyConfigured, match=f"IT has '{value}', which is no network"):
+        read(environment.networks, "IT", f"fd00::/8,{value}")
+
+
 def test_without_a_database_url_the_embedded_server_is_used():
     assert "tweetwatch.embedded_backend" in start().stdout
 
@@ -121,3 +202,12 @@ def test_time_outs_are_added_to_the_options_of_the_url_and_pgbouncer_gets_no_pre
     assert "-c search_path=ours -c idle_in_transaction_session_timeout=60s" in ran.stdout
     assert "-c statement_timeout=15s" in ran.stdout
     assert "'prepare_threshold': None" in ran.stdout
+
+
+def test_another_system_is_refused_with_a_sentence():
+    ran = start("import sys; sys.platform = 'darwin'; import tweetwatch.settings")
+
+    said = ran.stderr.strip().splitlines()[-1]
+    assert said.startswith("django.core.exceptions.ImproperlyConfigured: tweetwatch runs on Linux")
+    assert "this is darwin: " in said
+    assert "container or virtual machine" in ran.stderr

@@ -15,6 +15,7 @@ SET_BY_TESTS = (
     "faults",
     "credentials",
     "tweets",
+    "said",
     "authors",
     "posts",
     "lists",
@@ -22,6 +23,7 @@ SET_BY_TESTS = (
     "projects",
     "log",
     "limits",
+    "connections",
 )
 LISTING = (
     "GET /2/users/:id/tweets",
@@ -157,6 +159,7 @@ def x(shared_x: FakeX) -> FakeX:
             "gzip": False,
             "depleted": "credits-depleted",
             "usage_numbers": "strings",
+            "old_versions": "newest",
             "search_newest_s": 30,
             "search_end_s": 10,
         },

@@ -12,9 +12,9 @@ KEYS = {
 }
 
 
-def signed(x, method: str, path: str, *, base: str = "https://api.twitter.com", data=None, **keys):
-    """Sign for X's address, then send to the fake, as a client with a rewriting adapter does."""
-    keys = {**KEYS, **keys}
+def signed(x, method: str, path: str, *, base: str = "", data=None, host=None, **keys):
+    """Sign for an address, its own when none is given, and send to the fake."""
+    keys, base = {**KEYS, **keys}, base or x.url
     auth = OAuth1(
         keys["consumer_key"],
         keys["consumer_secret"],
@@ -23,10 +23,12 @@ def signed(x, method: str, path: str, *, base: str = "https://api.twitter.com", 
     )
     prepared = requests.Request(method, base + path, auth=auth, data=data).prepare()
     prepared.url = prepared.url.replace(base, x.url)
+    if host:
+        prepared.headers["Host"] = host
     return x.session.send(prepared)
 
 
-def test_a_signature_over_the_canonical_address_is_good(x):
+def test_a_signature_over_the_address_that_is_asked_is_good(x):
     x.fake("POST", "credentials", {"kind": "oauth1", "name": "us", "app": "ours", **KEYS})
     ids = ",".join(x.live_ids(3))
 
@@ -35,6 +37,24 @@ def test_a_signature_over_the_canonical_address_is_good(x):
     assert reply.status_code == 200
     assert len(reply.json()["data"]) == 3
     assert x.entry()["token"] == "us"
+
+
+@pytest.mark.parametrize("base", ["https://api.twitter.com", "https://api.x.com", "other port"])
+def test_a_signature_over_another_address_is_not(x, base):
+    x.fake("POST", "credentials", {"kind": "oauth1", **KEYS})
+    if base == "other port":
+        base = x.url.rpartition(":")[0]
+
+    assert signed(x, "GET", "/2/tweets?ids=1", base=base).status_code == 401
+
+
+def test_the_host_that_is_asked_is_the_one_of_the_host_header(x):
+    x.fake("POST", "credentials", {"kind": "oauth1", **KEYS})
+    base = "http://api.x.com"
+
+    reply = signed(x, "GET", "/2/tweets?ids=1", base=base, host="api.x.com")
+
+    assert reply.status_code == 200
 
 
 def test_the_canonical_address_can_be_set(x):
@@ -46,7 +66,7 @@ def test_the_canonical_address_can_be_set(x):
         for host in ("twitter", "x")
     )
 
-    x.fake("PUT", "world", {"canonical_base": "https://api.twitter.com"})
+    x.fake("PUT", "world", {"canonical_base": ""})
     assert (old, new) == (401, 200)
 
 

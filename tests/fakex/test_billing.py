@@ -112,7 +112,8 @@ def test_requests_that_x_refuses_cost_nothing(ours):
 
 
 @pytest.mark.parametrize(
-    ("kind", "paid"), [("reset", 0), ("lose_answer", 4), ("truncated", 4), ("slow", 4)]
+    ("kind", "paid"),
+    [("reset", 0), ("lose_answer", 4), ("truncated", 4), ("bad_chunk", 4), ("slow", 4)],
 )
 def test_an_answer_that_x_made_is_billed_though_it_gets_lost(ours, kind, paid):
     ids = ours.live_ids(4)
@@ -120,7 +121,7 @@ def test_an_answer_that_x_made_is_billed_though_it_gets_lost(ours, kind, paid):
 
     try:
         assert ours.tweets(ids, token="a").status_code == 200
-    except requests.RequestException:
+    except (requests.RequestException, ValueError):
         assert kind != "slow"
 
     assert posts(ours) == paid

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import socket
 import time
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -16,6 +18,9 @@ def test_a_rule_fires_as_often_as_it_says_and_tells_how_often_it_did(x):
 TOO_MANY = b'{"title":"Too Many Requests","detail":"Too Many Requests","type":"about:blank",'
 BODIES = {
     "429": (429, TOO_MANY),
+    "429_past": (429, TOO_MANY),
+    "429_twice": (429, TOO_MANY),
+    "429_edge": (429, b"error code"),
     "429_per_second": (429, TOO_MANY),
     "429_cap": (429, b'{"account_id":1700000000000000000,"product_name":"standard-basic",'),
     "429_connections": (429, b'{"title":"ConnectionException",'),
@@ -27,6 +32,8 @@ BODIES = {
     "401": (401, b'{"title":"Unauthorized"'),
     "403": (403, b'{"client_id"'),
     "403_unsupported": (403, b'{"title":"Unsupported Authentication"'),
+    "403_forbidden": (403, b'{"title":"Forbidden"'),
+    "404": (404, b'{"title":"Not Found"'),
     "html": (200, b"<!DOCTYPE html>"),
     "garbage_list": (200, b"["),
 }
@@ -74,7 +81,7 @@ def test_only_a_429_for_a_window_has_used_it_up(x, kind):
     assert int(x.tweets(["1"]).headers["x-rate-limit-remaining"]) > 0
 
 
-@pytest.mark.parametrize("kind", ["401", "500", "503_json", "503_text"])
+@pytest.mark.parametrize("kind", ["401", "429_edge", "500", "503_json", "503_text"])
 def test_these_have_no_rate_headers(x, kind):
     x.fake("PUT", "faults", [{"kind": kind}])
 
@@ -119,6 +126,23 @@ def test_a_refusing_fault_says_when_to_come_back(x):
     assert 3 <= int(headers["x-rate-limit-reset"]) - time.time() <= 5
 
 
+@pytest.mark.parametrize("params", [{}, {"reset_in": 0}, {"reset": 0}])
+def test_a_429_may_tell_a_reset_that_is_past(x, params):
+    x.fake("PUT", "faults", [{"kind": "429_past", "params": params}])
+
+    headers = x.tweets(["1"]).headers
+
+    assert headers["x-rate-limit-remaining"] == "0"
+    assert int(headers["x-rate-limit-reset"]) <= time.time()
+
+
+def test_rate_headers_may_come_twice(x):
+    x.fake("PUT", "limits", {"GET /2/tweets": {"token": 900, "app": None}})
+    x.fake("PUT", "faults", [{"kind": "429_twice"}])
+
+    assert x.tweets(["1"]).headers["x-rate-limit-limit"] == "900, 900"
+
+
 def test_a_reset_connection_has_no_answer(x):
     x.fake("PUT", "faults", [{"kind": "reset"}])
 
@@ -145,6 +169,35 @@ def test_a_truncated_body_is_shorter_than_promised(x):
 
     with pytest.raises((requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
         x.tweets(ids)
+
+
+def test_a_redirect_leads_to_the_other_name_of_x_or_where_it_is_told(x):
+    x.fake(
+        "PUT",
+        "faults",
+        [{"kind": "redirect", "times": 1}, {"kind": "redirect", "params": {"to": "h:"}}],
+    )
+    asked, headers = f"{x.url}/2/tweets?ids=1", {"Authorization": "Bearer any"}
+
+    replies = [x.session.get(asked, headers=headers, allow_redirects=False) for _ in range(2)]
+
+    assert [reply.status_code for reply in replies] == [308, 308]
+    said = [reply.headers["location"] for reply in replies]
+    assert said == ["https://api.x.com/2/tweets", "h:/2/tweets"]
+
+
+def test_a_bad_chunk_is_of_less_than_nothing(x):
+    ids = x.live_ids(10)
+    x.fake("PUT", "faults", [{"kind": "bad_chunk"}])
+    address = urlsplit(x.url)
+
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        asked = f"GET /2/tweets?ids={','.join(ids)} HTTP/1.1"
+        raw.sendall(f"{asked}\r\nHost: x\r\nAuthorization: Bearer any\r\n\r\n".encode())
+        said = b"".join(iter(lambda: raw.recv(65536), b""))
+
+    assert b"transfer-encoding: chunked" in said.lower()
+    assert said.endswith(b"\r\n-5\r\n\r\n")
 
 
 def test_slowness_and_latency_add_up(x):

@@ -1,10 +1,11 @@
-"""How many lookups of 100 ids one core answers; `pytest -s` shows the numbers."""
+"""What a lookup of 100 ids costs the fake, in readings of its reply; `pytest -s` shows it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +14,9 @@ import pytest
 pytestmark = pytest.mark.alone
 
 LOOKUPS, CONNECTIONS = 1500, 4
-ATTEMPTS = 25
+ATTEMPTS = 5
+# Seen: 1.6, on a core that answers some 2,000 lookups a second.
+READINGS = 2.0
 FIELDS = "created_at,author_id,public_metrics,edit_controls"
 
 
@@ -40,7 +43,7 @@ async def ask_all(address: tuple[str, int], requests: list[bytes]) -> list[bytes
     return replies
 
 
-def test_a_core_answers_two_thousand_lookups_of_a_hundred_ids_a_second(start_x):
+def test_a_lookup_of_a_hundred_ids_costs_less_than_reading_its_reply_twice(start_x):
     x = start_x("--tweets", "1000000")
     x.fake("PUT", "limits", {"GET /2/tweets": {"token": None, "app": None}})
     ids, url = x.ids(10_000), urlsplit(x.url)
@@ -55,15 +58,17 @@ def test_a_core_answers_two_thousand_lookups_of_a_hundred_ids_a_second(start_x):
     answered = [len(json.loads(reply)["data"]) for reply in replies]
     assert min(answered) > 80
 
-    # The best of some runs: what others do on the machine at the time is not our speed.
-    best = 0.0
+    # Both in turn, by the processor's time: a slow or busy machine is so for either.
+    lookup, reading = [], []
     for _ in range(ATTEMPTS):
         began = cpu_seconds(x.process.pid)
         asyncio.run(ask_all(address, (requests * (LOOKUPS // len(requests) + 1))[:LOOKUPS]))
-        spent = cpu_seconds(x.process.pid) - began
-        best = max(best, LOOKUPS / spent)
-        if best >= 2200:
-            break
+        lookup.append((cpu_seconds(x.process.pid) - began) / LOOKUPS)
+        began = time.process_time()
+        for reply in replies:
+            json.loads(reply)
+        reading.append((time.process_time() - began) / len(replies))
 
-    print(f"\n{best:.0f} lookups of 100 ids a second of one core, {1e6 / best:.0f} us each")
-    assert best >= 2000
+    ratio = min(lookup) / min(reading)
+    print(f"\n{1e6 * min(lookup):.0f} us a lookup of 100 ids, {ratio:.1f} readings of its reply")
+    assert ratio < READINGS

@@ -160,6 +160,23 @@ def test_a_disconnect_says_why_before_the_end(x, listen):
     }
 
 
+def test_those_who_connect_next_may_be_told_to_go_at_once(x, listen):
+    add(x, "#moon")
+    x.fake("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 2})
+
+    told = []
+    for _ in range(2):
+        listener = listen()
+        wait_until(lambda at=listener: at.ended == "closed")
+        told += [json.loads(line)["errors"][0]["disconnect_type"] for line in listener.lines]
+        wait_until(lambda: not x.fake("GET", "stream")["open"])
+    listen()
+
+    assert told == ["ForceDisconnect"] * 2
+    assert x.fake("GET", "stream")["farewells_next"] == 0
+    assert len(x.fake("GET", "stream")["open"]) == 1
+
+
 def test_who_reads_too_slowly_is_told_so_and_disconnected(x, listen):
     x.fake("PUT", "stream", {"most_waiting": 10})
     add(x, "#moon")

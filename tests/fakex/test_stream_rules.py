@@ -60,6 +60,63 @@ def test_rules_that_are_twice_there_or_unreadable_are_errors(x):
     assert "data" not in only_bad.json()
 
 
+def added_and_complaints(reply):
+    body = reply.json()
+    return (
+        [rule["value"] for rule in body.get("data", ())],
+        [error.get("value") for error in body.get("errors", ())],
+    )
+
+
+def test_a_bad_rule_may_cost_all_others_of_its_request(x):
+    x.fake("PUT", "stream", {"rule_refusals": "all"})
+
+    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}, {"value": "dog"}]})
+    good = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+
+    assert refused.status_code == 200
+    assert added_and_complaints(refused) == ([], ["(cat"])
+    summary = {"created": 0, "not_created": 3, "valid": 2, "invalid": 1}
+    assert refused.json()["meta"]["summary"] == summary
+    assert added_and_complaints(good) == (["cat", "dog"], [])
+
+
+def test_rules_may_be_refused_as_a_whole_without_a_word_on_which_is_bad(x):
+    x.fake("PUT", "stream", {"rule_refusals": "whole"})
+
+    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}]})
+
+    assert refused.status_code == 400
+    assert added_and_complaints(refused) == ([], [None])
+    assert refused.json()["errors"][0]["message"] == "1 of the rules are not valid"
+    assert "data" not in x.get(RULES).json()
+    assert change(x, {"add": [{"value": "cat"}]}).status_code == 201
+
+
+def test_an_app_has_so_many_rules_and_no_more(x):
+    x.fake("PUT", "stream", {"most_rules": 1})
+
+    body = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+
+    assert added_and_complaints(body) == (["cat"], ["dog"])
+    assert body.json()["errors"][0]["type"] == PROBLEMS + "rule-cap"
+
+
+def test_rules_are_lost_as_if_their_owner_had_deleted_them_elsewhere(x, listen):
+    add(x, "#moon", "#sun")
+    listener = listen()
+
+    x.fake("POST", "stream/lose_rules", {"values": ["#moon"]})
+    release(x, count=5)
+    release(x, count=5, tags=["sun"])
+    all_visible(x)
+
+    assert [rule["value"] for rule in x.get(RULES).json()["data"]] == ["#sun"]
+    wait_until(lambda: len(listener.lines) == 5)
+    x.fake("POST", "stream/lose_rules", {})
+    assert "data" not in x.get(RULES).json()
+
+
 def test_rules_are_deleted_by_id_or_value(x):
     one, _two, three = add(x, "one", "two", "three")
 
@@ -92,8 +149,8 @@ def test_a_change_that_is_none_is_a_bad_request(x, body):
 def test_a_rule_acts_after_a_while_and_for_a_while_after_its_end(x, listen):
     add(x, "#moon")
     x.fake("PUT", "stream", {"rule_delay_s": 1})
-    [slow] = add(x, "has:hashtags moon")
     listener = listen()
+    [slow] = add(x, "has:hashtags moon")
     release(x, count=400)
     wait_until(lambda: any(slow in line["rules"] for line in x.fake("GET", "stream")["sent"]))
     change(x, {"delete": {"ids": [slow]}})

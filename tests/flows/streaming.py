@@ -14,7 +14,9 @@ from psycopg.types.json import Jsonb
 
 from tests.conftest import PROJECT
 from tests.flows.conftest import BEARER
-from trackers.ingest.models import Source
+from trackers.ingest.sources.models import Source
+from trackers.ingest.stream.lease import MAKE, NAME
+from trackers.ingest.stream.marks import Mark
 
 RULES = "/2/tweets/search/stream/rules"
 FREE = {"token": None, "app": None, "project": None, "window": 900}
@@ -58,6 +60,13 @@ class Streaming:
         columns, places = ", ".join(row), ", ".join(["%s"] * len(row))
         insert = f"INSERT INTO trackers_source ({columns}) VALUES ({places}) RETURNING id"
         return self.product.value(insert, *row.values())
+
+    def mark(self):
+        """Of this installation, in the tags of its rules."""
+        with self.product.database.cursor() as cursor:
+            cursor.execute(MAKE, {"name": NAME})
+        self.product.sql("UPDATE trackers_stream SET mark = '0123abcd' WHERE mark = ''")
+        return Mark(self.product.value("SELECT mark FROM trackers_stream"))
 
     def start(self, wait=True, **environment):
         path = self.product.logs / f"stream{len(self.started)}.log"

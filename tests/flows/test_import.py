@@ -20,14 +20,14 @@ import requests
 
 from tests.conftest import PROJECT
 from tests.flows.conftest import wait_until
-from tests.ingest.imports import v2_lines
+from tests.ingest.files.uploads import v2_lines
 
 pytestmark = pytest.mark.django_db
 
 # `IMPORT_LINES=1000000` tells the time and the memory of a million.
 LINES = int(os.environ.get("IMPORT_LINES", "20000"))
 PATIENCE = max(120, LINES // 500)
-LEASE = 4
+LEASE = 6
 PASSWORD = "a password of this test alone"
 EDGE = "edge-of-a-part"
 BAD_EVERY = 1000
@@ -66,7 +66,7 @@ class Web:
         )
         self.session = requests.Session()
         self.session.trust_env = False
-        wait_until(self.answers, within=30, what="the web server answers")
+        wait_until(self.answers, what="the web server answers")
         given = {
             "username": "ada",
             "password": PASSWORD,
@@ -77,7 +77,7 @@ class Web:
 
     def answers(self):
         try:
-            return self.session.get(f"{self.url}/admin/login/", timeout=5).ok
+            return self.session.get(f"{self.url}/admin/login/", timeout=PATIENCE).ok
         except requests.ConnectionError:
             return False
 
@@ -145,10 +145,10 @@ def most_memory(process):
     return most
 
 
-def wait_for_the_end(product, within=PATIENCE):
+def wait_for_the_end(product):
     wait_until(
         lambda: product.value("SELECT ended_at IS NOT NULL FROM trackers_import"),
-        within=within,
+        within=PATIENCE,
         what="the import is done",
     )
 
@@ -216,7 +216,7 @@ STEPS = {
 
 @pytest.mark.parametrize("step", STEPS)
 def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, tmp_path, step):
-    product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "3"}
+    product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 10_000))
     product.sql("UPDATE trackers_namespace SET paused = true WHERE name = 'import:part'")
@@ -227,19 +227,19 @@ def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, t
     with psycopg.connect(product.environment["DATABASE_URL"]) as lock:
         lock.execute(STEPS[step])
         product.sql("UPDATE trackers_namespace SET paused = false")
-        wait_until(lambda: len(waiting(product)) >= 2, within=20, what="two workers at the lock")
+        wait_until(lambda: len(waiting(product)) >= 2, what="two workers at the lock")
         doing = product.sql("SELECT pid FROM trackers_worker WHERE doing LIKE '%%import:part'")
         killed = {pid for (pid,) in doing} & set(workers)
         assert killed
         for pid in killed:
             os.kill(pid, signal.SIGKILL)
 
-    wait_for_the_end(product, within=60)
+    wait_for_the_end(product)
     check_the_books(product, 10_000)
 
 
 def test_a_cluster_that_dies_leaves_the_rest_to_the_next_one(product, web, tmp_path):
-    product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "3"}
+    product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031
     address = web.upload(form(tmp_path, 40_000))
     web.start_import(address)
@@ -247,11 +247,11 @@ def test_a_cluster_that_dies_leaves_the_rest_to_the_next_one(product, web, tmp_p
 
     for least in (3, 8):
         cluster = product.start_cluster(workers=2)
-        wait_until(lambda least=least: product.value(done) >= least, within=30, what="some parts")
+        wait_until(lambda least=least: product.value(done) >= least, what="some parts")
         os.killpg(cluster.pid, signal.SIGKILL)
         cluster.wait(10)
     assert product.value(done) < product.value("SELECT parts FROM trackers_import")
     product.start_cluster(workers=2)
 
-    wait_for_the_end(product, within=60)
+    wait_for_the_end(product)
     check_the_books(product, 40_000)

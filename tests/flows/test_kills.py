@@ -16,8 +16,8 @@ from tests.flows.conftest import Product, figures, lives, wait_until
 
 pytestmark = pytest.mark.django_db
 
-LEASE, EVERY, BUFFER_TTL, COUNT = 4.0, 1.5, 0.3, 250
-SHORT = {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "3"}
+LEASE, EVERY, BUFFER_TTL, COUNT = 6.0, 1.5, 0.3, 250
+SHORT = {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
 
 
 def prepare(product):
@@ -78,7 +78,6 @@ def victim(product, kind, cluster, *, busy=None):
     rows = f"SELECT pid FROM trackers_worker WHERE kind = 'worker' AND doing {wanted} ''"
     living = wait_until(
         lambda: [pid for (pid,) in product.sql(rows) if lives(pid)],
-        within=15,
         what=f"a worker is {'busy' if busy else 'idle'}",
     )
     return living[0]
@@ -97,7 +96,7 @@ def test_a_cluster_survives_the_kill_of(product, kind, busy):
     ids = prepare(product)
     product.x.put("latency", {"ms": 600 if busy else 20})
     cluster = product.start_cluster(workers=2)
-    wait_until(lambda: asked_since(product, 0) >= set(ids), within=20, what="the first round")
+    wait_until(lambda: asked_since(product, 0) >= set(ids), what="the first round")
 
     for _ in range(3):
         os.kill(victim(product, kind, cluster, busy=busy), signal.SIGKILL)
@@ -112,7 +111,7 @@ def test_another_cluster_takes_over_after_the_kill_of_the(product, kind):
     ids = prepare(product)
     product.x.put("latency", {"ms": 200})
     doomed, other = product.start_cluster(workers=2), product.start_cluster(workers=1)
-    wait_until(lambda: asked_since(product, 0) >= set(ids), within=20, what="the first round")
+    wait_until(lambda: asked_since(product, 0) >= set(ids), what="the first round")
     pid = doomed.pid if kind == "main" else victim(product, "sentinel", doomed)
 
     os.kill(pid, signal.SIGKILL)
@@ -128,7 +127,7 @@ def test_sigterm_ends_a_cluster_and_loses_not_one_answer_when_sent_to(product, t
     ids = prepare(product)
     product.x.put("latency", {"ms": 300})
     first = product.start_cluster(workers=2)
-    wait_until(lambda: asked_since(product, 0) >= set(ids), within=20, what="the first round")
+    wait_until(lambda: asked_since(product, 0) >= set(ids), what="the first round")
 
     (os.killpg if to_the_group else os.kill)(first.pid, signal.SIGTERM)
 
@@ -173,7 +172,7 @@ def test_a_cluster_survives_the_kill_of_postgres(own_fakex, tmp_path, monkeypatc
         assert product.manage("migrate").returncode == 0
         ids = prepare(product)
         cluster = product.start_cluster(workers=2)
-        wait_until(lambda: asked_since(product, 0) >= set(ids), within=20, what="the first round")
+        wait_until(lambda: asked_since(product, 0) >= set(ids), what="the first round")
 
         for _ in range(2):
             os.kill(postmaster(directory), signal.SIGKILL)

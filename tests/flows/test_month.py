@@ -14,17 +14,18 @@ import pytest
 
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
+from tests.jobs.ordinary import run_all
 from trackers import tasks
-from trackers.fakex.ids import Ids
-from trackers.ingest.lines import Found
+from trackers.fakex.world.ids import Ids
+from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
 from trackers.management.status import status
+from trackers.money.projects import Project, Spending
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
-from trackers.xapi.projects import Project, Spending
 from tweetwatch.database import cursor
 
 TWEETS = int(os.environ.get("MONTH_TWEETS", "2000"))
@@ -91,7 +92,9 @@ class Month:
             tasks.ration_money()
             self.rationed = now
         if self.housed is None or now - self.housed >= 6 * HOUR:
-            tasks.keep_house()
+            tasks.make_partitions()
+            tasks.pack_samples()
+            tasks.forget_tallies()
             self.housed = now
 
     def run(self):
@@ -100,6 +103,8 @@ class Month:
             self.tend()
             while batch := queue.claim(TWEET_UPDATE):
                 tasks.update_tweets(batch)
+                # What it enqueued: the floors of a new day.
+                run_all()
             ready = queue.ready_in(TWEET_UPDATE)
             wait = BUFFER if ready is None else timedelta(seconds=max(ready, 0.05))
             self.time.pass_(min(wait, BUFFER, end - now))

@@ -1,8 +1,12 @@
-"""An hour in which X is down, in fake time: nobody is blamed, and the forecast holds."""
+"""An hour in which X is down, in fake time: nobody is blamed, and the forecast holds.
+
+With young tweets among them, and a flood of old ones before: the youngest wait behind neither.
+"""
 
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -11,16 +15,18 @@ from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from tests.flows.test_month import born
 from trackers import tasks
-from trackers.fakex.ids import Ids
-from trackers.ingest.lines import Found
+from trackers.credentials.models import Credential
+from trackers.fakex.world.ids import Ids
+from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
 from trackers.management.status import status
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.updater.models import TweetUpdate
-from trackers.xapi.models import Credential
+from trackers.tweets.snowflake import first_id_at
+from trackers.updater.models import TweetBucket
+from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -44,12 +50,16 @@ class Outage:
         began = self.time.now()
         is_over = until if callable(until) else lambda: self.time.now() - began >= until
         while not is_over():
+            self.look_around()
             while batch := queue.claim(TWEET_UPDATE):
                 tasks.update_tweets(batch)
             ready = queue.ready_in(TWEET_UPDATE)
             wait = 10.0 if ready is None else min(max(ready, 0.05), 10.0)
             self.time.pass_(timedelta(seconds=wait))
         return self.time.now() - began
+
+    def look_around(self):
+        pass
 
     def answered(self):
         return sum(entry["status"] == 200 for entry in self.x.log())
@@ -60,19 +70,29 @@ def is_fresh():
 
 
 @pytest.fixture
-def outage(fakex, settings):
+def fake_time(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
     settings.REQUEST_TIMEOUT = timedelta(seconds=5)
-    limits = {"token": WINDOW, "app": WINDOW, "window": 900}
-    fakex.put("limits", {"GET /2/tweets": limits})
     CredentialFactory(name="one")
+    Interval.objects.all().delete()
+    yield FakeTime(fakex, start=START)
+    fakex.put("clock", {"ahead_s": 0})
+
+
+@pytest.fixture
+def outage(fakex, fake_time):
+    allow(fakex, WINDOW)
     Namespace.objects.filter(name=TWEET_UPDATE).update(
         arrivals_per_second=1_000_000, buffer_ttl=timedelta(seconds=10)
     )
-    Interval.objects.all().delete()
     Interval.objects.create(younger_than=timedelta(days=7), every=EVERY, jitter=0)
-    yield Outage(fakex, FakeTime(fakex, start=START))
-    fakex.put("clock", {"ahead_s": 0})
+    return Outage(fakex, fake_time)
+
+
+def allow(x, requests):
+    """So many in a quarter of an hour."""
+    limits = {"token": requests, "app": requests, "window": 900}
+    x.put("limits", {"GET /2/tweets": limits})
 
 
 @pytest.mark.parametrize("kind", ["503_json", "reset", "401"])
@@ -106,5 +126,91 @@ def test_after_an_hour_without_x_all_is_fresh_within_the_time_that_was_forecast(
     assert heard <= 13 * MINUTE, "the longest step of the ladder, and its jitter"
     assert took <= forecast
     assert status()["isolated"] == 0
-    assert TweetUpdate.objects.filter(attempts__gt=0).count() == 0
+    assert TweetBucket.objects.filter(attempts__gt=0).count() == 0
     assert Credential.objects.filter(disabled_at=None).count() == 1
+
+
+# A quarter of an hour allows 60 requests, one in 15 s. Young tweets come in all the while, each is
+# looked at every minute for its first 18; the old ones could wait.
+REQUESTS, YOUNG_FOR, OLD, OLD_EVERY = 60, 18 * MINUTE, 8000, HOUR
+BORN_EVERY = timedelta(seconds=40)
+
+# How long the young tweet that waits longest has waited for its next look.
+YOUNGEST_LATE = """
+    SELECT max(now() - greatest(t.measured_until, t.tracked_at)) - %(every)s::interval
+    FROM trackers_tweet t WHERE t.id >= %(first)s
+"""
+OLD_DUE = "SELECT count(*) FROM trackers_tweetupdate WHERE due_at <= now() AND key < %(first)s"
+
+
+class Backlog(Outage):
+    """Old tweets by the thousand, and young ones that are looked at every minute."""
+
+    def __init__(self, x, time):
+        self.x, self.time = x, time
+        ids, rng = Ids(seed=1, tweets=100_000, start_ms=0), random.Random(3)
+        count = int(12 * HOUR / BORN_EVERY)
+        self.coming = born(ids, rng, START - YOUNG_FOR, START + 12 * HOUR, count)
+        self.old = born(ids, rng, START - 3 * HOUR - OLD * MINUTE / 100, START - 3 * HOUR, OLD)
+        x.put("tweets", {str(id): {"state": "live"} for id in self.coming + self.old})
+        self.late = []
+        self.look_around()
+
+    def first_id(self, before):
+        return first_id_at(int((self.time.now() - before).timestamp() * 1000))
+
+    def look_around(self):
+        """Track what was born meanwhile; note how late the youngest tier is."""
+        come = bisect_left(self.coming, self.first_id(timedelta(0)))
+        list(track((Found(id) for id in self.coming[:come]), came_from="a test"))
+        del self.coming[:come]
+        with cursor() as db:
+            given = {"every": MINUTE, "first": self.first_id(YOUNG_FOR)}
+            self.late.append((self.time.now(), db.execute(YOUNGEST_LATE, given).fetchone()[0]))
+
+    def old_due(self):
+        with cursor() as db:
+            found = db.execute(OLD_DUE, {"first": self.first_id(YOUNG_FOR)}).fetchone()
+        return found[0]
+
+    def latest_since(self, at):
+        return max(late for when, late in self.late if when >= at)
+
+
+@pytest.fixture
+def backlog(fakex, fake_time):
+    allow(fakex, REQUESTS)
+    Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(seconds=20))
+    Interval.objects.create(younger_than=YOUNG_FOR, every=MINUTE, jitter=0)
+    Interval.objects.create(younger_than=timedelta(days=30), every=OLD_EVERY, jitter=0.5)
+    return Backlog(fakex, fake_time)
+
+
+@pytest.mark.timeout(400)
+def test_the_youngest_stay_fresh_while_a_flood_and_then_an_outage_are_caught_up_with(backlog):
+    backlog.run(until=5 * MINUTE)
+    flooded_at = backlog.time.now()
+    list(track((Found(id) for id in backlog.old), came_from="a file"))
+
+    flood = backlog.run(until=lambda: backlog.old_due() == 0)
+    late_in_flood = backlog.latest_since(flooded_at)
+    backlog.x.put("faults", [{"kind": "503_json", "match": {"endpoint": "GET /2/tweets"}}])
+    backlog.run(until=HOUR)
+    waiting, before = backlog.old_due(), backlog.answered()
+    backlog.x.delete("faults")
+    backlog.run(until=lambda: backlog.answered() > before)
+    backlog.run(until=2 * MINUTE)
+    forecast = timedelta(seconds=status()["catch_up_seconds"])
+    heard_at = backlog.time.now()
+    took = backlog.run(until=is_fresh)
+    late_after = backlog.latest_since(heard_at)
+
+    print(
+        f"\n{OLD} old ones at once: through after {flood}, the youngest at most {late_in_flood}"
+        f" late; {waiting} waiting after the outage: caught up after {took} of {forecast} forecast,"
+        f" the youngest at most {late_after} late"
+    )
+    assert waiting > OLD // 2
+    assert late_in_flood <= MINUTE
+    assert late_after <= MINUTE
+    assert took <= forecast

@@ -18,8 +18,8 @@ from tests.flows.conftest import figures, lives, wait_until
 pytestmark = pytest.mark.django_db
 
 COUNT = 330
-LEASE = 4.0
-SHORT = {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "3"}
+LEASE = 6.0
+SHORT = {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
 AT_ONCE = {"usual_ms": 0, "late_share": 0, "very_late_share": 0}
 
 
@@ -44,7 +44,7 @@ def release(product, author):
 
 def poll_now(product):
     product.sql("UPDATE trackers_source SET poll_at = NULL")
-    product.sql("UPDATE trackers_sourcepoll SET due_at = now() WHERE lease IS NULL")
+    product.sql("UPDATE trackers_pollbucket SET due_at = now() WHERE lease IS NULL")
 
 
 def stored(product):
@@ -61,7 +61,7 @@ def ask(product, latency):
     before = under_way(product)
     product.x.put("latency", {"ms": latency})
     poll_now(product)
-    wait_until(lambda: under_way(product) > before, within=15, what="X is asked")
+    wait_until(lambda: under_way(product) > before, what="X is asked")
 
 
 def is_waiting(product):
@@ -85,7 +85,7 @@ def locked(product, statement):
 def before_the_request(product):
     with locked(product, "SELECT FROM trackers_project FOR UPDATE"):
         poll_now(product)
-        wait_until(lambda: is_waiting(product), within=15, what="the poll waits for its money")
+        wait_until(lambda: is_waiting(product), what="the poll waits for its money")
         yield
 
 
@@ -100,7 +100,7 @@ def between_pages(product):
     product.x.put("latency", {"ms": 700})
     before = stored(product)
     poll_now(product)
-    wait_until(lambda: stored(product) > before, within=15, what="a page is stored")
+    wait_until(lambda: stored(product) > before, what="a page is stored")
     yield
 
 
@@ -108,7 +108,7 @@ def between_pages(product):
 def before_the_page_is_stored(product):
     ask(product, 1_000)
     with locked(product, "SELECT FROM trackers_source FOR UPDATE"):
-        wait_until(lambda: is_waiting(product), within=15, what="the poll waits for its source")
+        wait_until(lambda: is_waiting(product), what="the poll waits for its source")
         yield
 
 
@@ -117,7 +117,7 @@ def before_the_commit(product):
     """All is written but the jobs of the tweets."""
     with locked(product, "LOCK TABLE trackers_tweetupdate IN SHARE MODE"):
         poll_now(product)
-        wait_until(lambda: is_waiting(product), within=15, what="the poll waits with its jobs")
+        wait_until(lambda: is_waiting(product), what="the poll waits with its jobs")
         yield
 
 
@@ -129,12 +129,12 @@ def after_the_commit(product):
     with locked(product, "SELECT FROM trackers_window FOR UPDATE"):
         wait_until(
             lambda: stored(product) > before and is_waiting(product),
-            within=15,
             what="the page is stored",
         )
         yield
 
 
+# A page that X was asked for and that is not stored is lost: in all but the first and the last.
 MOMENTS = [
     before_the_request,
     during_the_request,
@@ -145,22 +145,21 @@ MOMENTS = [
 ]
 
 
-@pytest.mark.parametrize("moment", MOMENTS, ids=lambda moment: moment.__name__)
-def test_a_poll_survives_a_kill(product, moment):
+def test_a_poll_survives_a_kill_at_any_moment(product):
     author = prepare(product)
     cluster = product.start_cluster(workers=1)
 
-    for _ in range(2):
+    for moment in MOMENTS:
+        name = moment.__name__.replace("_", " ")
         posts = release(product, author)
         [worker] = product.wait_for("worker", cluster=cluster)
         with moment(product):
             os.kill(worker, signal.SIGKILL)
-            wait_until(lambda pid=worker: not lives(pid), within=5, what="the worker died")
+            wait_until(lambda pid=worker: not lives(pid), what=f"the worker died {name}")
         product.x.put("latency", {"ms": 0})
         wait_until(
             lambda posts=posts: has_all(product, posts),
-            within=2 * LEASE + 15,
-            what="the poll came to its end",
+            what=f"the poll that was killed {name} came to its end",
         )
     assert product.stop(cluster) == 0
     check_the_books(product, posts)
@@ -173,7 +172,8 @@ def known(product):
 def has_all(product, posts):
     """Whether the poll that was killed is over, and another one, if it began before them, too."""
     if not product.value(
-        "SELECT s.sweep IS NULL AND p.lease IS NULL"
+        "SELECT s.sweep IS NULL AND NOT EXISTS ("
+        "  SELECT FROM trackers_pollbucket b WHERE b.stamp = p.stamp AND b.lease IS NOT NULL)"
         " FROM trackers_source s JOIN trackers_sourcepoll p ON p.key = s.id"
     ):
         return False
@@ -208,5 +208,6 @@ def check_the_books(product, posts):
         measured[id] += int(count)
     assert not measured - answers, "a measurement that X never answered"
     lost = sum((answers - measured).values())
-    assert lost <= 2 * 100, f"{lost} answers were not recorded: a page for each kill at the most"
+    pages = len(MOMENTS) - 2
+    assert lost <= pages * 100, f"{lost} answers were not recorded, of {pages} pages that were lost"
     assert product.value("SELECT sum(posts + posts_reserved) FROM trackers_spending") >= billed

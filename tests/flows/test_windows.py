@@ -34,7 +34,7 @@ def test_no_request_is_over_a_window_and_the_windows_are_used(product):
     assert product.manage("interval", "set", "60d=1s").returncode == 0
     ids = product.x.ids(40_000)
     assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == 40_000
-    product.sql("UPDATE trackers_tweetupdate SET due_at = now()")
+    product.sql("UPDATE trackers_tweetbucket SET due_at = now()")
 
     clusters = [product.start_cluster(workers=WORKERS) for _ in range(CLUSTERS)]
     time.sleep(SECONDS)
@@ -52,4 +52,4 @@ def test_no_request_is_over_a_window_and_the_windows_are_used(product):
     assert len(counts) == len(tokens)
     assert len(used) >= 3 * (SECONDS / (WINDOW + 4) - 1)
     assert sum(used) / (len(used) * LIMIT) >= 0.98
-    assert product.value("SELECT max(attempts) FROM trackers_tweetupdate") == 0
+    assert product.value("SELECT max(attempts) FROM trackers_tweetbucket") == 0

@@ -16,20 +16,25 @@ import pytest
 from django.utils import timezone
 
 from tests.conftest import PROJECT
-from trackers import tasks
-from trackers.ingest.lines import Found, read
+from tests.factories import post
+from tests.told import kinds, ms, subscribe
+from tests.told import told as told_events
+from trackers.ingest.files.lines import Found, read
+from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track
 from trackers.jobs import queue
+from trackers.schedule import steer
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.history import history
-from trackers.tweets.models import Tweet
+from trackers.tweets.models import Tweet, TweetVersion
+from trackers.tweets.snowflake import first_id_at
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
 
 
-def track_lines(*lines):
-    done = tasks.track_lines(lines, came_from="a test")
+def counts_of(*lines):
+    done = track_lines(lines, came_from="a test")
     return done.read, done.tracked, done.already, len(done.rejected)
 
 
@@ -48,26 +53,82 @@ def tweet(id, *, age=timedelta(minutes=1), likes=3, retrieved_at=None):
     )  # fmt: skip
 
 
+def versions(*ids, history):
+    """One edited tweet in several lines, as files have it."""
+    return [
+        Found(id, post(id, likes=1, text=f"version {id}")._replace(edit_history=history))
+        for id in ids
+    ]
+
+
+def test_of_an_edited_tweet_a_file_brings_one_row_with_its_newest_version():
+    list(track(versions(11, 13, 12, history=(11, 12, 13)), came_from="a test"))
+
+    tweet = Tweet.objects.select_related("tweettext").get()
+    assert (tweet.pk, tweet.newest, tweet.tweettext.text) == (11, 13, "version 13")
+    said = [one.text for one in TweetVersion.objects.order_by("id")]
+    assert said == ["version 11", "version 12", "version 13"]
+
+
+def test_a_later_file_with_another_version_finds_the_tweet():
+    list(track([Found(12)], came_from="a test"))
+
+    [done] = track(versions(13, history=(11, 12, 13)), came_from="a test")
+    [again] = track([Found(11)], came_from="a test")
+
+    assert (done.tracked, again.tracked) == (0, 0)
+    assert Tweet.objects.values_list("id", "newest").get() == (12, 13)
+
+
+def test_a_tweet_that_is_new_is_told_as_created_once_and_as_deleted_when_it_is_untracked():
+    counts_of("1")
+    subscribe("tweets")
+    counts_of("4", "1", "3")
+    counts_of(tweet(2), tweet(3))
+
+    assert kinds() == [("create", 3), ("create", 4), ("create", 2)]
+    tracked_at = dict(Tweet.objects.values_list("id", "tracked_at"))
+    assert [one.t for one in told_events()] == [ms(tracked_at[id]) for id in (3, 4, 2)]
+
+    Tweet.objects.filter(id=1).update(gone_at=timezone.now())
+    assert steer.untrack([3, 2, 1, 99]) == 3
+    # That of 1 was told when X showed it no more.
+    assert kinds()[3:] == [("delete", 2), ("delete", 3)]
+    assert all(one.t > ms(tracked_at[one.tweet_id]) for one in told_events()[3:])
+
+
 def test_the_counts_add_up():
-    assert track_lines("1", "2", "bad", "2", "", "worse", "3") == (6, 3, 1, 2)
-    assert track_lines("3", "4", "bad") == (3, 1, 1, 1)
-    assert track_lines("bad") == (1, 0, 0, 1)
-    assert track_lines() == (0, 0, 0, 0)
+    assert counts_of("1", "2", "bad", "2", "", "worse", "3") == (6, 3, 1, 2)
+    assert counts_of("3", "4", "bad") == (3, 1, 1, 1)
+    assert counts_of("bad") == (1, 0, 0, 1)
+    assert counts_of() == (0, 0, 0, 0)
 
 
 def test_a_bare_id_is_due_at_once_whatever_its_age():
-    track_lines("20", "1212092628029698048")
+    counts_of("20", "1212092628029698048")
 
     assert all(due_in(id) < timedelta(seconds=1) for id in (20, 1212092628029698048))
     assert Tweet.objects.get(id=20).came_from == "a test"
 
 
+def test_the_young_ones_are_urgent_bare_or_not():
+    young, old = (
+        first_id_at(int((timezone.now() - age).timestamp() * 1000))
+        for age in (timedelta(minutes=5), timedelta(minutes=30))
+    )
+    counts_of(str(young), str(old), "20")
+    counts_of(tweet(young + 1, age=timedelta(minutes=5)))
+
+    urgent = TweetUpdate.objects.filter(urgent=True).values_list("key", flat=True)
+    assert {*urgent} == {young, young + 1}
+
+
 def test_the_same_file_twice_tracks_once_and_moves_nothing():
     lines = ["1", tweet(2), "3"]
-    track_lines(*lines[:1])
+    counts_of(*lines[:1])
     queue.schedule(TWEET_UPDATE, 1, timedelta(hours=5))
 
-    assert track_lines(*lines[:1]) == (1, 0, 1, 0)
+    assert counts_of(*lines[:1]) == (1, 0, 1, 0)
     assert due_in(1) > timedelta(hours=4)
 
 
@@ -81,7 +142,7 @@ def test_the_same_file_twice_tracks_once_and_moves_nothing():
     ],
 )
 def test_what_comes_with_its_figures_is_a_first_sample_and_planned_by_its_age(age, every):
-    track_lines(tweet(1, age=age))
+    counts_of(tweet(1, age=age))
 
     [run] = history(1)
     assert (run.likes, run.measurements) == (3, 1)
@@ -96,9 +157,7 @@ def test_what_comes_with_its_figures_is_a_first_sample_and_planned_by_its_age(ag
 def test_figures_are_of_the_time_they_were_retrieved():
     at = datetime(2026, 1, 2, tzinfo=UTC)
 
-    track_lines(
-        tweet(1, retrieved_at=at), tweet(2, retrieved_at=timezone.now() + timedelta(days=1))
-    )
+    counts_of(tweet(1, retrieved_at=at), tweet(2, retrieved_at=timezone.now() + timedelta(days=1)))
 
     assert history(1)[0].taken_at == at
     assert history(2)[0].taken_at <= timezone.now()
@@ -106,38 +165,38 @@ def test_figures_are_of_the_time_they_were_retrieved():
 
 def test_a_file_read_twice_measures_nothing_twice():
     line = tweet(1, retrieved_at=timezone.now() - timedelta(minutes=5))
-    track_lines(line)
-    track_lines(line)
+    counts_of(line)
+    counts_of(line)
 
     assert sum(run.measurements for run in history(1)) == 1
 
 
 def test_old_figures_of_unknown_time_do_not_spoil_what_we_measured_ourselves():
-    track_lines(tweet(1, likes=500))
+    counts_of(tweet(1, likes=500))
 
-    track_lines(tweet(1, likes=3))
+    counts_of(tweet(1, likes=3))
 
     assert Tweet.objects.get().likes == 500
 
 
 def test_of_one_tweet_in_several_lines_the_figures_are_not_lost():
-    track_lines(tweet(1), json.dumps({"id": "1"}))
+    counts_of(tweet(1), json.dumps({"id": "1"}))
 
     assert Tweet.objects.get().likes == 3
 
 
 def test_a_tweet_that_was_paused_is_not_woken_by_a_file():
-    track_lines("1")
-    tasks.pause([1])
+    counts_of("1")
+    steer.pause([1])
 
-    track_lines("1")
+    counts_of("1")
 
     assert due_in(1) is None
 
 
 def test_rejected_lines_do_not_fill_the_memory():
     most = 0
-    for chunk in tasks.track_in_chunks(("bad" for _ in range(100_000)), came_from="a test"):
+    for chunk in track_in_chunks(("bad" for _ in range(100_000)), came_from="a test"):
         most = max(most, len(chunk.rejected))
 
     assert most <= 20_000
@@ -198,7 +257,7 @@ def test_kill_in_the_middle_leaves_each_tweet_tracked_and_scheduled_or_neither(
     assert tweets == jobs == all
     assert 0 < all < 200_000
 
-    again, _ = command(fresh_database, "--json", str(tmp_path / "ids")).communicate(timeout=60)
+    again, _ = command(fresh_database, "--json", str(tmp_path / "ids")).communicate(timeout=240)
     assert json.loads(again) == {
         "read": 200_000, "tracked": 200_000 - all, "already": all, "rejected": 0
     }  # fmt: skip
@@ -235,7 +294,8 @@ def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_pat
             f"\n200,000 ids in {took:.1f} s, so a million in {a_million:.0f} s;"
             f" {large:.0f} MB, with a tenth of them {small:.0f} MB"
         )
-    assert a_million < 60
+    # Ten times as many, of which start-up is in both. Seen: 3.4 times.
+    assert took < 6 * start
     assert large - small < 30
 
 
@@ -303,7 +363,7 @@ def test_an_archives_tweets_are_described_and_looked_up_at_once_instead_of_measu
                           "created_at": "Wed Oct 10 20:19:24 +0000 2018"}}]  # fmt: skip
     text = "window.YTD.tweets.part0 = " + json.dumps(archive, indent=2)
 
-    track_lines(*text.splitlines())
+    counts_of(*text.splitlines())
 
     found = Tweet.objects.select_related("tweettext").get()
     assert (found.tweettext.text, found.measurements, found.likes) == ("mine", 0, None)
@@ -339,8 +399,8 @@ print(time.monotonic() - began, used.ru_maxrss / 1024)
 def test_lines_of_2_kb_keep_the_memory_flat(fresh_database, capsys):
     """A million take as much: `LINES_OF_JSON=1000000` tells it of them."""
     figures = {}
-    many = int(os.environ.get("LINES_OF_JSON", "60000"))
-    for count in (25_000, many):
+    many = int(os.environ.get("LINES_OF_JSON", "40000"))
+    for count in (15_000, many):
         said = subprocess.run(
             [sys.executable, "-c", PIPED, LINES, str(count)],
             cwd=PROJECT,
@@ -350,8 +410,8 @@ def test_lines_of_2_kb_keep_the_memory_flat(fresh_database, capsys):
             text=True,
         ).stdout
         figures[count] = [float(word) for word in said.split()]
-    (_, small), (took, large) = figures[25_000], figures[many]
+    (_, small), (took, large) = figures[15_000], figures[many]
     with capsys.disabled():
-        print(f"\n{many:,} lines of 2 kB in {took:.1f} s; {large:.0f} MB, of 25,000 {small:.0f} MB")
+        print(f"\n{many:,} lines of 2 kB in {took:.1f} s; {large:.0f} MB, of 15,000 {small:.0f} MB")
     assert large < 300
     assert large - small < 40

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from trackers.ingest.begin import begin_gap, begin_overlap, begin_poll, passed_id_of
-from trackers.ingest.pages import Done, More, Short, ask_for, follow
-from trackers.ingest.sweep import Rules
+from trackers.ingest.polls.begin import begin_gap, begin_overlap, begin_poll, passed_id_of
+from trackers.ingest.polls.pages import Done, More, Short, ask_for, follow
+from trackers.ingest.polls.sweep import ReadingRules
 from trackers.tweets.snowflake import first_id_at
 from trackers.xapi.page import Page
 
@@ -153,8 +153,8 @@ class NaiveReader(Reader):
 
 
 KINDS = {
-    "account": Rules("account", k_ms=5_000, page_size=5, pages=2),
-    "mentions": Rules("mentions", k_ms=5_000, page_size=5, pages=3),
-    "search": Rules("search", k_ms=60_000, lag_ms=20_000, page_size=10, pages=2),
-    "list": Rules("list", k_ms=5_000, page_size=3, pages=2),
+    "account": ReadingRules("account", k_ms=5_000, page_size=5, pages=2),
+    "mentions": ReadingRules("mentions", k_ms=5_000, page_size=5, pages=3),
+    "search": ReadingRules("search", k_ms=60_000, lag_ms=20_000, page_size=10, pages=2),
+    "list": ReadingRules("list", k_ms=5_000, page_size=3, pages=2),
 }

@@ -7,11 +7,20 @@ from datetime import timedelta
 import pytest
 
 from trackers.jobs import queue
+from trackers.jobs.begun import begin
 from trackers.jobs.models import Namespace
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
 
 NAME = "tweet:update"
+
+
+# The bucket in which each key of {job} lives, if there is one.
+BUCKET_OF = """
+    LEFT JOIN LATERAL (
+        SELECT * FROM trackers_tweetbucket WHERE stamp = j.stamp AND j.key = ANY(keys)
+    ) b ON true
+"""
 
 
 class Jobs:
@@ -23,20 +32,22 @@ class Jobs:
         """As if so much time had passed for what waits and for what is claimed."""
         with cursor() as db:
             db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s", [by])
+            db.execute("UPDATE trackers_tweetbucket SET due_at = due_at - %s", [by])
 
     def row(self, key):
         """(lease, attempts) or None."""
-        return TweetUpdate.objects.filter(key=key).values_list("lease", "attempts").first()
+        return self.told("b.lease, coalesce(b.attempts, j.attempts)", key)
 
     def due_in(self, key):
-        """Seconds from now, by the database."""
-        with cursor() as db:
-            found = db.execute(
-                "SELECT extract(epoch FROM due_at - now())::float8 FROM trackers_tweetupdate"
-                " WHERE key = %s",
-                [key],
-            ).fetchone()
+        """Seconds from now, by the database, until it may be claimed."""
+        found = self.told("extract(epoch FROM coalesce(b.due_at, j.due_at) - now())::float8", key)
         return found and found[0]
+
+    @staticmethod
+    def told(columns, key):
+        with cursor() as db:
+            query = f"SELECT {columns} FROM trackers_tweetupdate j {BUCKET_OF} WHERE key = %s"
+            return db.execute(query, [key]).fetchone()
 
     def keys(self):
         return set(TweetUpdate.objects.values_list("key", flat=True))
@@ -45,8 +56,10 @@ class Jobs:
         Namespace.objects.filter(name=NAME).update(**values)
 
     def die(self, batch_of=100):
-        """Claim, and let the lease run out; the keys that were claimed."""
+        """Claim and begin, and let the lease run out; the keys that were claimed."""
         batch = queue.get(NAME, batch_of)
+        if batch:
+            assert begin(batch)
         self.turn_clock(timedelta(seconds=61))
         return batch.keys if batch else ()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from datetime import timedelta
 
 import psycopg
@@ -16,13 +17,13 @@ from tests.conftest import url_of
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
 from trackers.jobs.broker import PostgresBroker
-from trackers.jobs.channel import MessageTooLargeError
 from trackers.jobs.models import Namespace
+from trackers.jobs.processes.channel import MessageTooLargeError
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-def dequeue(broker, *, seconds=5.0):
+def dequeue(broker, *, seconds=30.0):
     """What the broker gives within the time; it answers None while there is nothing."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -141,6 +142,34 @@ def test_tasks_come_while_batches_do_not_end():
 
     assert "task" in kinds
     assert "batch" in kinds
+
+
+def test_ordinary_tasks_and_each_namespace_take_turns():
+    Namespace.objects.update(batch_size=1)
+    for namespace in (NAME, "source:poll"):
+        for key in range(10):
+            queue.schedule(namespace, key, -timedelta(hours=1))
+    for number in range(20):
+        async_task("math.sqrt", number)
+    broker = PostgresBroker("tweetwatch")
+
+    lines = [line_of(dequeue(broker)) for _ in range(12)]
+
+    assert Counter(lines) == {"task": 4, NAME: 4, "source:poll": 4}
+
+
+def test_a_queue_of_tasks_alone_is_not_slowed_by_the_idle_namespaces():
+    for number in range(100):
+        async_task("math.sqrt", number)
+    broker = PostgresBroker("tweetwatch")
+
+    assert all(line_of(broker.dequeue()) == "task" for _ in range(100))
+
+
+def line_of(found):
+    """Whose turn it was: "task", or the namespace."""
+    [((kind, of), _)] = found
+    return of if kind == "batch" else kind
 
 
 def test_a_lost_connection_is_met_inside_the_broker(caplog):

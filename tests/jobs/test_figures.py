@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -34,10 +34,11 @@ def test_due_claimed_and_isolated_are_told_apart():
         queue.schedule(NAME, key, timedelta(hours=1))
     with connection.cursor() as db:
         db.execute(
-            "UPDATE trackers_tweetupdate SET due_at = now() - interval '90 seconds' WHERE key <= 4"
+            "UPDATE trackers_tweetbucket SET due_at = now() - interval '90 seconds'"
+            " WHERE keys[1] <= 4"
         )
     claimed = queue.get(NAME, 2)
-    move(7, attempts=4)
+    move(7, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
     told = figures(NAME)
 
@@ -50,8 +51,10 @@ def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
     late = [0] * (len(Tally.LATENESS) + 1)
     late[2], late[7] = 98, 2
     for _ in range(2):
-        tallies.count(NAME, tallies.Done(asked=100, measured=97, changed=50, missing=3, late=late))
-    tallies.count(NAME, tallies.Done(failed=40))
+        tallies.count(
+            NAME, tallies.BatchDone(asked=100, measured=97, changed=50, missing=3, late=late)
+        )
+    tallies.count(NAME, tallies.BatchDone(failed=40))
 
     told, minutes = figures(NAME), by_minute(NAME)
 
@@ -62,6 +65,14 @@ def test_tallies_add_up_by_minute_and_lateness_comes_from_their_classes():
     assert [(m.batches, m.asked, m.measured, m.changed, m.failed) for m in minutes] == [
         (3, 200, 194, 100, 40)
     ]
+
+
+def test_a_batch_of_several_requests_is_told_by_request():
+    tallies.count(NAME, tallies.BatchDone(requests=10, asked=900, failed=100))
+    tallies.count(NAME, tallies.BatchDone(requests=2, asked=140))
+
+    assert figures(NAME).batch_fill == pytest.approx((1000 + 140) / 12)
+    assert by_minute(NAME)[0].batches == 12
 
 
 @pytest.mark.parametrize(
@@ -119,6 +130,6 @@ def test_two_failures_hold_nothing_and_the_third_holds_longer_each_time():
 
 def test_batches_without_lateness_can_be_counted_twice():
     for _ in range(2):
-        tallies.count(NAME, tallies.Done(failed=1))
+        tallies.count(NAME, tallies.BatchDone(failed=1))
 
     assert by_minute(NAME)[0].failed == 2

@@ -16,8 +16,8 @@ from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-PAGES = "SELECT pg_relation_size('trackers_tweetupdate')"
-DEAD = "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'trackers_tweetupdate'"
+PAGES = "SELECT pg_relation_size('trackers_tweetbucket')"
+DEAD = "SELECT n_dead_tup FROM pg_stat_user_tables WHERE relname = 'trackers_tweetbucket'"
 
 
 def value(query):
@@ -28,7 +28,7 @@ def value(query):
 def churn(times):
     for _ in range(times):
         with cursor() as db:
-            db.execute("UPDATE trackers_tweetupdate SET due_at = due_at + interval '1 second'")
+            db.execute("UPDATE trackers_tweetbucket SET due_at = due_at + interval '1 second'")
     with cursor() as db:
         db.execute("SELECT pg_stat_force_next_flush()")
 
@@ -36,7 +36,7 @@ def churn(times):
 def quiet():
     """No autovacuum in between: the test is of ours."""
     with cursor() as db:
-        db.execute("ALTER TABLE trackers_tweetupdate SET (autovacuum_enabled = off)")
+        db.execute("ALTER TABLE trackers_tweetbucket SET (autovacuum_enabled = off)")
 
 
 def test_a_queue_of_dead_rows_is_vacuumed_and_grows_no_more():

@@ -8,8 +8,8 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.ingest.polls import accounts, connect, release, visible
-from trackers.ingest.models import Source, SourcePoll
+from tests.ingest.polls.steps import accounts, connect, release, visible
+from trackers.ingest.sources.models import Source, SourcePoll
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,11 +8,13 @@ from decimal import Decimal
 import pytest
 from django.core.management import call_command
 
+from tests import queues
 from tests.conftest import PROJECT
+from tests.events.conftest import subscriber
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
-from trackers.ingest.models import Gap, Source, SourcePoll, Stream
-from trackers.xapi.models import Window
-from trackers.xapi.projects import Project, Spending
+from trackers.credentials.models import Window
+from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.money.projects import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -95,7 +97,7 @@ def test_a_source_is_told_with_its_leaks_and_gaps():
     made = Source.objects.create(
         kind="account", of="nasa", polled_at=at, yielded=1000, again=40, leaked=3
     )
-    SourcePoll.objects.create(key=made.pk, due_at=at + timedelta(minutes=5))
+    queues.put(SourcePoll, made.pk, at + timedelta(minutes=5))
     for why, closed_at in (("budget", None), ("quota", None), ("reach", None), ("budget", at)):
         Gap.objects.create(
             source=made, from_id=1, to_id=2, why=why, found_at=at, closed_at=closed_at
@@ -112,7 +114,7 @@ def test_a_source_is_told_with_its_leaks_and_gaps():
 
 def test_a_paused_source_has_no_next_poll():
     made = Source.objects.create(kind="search", of="a", paused_at=now())
-    SourcePoll.objects.create(key=made.pk, due_at=now())
+    queues.put(SourcePoll, made.pk, now())
 
     [told] = status("--json")["sources"]
 
@@ -125,12 +127,12 @@ def test_the_stream_is_told_once_there_was_one():
     at = now()
     Stream.objects.create(
         state="waiting", because="X answered 503", heard_at=at, lines=9, duplicates=2, garbled=1,
-        connects=4,
+        connects=4, rules_of_others=3,
     )  # fmt: skip
 
     assert status("--json")["stream"] == {
         "state": "waiting", "because": "X answered 503", "heard_at": iso(at), "lines": 9,
-        "duplicates": 2, "garbled": 1, "connects": 4,
+        "duplicates": 2, "garbled": 1, "connects": 4, "rules_of_others": 3,
     }  # fmt: skip
     assert "stream: state waiting, because X answered 503" in status()
 
@@ -148,9 +150,12 @@ def test_every_name_of_the_object_is_in_the_document():
     CredentialFactory()
     Source.objects.create(kind="account", of="nasa")
     Stream.objects.create()
+    subscriber("shop", ["news"])
     document = (PROJECT / "docs" / "commands.md").read_text()
     told = status("--json")
 
     names = {*told, *told["projects"][0], *told["credentials"][0], *told["namespaces"][0]}
     names |= {*told["sources"][0], *told["stream"]}
+    names |= {*told["timelines"], *told["timelines"]["homes"][0]}
+    names |= {*told["events"], *told["events"]["topics"][0], *told["events"]["subscribers"][0]}
     assert {name for name in names if name not in document} == set()

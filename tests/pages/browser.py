@@ -73,7 +73,7 @@ class Demo:
             assert self.process.poll() is None, self.log.read_text()
             return re.search(pattern, self.log.read_text())
 
-        return poll(found, within=120, what=f"{pattern} in {self.log}")[1]
+        return poll(found, within=240, what=f"{pattern} in {self.log}")[1]
 
     def answers(self):
         """What the fake answered: (epoch ms, {id: counts or why not}), oldest first."""
@@ -90,7 +90,7 @@ class Demo:
 
     def end(self):
         self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(40)
+        return self.process.wait(120)
 
     def close(self):
         if self.process.poll() is None:
@@ -100,11 +100,16 @@ class Demo:
             one.kill()
 
 
+# Milliseconds; what is waited for ends the wait, on a busy machine too.
+PATIENCE = 120_000
+
+
 class Screen:
     """A page whose console, errors and requests are watched."""
 
     def __init__(self, page, address):
         self.page, self.address, self.faults = page, address, []
+        page.set_default_timeout(PATIENCE)
         page.on("console", lambda message: self.faults.append(f"console: {message.text}"))
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         page.on("request", self.note)

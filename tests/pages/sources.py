@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from django.contrib.auth.models import Permission, User
 
+from tests import queues
 from tests.factories import id_born
-from trackers.ingest.models import Gap, Source, SourcePoll
+from trackers.ingest.sources.models import Gap, Source, SourcePoll
 
 
 def now():
@@ -19,7 +20,7 @@ def source(kind="account", of="nasa", *, due_in=None, **given):
     """A source that was read before, as the poll leaves it."""
     made = Source.objects.create(kind=kind, of=of, **{"polled_at": now(), **given})
     if due_in is not None:
-        SourcePoll.objects.create(key=made.pk, due_at=now() + timedelta(seconds=due_in))
+        queues.put(SourcePoll, made.pk, now() + timedelta(seconds=due_in))
     return made
 
 

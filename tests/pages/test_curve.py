@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 
-from trackers.dashboards.curve import Curve, thinned
+from trackers.dashboards.tweets.curve import Curve, thinned
 from trackers.dashboards.words import lasting, signed
 from trackers.schedule.intervals import Plan, Tier
 from trackers.tweets.history import Run

@@ -15,10 +15,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from tests.ingest.imports import FIRST, imported, upload, v2_tweet, work
+from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.browser import Demo, screen
-from trackers.ingest.imports import Import, ImportJob, ImportPart
-from trackers.ingest.models import Source
+from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
+from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Worker
 from trackers.tweets.models import Tweet
 
@@ -293,7 +293,7 @@ def test_a_person_imports_a_table_in_the_browser(tmp_path):
             page.wait_for_selector(f"#first >> text={A + 1}")
             assert "column answer_to" in page.inner_text("#choice")
             page.click("text=Start the import")
-            page.wait_for_selector("text=Done in", timeout=60_000)
+            page.wait_for_selector("text=Done in")
             cards = page.inner_text("#import .cards").split()
             assert cards == ["Read", "9,001", "Tracked", "9,000", "Already", "0", "Rejected", "1"]
             assert "9002" in page.inner_text("#import table")

@@ -9,10 +9,14 @@ from django.utils.timezone import now
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.factories import CredentialFactory, TweetUpdateFactory
-from trackers.ingest.models import Gap, Source, Stream
+from tests.timelines.feeds.world import bring, source, tweet, watcher
+from trackers.arrivals.models import Arrival
+from trackers.credentials.models import Window
+from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.jobs.models import Worker
-from trackers.xapi.models import Window
-from trackers.xapi.projects import Project
+from trackers.money.projects import Project
+from trackers.timelines import feeds
+from trackers.timelines.homes import FeedReads
 
 pytestmark = pytest.mark.django_db
 
@@ -82,6 +86,24 @@ def test_queues_credentials_money_and_workers_are_told(scraped):
     assert reset == pytest.approx(resets.timestamp())
     assert told["tweetwatch_tweet_days_left", one.app.project.name] == 1000
     assert told["tweetwatch_worker_seen_timestamp_seconds", "h", "worker", "7"] > 0
+
+
+def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
+    came_from, home = source(), watcher()
+    feeds.follow(home, source_id=came_from)
+    feeds.strategies()["sized"].rebuild(home)
+    FeedReads.objects.create(day=now().date(), served_by="buckets", pages=3)
+    bring(came_from, tweet(1))
+    Arrival.objects.update(came_at=now() - timedelta(seconds=90))
+
+    told = scraped()
+
+    assert told["tweetwatch_delivery_lag_seconds",] == pytest.approx(90, abs=30)
+    assert told["tweetwatch_deliveries_behind",] == 1
+    assert told["tweetwatch_timeline_rows", "watchers"] == 1
+    assert told["tweetwatch_timeline_bytes", "buckets"] > 0
+    assert told["tweetwatch_homes", "built", "sized"] == 1
+    assert told["tweetwatch_home_pages", "buckets"] == 3
 
 
 def test_leaks_and_gaps_of_each_source_are_told(scraped):

@@ -11,10 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import CredentialFactory, ProjectFactory
-from trackers.xapi import ledger
+from trackers.credentials.models import Window
+from trackers.money import ledger
+from trackers.money.projects import Project, Spending
 from trackers.xapi.answers import WindowSeen
-from trackers.xapi.models import Window
-from trackers.xapi.projects import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = timedelta(hours=1)
@@ -114,7 +114,8 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
         ),
         (
             {"waiting": 1200, "needs": 2200, "runs_dry_at": AT_14_20},
-            "Runs dry at 14:20 UTC: about 1,200 tweets wait until 00:00 UTC, the oldest first.",
+            "Runs dry at 1 Jan, 14:20 UTC: about 1,200 tweets wait until 00:00 UTC, "
+            "the oldest first.",
         ),
         (
             {"waiting": 1200, "needs": 2200},

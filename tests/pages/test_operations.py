@@ -7,8 +7,8 @@ import pytest
 from django.db import connection
 
 from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
+from trackers.credentials.models import Window
 from trackers.jobs.models import Namespace, Tally, Worker
-from trackers.xapi.models import Window
 
 pytestmark = pytest.mark.django_db
 
@@ -137,6 +137,16 @@ def test_when_all_is_fresh_again_is_told_on_the_card_and_in_a_sentence(staff):
 
     assert '<data value="60 s" title="60 s">1 min</data>' in page
     assert "60 tweets are due; all are fresh again about 1 min from now." in page
+
+
+def test_while_something_is_behind_it_says_how_the_youngest_fare(staff):
+    behind(60)
+    TweetUpdateFactory(due_at=now() - timedelta(seconds=20), urgent=True)
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "The youngest come first meanwhile, with up to 75 % of each request" in page
+    assert "none of them has waited longer than 20 s." in page
 
 
 def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):

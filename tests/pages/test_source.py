@@ -8,8 +8,8 @@ import pytest
 from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
-from trackers.ingest.models import Source, SourcePoll, SourceTweet
-from trackers.ingest.sweep import Sweep
+from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 
 pytestmark = pytest.mark.django_db
 

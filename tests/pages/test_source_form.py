@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from tests.pages.sources import now, source
-from trackers.ingest.models import Source, SourcePoll
+from trackers.ingest.sources.models import Source, SourcePoll
 
 pytestmark = pytest.mark.django_db
 

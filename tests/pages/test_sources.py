@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.pages.sources import gap, listed, now, paged, source, words
-from trackers.ingest.models import Source, SourcePoll, Stream
-from trackers.ingest.sweep import Sweep
+from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
 from trackers.jobs.models import Namespace
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def test_a_small_skew_is_not_worth_a_word(staff):
 
 def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
     reading, idle, isolated = source(of="a", due_in=60), source(of="b"), source(of="c", due_in=0)
-    SourcePoll.objects.filter(key=reading.pk).update(lease=7)
+    PollBucket.objects.filter(keys=[reading.pk]).update(lease=7)
     SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
 
     told = words(listed(staff))
@@ -101,12 +101,21 @@ def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
 
     Stream.objects.create(
         state="open", state_since=now(), heard_at=now(), lines=1234, duplicates=5, garbled=2,
-        connects=4, host="h1", pid=77,
+        connects=4, host="h1", pid=77, rules_of_others=2,
     )  # fmt: skip
     told = words(listed(staff))
     assert "Live posts come in as they appear" in told
     assert "Lines 1,234 Duplicates 5 Garbled 2 Reconnects 3" in told
     assert "h1, pid 77" in told
+    assert (
+        "X has 2 rules for this app that this installation did not make, and bills what they match."
+        in told
+    )
+    Stream.objects.update(rules_of_others=1)
+    assert (
+        "1 rule for this app that this installation did not make, and bills what it matches."
+        in (words(listed(staff)))
+    )
     assert "The live stream" in paged(staff, made)
 
 

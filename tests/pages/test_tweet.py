@@ -6,10 +6,12 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import Permission, User
 
-from tests.factories import TweetFactory
+from tests.factories import TweetFactory, post
 from tests.pages.conftest import BORN, measure, watched
+from tests.pages.test_tweets import shown
 from trackers.tweets.history import history
-from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.models import METRICS, Tweet, TweetText
+from trackers.tweets.versions import Seen, learn
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
@@ -62,6 +64,68 @@ def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
     assert page.count('<td class="figure">2,500</td>') == 2
 
 
+@pytest.mark.parametrize(
+    ("because", "said"),
+    [
+        pytest.param("", "X leaves it out of its answers and does not say why", id="omitted"),
+        pytest.param("like_count is a text", "(like_count is a text)", id="broken"),
+    ],
+)
+def test_of_what_x_tells_nothing_the_page_says_since_when_and_why(staff, because, said):
+    tweet = watched(unclear_since=BORN, unclear_because=because)
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert '<span class="badge unclear">Unclear</span>' in page
+    assert f'{said}, since <time datetime="{BORN.isoformat()}"' in page
+
+
+def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
+    tweet = watched(text="hopefuly")
+    second = tweet.id + 5
+    edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
+    learn([Seen(edited, BORN)])
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert '<p class="said" dir="auto">hopefully</p>' in page
+    assert '<p dir="auto">hopefuly</p>' in page
+    assert "Edited: 2 versions" in page
+    assert f'first seen <time datetime="{BORN.isoformat()}"' in page
+    assert f"https://x.com/i/status/{second}" in page
+    for words in ("hopefully", str(second), f"https://x.com/ada/status/{second}"):
+        assert shown(staff.get("/", {"q": words})) == [tweet.id]
+    assert shown(staff.get("/", {"q": "hopefuly"})) == []
+    assert staff.get(f"/tweets/{second}/").url == f"/tweets/{tweet.id}/"
+
+
+def test_what_x_tells_besides_is_on_the_page(staff):
+    tweet = watched(text="words", withheld="DE FR copyright")
+    TweetText.objects.update(
+        conversation_id=31, replied_to=32, quoted=33, retweeted=None, media_keys=["3_1", "7_2"]
+    )
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    for id in (31, 32, 33):
+        assert f'href="https://x.com/i/status/{id}"' in page
+    assert "photo, video" in page
+    assert "DE, FR for copyright" in page
+    assert "Retweet of" not in page
+
+
+def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
+    first, second = watched(1, tracked_at=BORN), watched(2, due_in=60)
+    edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
+    learn([Seen(edited, BORN)])
+    TweetUpdate.objects.filter(pk=second.id).delete()
+
+    page = staff.get(f"/tweets/{second.id}/").content.decode()
+
+    assert f'is a version of <a href="/tweets/{first.id}/">' in page
+    assert "samples of its own" in staff.get(f"/tweets/{first.id}/").content.decode()
+
+
 def test_the_csv_has_the_whole_history(staff):
     tweet = watched()
     measure(tweet, 0, impressions=None, likes=4)
@@ -91,9 +155,9 @@ def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
     for seconds in range(0, 600, 60):
         measure(tweet, seconds, likes=seconds)
 
-    # Session, user, the tweet, its job, its sources. Beside these, on a cursor of their own that is
-    # not counted: time and intervals; its runs; its newest runs.
-    with django_assert_num_queries(5):
+    # Session, user, the tweet, its job, its sources, the person's home, and their teams. Beside
+    # these, on a cursor of their own that is not counted: time and intervals; its runs; its newest.
+    with django_assert_num_queries(7):
         staff.get(f"/tweets/{tweet.id}/")
 
 

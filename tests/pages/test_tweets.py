@@ -10,7 +10,7 @@ from django.urls import reverse
 from tests.factories import TweetFactory, TweetUpdateFactory
 from tests.pages.conftest import BORN, measure, watched
 from trackers.tweets.models import Author, Tweet, TweetText
-from trackers.updater.models import TweetUpdate
+from trackers.updater.models import TweetBucket
 
 pytestmark = pytest.mark.django_db
 
@@ -195,7 +195,7 @@ def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
 
 def test_a_claimed_tweet_is_said_to_be_being_checked(staff):
     tweet = watched()
-    TweetUpdate.objects.filter(pk=tweet.id).update(lease=77)
+    TweetBucket.objects.filter(keys=[tweet.id]).update(lease=77)
 
     assert "being checked" in staff.get("/").content.decode()
 
@@ -216,7 +216,7 @@ def test_an_author_whose_name_is_known_is_shown_by_it(staff):
 
     page = staff.get("/").content.decode()
 
-    assert "<strong>Ada Lovelace</strong>" in page
+    assert '<strong dir="auto">Ada Lovelace</strong>' in page
     assert "@ada" in page
 
 

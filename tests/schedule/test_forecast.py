@@ -5,13 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
+from trackers.credentials.models import Credential, Window
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Tally
-from trackers.schedule.capacity import Capacity, capacity, demand
+from trackers.money.projects import Project
+from trackers.schedule.capacity import Capacity, capacity
+from trackers.schedule.census import look
 from trackers.schedule.forecast import catch_up, forecast
 from trackers.schedule.intervals import Plan, Tier, current
-from trackers.xapi.models import Credential, Window
-from trackers.xapi.projects import Project
+from trackers.schedule.namespace import TWEET_UPDATE
 
 HELD_FOR = timedelta(minutes=5)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -83,7 +85,7 @@ def test_the_plan_needs_the_tweets_of_each_tier_once_in_its_interval():
             TweetUpdateFactory(key=id_born(now() - age, low))
     TweetUpdateFactory(key=20)  # From before the ids carried a time: past the last tier.
 
-    assert demand(plan, now=now()) == pytest.approx(60 / 60 + 36 / 3600)
+    assert look(plan, now=now()).demand == pytest.approx(60 / 60 + 36 / 3600)
 
 
 @on_rows
@@ -142,7 +144,7 @@ def behind(count=1000, *, limit=900):
 
 def told():
     at, plan = current()
-    return forecast(plan, figures(), now=at)
+    return forecast(plan, figures(TWEET_UPDATE), now=at)
 
 
 @on_rows
@@ -150,6 +152,8 @@ def test_the_figures_of_the_queue_make_the_forecast():
     assert told().state == "fresh"
 
     behind(1000, limit=900)
+    # A request has a hundred tweets, however many are claimed together.
+    Namespace.objects.filter(pk=TWEET_UPDATE).update(batch_size=1000)
 
     assert told().length.total_seconds() == pytest.approx(1000 / (100 - 1000 / 3600), rel=1e-3)
 

@@ -9,6 +9,7 @@ import pytest
 from tests.factories import TweetFactory, figures, post
 from trackers.jobs import queue
 from trackers.schedule import steer
+from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.history import history
@@ -16,7 +17,7 @@ from trackers.tweets.models import PackedSamples, Sample, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.updater.models import TweetUpdate
 from trackers.updater.promote import Verdict
-from trackers.updater.save import save
+from trackers.updater.save import Judged, save
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +39,8 @@ def claimed(id):
 
 def answer(batch):
     """A worker's late answer."""
-    return save(batch, [Verdict(id, HOUR, figures(9)) for id in batch.keys], at=batch.claimed_at)
+    verdicts = [Verdict(id, HOUR, figures(9)) for id in batch.keys]
+    return save(batch, [Judged(verdicts, at=batch.claimed_at)], Plan(()))
 
 
 def due_in(id):
@@ -87,7 +89,11 @@ def test_refreshing_makes_waiting_and_resting_ones_due_now():
 
     assert steer.refresh_now([3, 2, 1, 99]) == 3
 
-    assert (due_in(1), due_in(2), due_in(3)) == (NOW, NOW, -HOUR)
+    assert (due_in(1), due_in(2), due_in(3)) == (
+        NOW,
+        NOW,
+        pytest.approx(-HOUR, abs=timedelta(seconds=1)),
+    )
     assert due_in(99) is None
 
 
@@ -162,3 +168,13 @@ def test_untracking_what_is_claimed_ends_the_claim():
     assert answer(batch).ours == frozenset()
     assert not Tweet.objects.exists()
     assert history(1) == []
+
+
+def test_what_a_person_wants_now_does_not_wait_behind_a_backlog():
+    for id in range(1, 31):
+        tracked(id, due=-HOUR)
+    tracked(99)
+
+    steer.refresh_now([99])
+
+    assert 99 in queue.get(TWEET_UPDATE, 10).keys

@@ -10,11 +10,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories import TweetFactory, figures
-from trackers.tweets import pack, partitions
+from trackers.tweets import pack
 from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.history import histories
 from trackers.tweets.models import METRICS, TweetText
+from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
+from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
 
@@ -30,13 +32,13 @@ def write(id, at, likes, **more):
 @pytest.fixture
 def measured():
     """Two tweets whose samples are packed, in rows, and on their own rows; one never measured."""
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     for id in IDS:
         TweetFactory(id=id)
         for n in range(30):
             write(id, NOW + n * HOUR + timedelta(microseconds=n), n, quotes=None, bookmarks=n)
     TweetFactory(id=7)
-    pack.pack(now=NOW + 30 * HOUR)
+    pack.pack(now=NOW + 30 * HOUR, deadline=Deadline.after(3600))
 
 
 def read(format, export=export_samples, ids=()):

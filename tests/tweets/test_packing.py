@@ -9,16 +9,20 @@ import pytest
 from django.db import connection
 
 from tests.factories import TweetFactory, figures
-from trackers.tweets import pack, partitions
+from trackers.tweets import pack
 from trackers.tweets.history import histories, history
 from trackers.tweets.models import PackedSamples, Sample, Tweet
+from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
 from trackers.xapi.answers import Figures
 from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
 
 NOW = datetime(2026, 3, 1, 1, 30, tzinfo=UTC)
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
+# Later than any of these tests ends.
+LATER = Deadline.after(3600)
 
 
 def write(id, at, likes, **more):
@@ -35,12 +39,12 @@ def packed():
 @pytest.mark.django_db
 def test_partitions_are_made_ahead_once():
     # A day back too: what was closed just now may have ended before.
-    made = partitions.make_ahead(now=NOW)
+    made = SAMPLES.make_ahead(now=NOW)
 
     assert made == 13
-    assert partitions.make_ahead(now=NOW) == 0
-    assert partitions.make_ahead(now=NOW + 6 * HOUR) == 1
-    assert [p.name for p in partitions.existing()][:2] == [
+    assert SAMPLES.make_ahead(now=NOW) == 0
+    assert SAMPLES.make_ahead(now=NOW + 6 * HOUR) == 1
+    assert [p.name for p in SAMPLES.existing()][:2] == [
         "trackers_sample_2026030100",
         "trackers_sample_2026030106",
     ]
@@ -53,30 +57,30 @@ def test_a_missing_partition_stops_no_save_and_no_housekeeping():
         write(1, NOW + n * HOUR, n)
 
     assert Sample.objects.count() == 3
-    assert partitions.make_ahead(now=NOW) == 12
+    assert SAMPLES.make_ahead(now=NOW) == 12
     assert [run.likes for run in history(1)] == [0, 1, 2, 3]
 
 
 @pytest.mark.django_db
 def test_what_has_settled_is_packed_and_its_partition_dropped():
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     for n in range(30):
         write(1, NOW + n * HOUR, n, impressions=n * n)
     before = history(1)
 
-    dropped = pack.pack(now=NOW + 30 * HOUR)
+    dropped = pack.pack(now=NOW + 30 * HOUR, deadline=LATER).dropped
 
     # The first of March is over, and each of its four parts.
     assert dropped == 4
     assert history(1) == before
     assert packed() == [(1, "2026-03-01", 23)]
-    assert "trackers_sample_2026030100" not in [p.name for p in partitions.existing()]
+    assert "trackers_sample_2026030100" not in [p.name for p in SAMPLES.existing()]
 
 
 @pytest.mark.django_db
 def test_the_history_is_what_was_written_however_often_it_is_packed():
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     TweetFactory(id=2)
     at = NOW - 3 * DAY
@@ -92,8 +96,8 @@ def test_the_history_is_what_was_written_however_often_it_is_packed():
             # Belated, into a time that is packed already.
             record([Measured(1, at - 4 * DAY, figures(1000 + n), HOUR)])
         before = histories([1, 2])
-        pack.pack(now=at)
-        partitions.make_ahead(now=at)
+        pack.pack(now=at, deadline=LATER)
+        SAMPLES.make_ahead(now=at)
         assert sorted(histories([1, 2]), key=repr) == sorted(before, key=repr)
 
     assert sum(run.measurements for run in history(1)) == 60 + 9
@@ -111,10 +115,10 @@ def test_rows_of_the_default_partition_are_packed_when_they_are_a_day_old():
         write(1, NOW + n * HOUR, n)
     before = history(1)
 
-    pack.pack(now=NOW + DAY)
+    pack.pack(now=NOW + DAY, deadline=LATER)
     assert packed() == []
 
-    pack.pack(now=NOW + DAY + timedelta(hours=1.5))
+    pack.pack(now=NOW + DAY + timedelta(hours=1.5), deadline=LATER)
     assert packed() == [(1, "2026-03-01", 2)]
     assert history(1) == before
 
@@ -125,17 +129,17 @@ def test_old_months_are_forgotten_as_a_whole_and_no_others():
     for month in (1, 2, 3):
         write(1, datetime(2026, month, 10, tzinfo=UTC), month)
         write(1, datetime(2026, month, 28, 23, 59, tzinfo=UTC), month + 10)
-    pack.pack(now=datetime(2026, 4, 10, tzinfo=UTC))
+    pack.pack(now=datetime(2026, 4, 10, tzinfo=UTC), deadline=LATER)
     before = datetime(2026, 4, 15, tzinfo=UTC)
 
-    assert pack.retire(older_than=40 * DAY, now=before) == 2
+    assert pack.retire(older_than=40 * DAY, now=before, deadline=LATER).rows == 2
     assert [month for _, month, _ in packed()] == ["2026-03-01"]
-    assert pack.retire(older_than=40 * DAY, now=before) == 0
+    assert pack.retire(older_than=40 * DAY, now=before, deadline=LATER).rows == 0
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_busy_partition_is_packed_and_dropped_the_next_time():
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     TweetFactory(id=1)
     write(1, NOW, 1)
     write(1, NOW + HOUR, 2)
@@ -153,14 +157,14 @@ def test_a_busy_partition_is_packed_and_dropped_the_next_time():
     reader = threading.Thread(target=read_for_long)
     reader.start()
     reading.wait(10)
-    assert pack.pack(now=NOW + DAY) == 0
-    assert partitions.make_ahead(now=NOW + DAY) == 0
+    assert pack.pack(now=NOW + DAY, deadline=LATER).dropped == 0
+    assert SAMPLES.make_ahead(now=NOW + DAY) == 0
     done.set()
     reader.join(10)
 
     assert [run.likes for run in history(1)] == [1, 2]
-    assert pack.pack(now=NOW + DAY) == 4
-    assert partitions.make_ahead(now=NOW + DAY) == 4
+    assert pack.pack(now=NOW + DAY, deadline=LATER).dropped == 4
+    assert SAMPLES.make_ahead(now=NOW + DAY) == 4
     assert [run.likes for run in history(1)] == [1, 2]
 
 
@@ -171,8 +175,8 @@ def test_two_housekeepers_at_once_do_not_fail():
     def keep():
         try:
             start.wait()
-            partitions.make_ahead(now=NOW)
-            pack.pack(now=NOW + 5 * DAY)
+            SAMPLES.make_ahead(now=NOW)
+            pack.pack(now=NOW + 5 * DAY, deadline=LATER)
         except Exception as fault:
             faults.append(fault)
         finally:
@@ -206,11 +210,11 @@ GROW = """
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("tweets", "samples", "most"), [(5000, 50, 56), (5000, 4, None)])
 def test_a_sample_takes_at_most_56_bytes_when_it_is_a_day_old(tweets, samples, most, capsys):
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     with cursor() as db:
         db.execute(GROW, {"tweets": tweets, "samples": samples, "start": NOW})
 
-    pack.pack(now=NOW + 6 * HOUR + DAY)
+    pack.pack(now=NOW + 6 * HOUR + DAY, deadline=LATER)
 
     assert Sample.objects.count() == 0
     with cursor() as db:
@@ -222,7 +226,7 @@ def test_a_sample_takes_at_most_56_bytes_when_it_is_a_day_old(tweets, samples, m
 
 @pytest.mark.django_db(transaction=True)
 def test_a_reader_meanwhile_sees_rows_or_arrays_never_both_or_neither():
-    partitions.make_ahead(now=NOW)
+    SAMPLES.make_ahead(now=NOW)
     ids = range(1, 201)
     Tweet.objects.bulk_create(Tweet(id=id, tracked_at=NOW) for id in ids)
     for n in range(6):
@@ -237,7 +241,7 @@ def test_a_reader_meanwhile_sees_rows_or_arrays_never_both_or_neither():
     reader = threading.Thread(target=read)
     reader.start()
     for hours in range(24, 30):
-        pack.pack(now=NOW + hours * HOUR)
+        pack.pack(now=NOW + hours * HOUR, deadline=LATER)
     over.set()
     reader.join(10)
 

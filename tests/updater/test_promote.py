@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.factories import figures, post
+from tests.factories import figures, id_born, post
 from trackers.schedule.intervals import Plan, Tier
-from trackers.updater.promote import ASK_AGAIN, Known, Rules, Verdict, verdicts
+from trackers.updater.promote import ASK_AGAIN, CheckRules, Prior, Verdict, verdicts
 from trackers.xapi.answers import Lookup
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 M, H, D = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
-RULES = Rules(Plan((Tier(H, M), Tier(30 * D, D))), confirm_gone_after=10 * M, gone_every=D)
+RULES = CheckRules(Plan((Tier(H, M), Tier(30 * D, D))), confirm_gone_after=10 * M, gone_every=D)
 
 
 def judge(*, posts=(), missing=None, broken=None, known=None):
@@ -28,16 +29,17 @@ def judge(*, posts=(), missing=None, broken=None, known=None):
         pytest.param(NOW, None, M, 2 * M, id="young"),
         pytest.param(NOW - H, None, D, 2 * D, id="an hour old"),
         pytest.param(NOW - 30 * D, None, None, 2 * D, id="past the last tier it rests"),
-        pytest.param(None, Known(NOW - H), D, 2 * D, id="its birth is known from before"),
+        pytest.param(None, Prior(NOW - H), D, 2 * D, id="its birth is known from before"),
         pytest.param(None, None, None, 2 * D, id="its birth is not known"),
         pytest.param(NOW + H, None, None, 2 * D, id="a birth in the future"),
-        pytest.param(NOW, Known(NOW, NOW - D, gone=True), M, 2 * M, id="it comes back"),
+        pytest.param(NOW, Prior(NOW, NOW - D, gone=True), M, 2 * M, id="it comes back"),
     ],
 )
 def test_a_measured_tweet_is_planned_by_its_age(created_at, known, due_in, hole_after):
     verdict = judge(posts=[post(1, likes=3, created_at=created_at)], known=known)
 
-    assert verdict == Verdict(1, due_in, figures(3), hole_after)
+    young = due_in == M
+    assert verdict == Verdict(1, due_in, figures(3), hole_after, urgent=young)
 
 
 def gone(due_in):
@@ -52,22 +54,48 @@ def missing(due_in):
     ("known", "expected"),
     [
         pytest.param(None, missing(10 * M), id="a claim to confirm"),
-        pytest.param(Known(NOW), missing(10 * M), id="known and shown until now"),
-        pytest.param(Known(NOW, NOW - 4 * M), missing(6 * M), id="looked at again too soon"),
-        pytest.param(Known(NOW, NOW - 10 * M), gone(D), id="confirmed"),
-        pytest.param(Known(NOW - 31 * D, NOW - 10 * M), gone(None), id="confirmed, and old"),
-        pytest.param(Known(None, NOW - 10 * M), gone(None), id="confirmed, and never seen"),
-        pytest.param(Known(NOW, NOW - M, gone=True), gone(D), id="gone stays gone"),
-        pytest.param(Known(NOW - 30 * D, NOW - D, gone=True), gone(None), id="gone, and now old"),
+        pytest.param(Prior(NOW), missing(10 * M), id="known and shown until now"),
+        pytest.param(Prior(NOW, NOW - 4 * M), missing(6 * M), id="looked at again too soon"),
+        pytest.param(Prior(NOW, NOW - 10 * M), gone(D), id="confirmed"),
+        pytest.param(Prior(NOW - 31 * D, NOW - 10 * M), gone(None), id="confirmed, and old"),
+        pytest.param(Prior(None, NOW - 10 * M), gone(None), id="confirmed, and never seen"),
+        pytest.param(Prior(NOW, NOW - M, gone=True), gone(D), id="gone stays gone"),
+        pytest.param(Prior(NOW - 30 * D, NOW - D, gone=True), gone(None), id="gone, and now old"),
     ],
 )
 def test_a_missing_tweet_is_gone_only_when_a_second_look_says_so(known, expected):
     assert judge(missing={1: "protected"}, known=known) == expected
 
 
-@pytest.mark.parametrize("broken", [None, {1: "no count"}], ids=["omitted", "broken"])
-def test_without_a_verdict_of_x_a_tweet_is_asked_again(broken):
-    assert judge(broken=broken) == Verdict(1, ASK_AGAIN)
+BORN = id_born(NOW - M)
+
+
+@pytest.mark.parametrize("why", ["", "there is no count"], ids=["omitted", "broken"])
+@pytest.mark.parametrize(
+    ("id", "known", "due_in"),
+    [
+        pytest.param(1, None, ASK_AGAIN, id="for the first time: soon"),
+        pytest.param(1, Prior(NOW - 2 * H), ASK_AGAIN, id="for the first time, and looked up once"),
+        pytest.param(1, Prior(NOW - 2 * H, unclear=True), D, id="again: by its age"),
+        pytest.param(1, Prior(NOW - M, unclear=True), M, id="again, and young"),
+        pytest.param(BORN, Prior(unclear=True), M, id="again: by the age that its id tells"),
+        pytest.param(1, Prior(NOW - 31 * D, unclear=True), D, id="past the last tier: as in it"),
+    ],
+)
+def test_of_what_x_tells_nothing_is_asked_soon_and_then_by_its_age(id, known, due_in, why):
+    answer = Lookup({}, {}, {id: why} if why else {}, None)
+
+    [verdict] = verdicts([id], answer, {id: known} if known else {}, RULES, now=NOW)
+
+    assert (verdict.due_in, verdict.broken, verdict.figures) == (due_in, why, None)
+
+
+def test_a_retry_is_never_later_than_the_usual_look():
+    rules = replace(RULES, plan=Plan((Tier(H, timedelta(seconds=5)),)))
+
+    [verdict] = verdicts([BORN], Lookup({}, {}, {}, None), {}, rules, now=NOW)
+
+    assert verdict.due_in == timedelta(seconds=5)
 
 
 def test_there_is_a_verdict_for_each_id_in_the_order_asked():
@@ -79,7 +107,7 @@ def test_there_is_a_verdict_for_each_id_in_the_order_asked():
 
 
 def test_without_intervals_what_is_shown_rests_and_no_run_goes_on():
-    rules = Rules(Plan(()), 10 * M, D)
+    rules = CheckRules(Plan(()), 10 * M, D)
     answer = Lookup({1: post(1, created_at=NOW)}, {}, {}, None)
 
     assert list(verdicts([1], answer, {}, rules, now=NOW)) == [Verdict(1, None, figures(0), None)]

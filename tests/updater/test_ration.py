@@ -1,4 +1,4 @@
-"""Each day begins with floors of its own, whoever is the first to need them."""
+"""Each day begins with floors of its own; until they are there, only the youngest are paid for."""
 
 from __future__ import annotations
 
@@ -6,58 +6,161 @@ from datetime import timedelta
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from tests.conftest import url_of
-from tests.factories import CredentialFactory
-from trackers.ingest.lines import Found
+from tests.factories import AppFactory, CredentialFactory, ProjectFactory
+from tests.jobs.ordinary import enqueued, run_all
+from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.money import ledger
+from trackers.money.projects import Project
 from trackers.schedule import intervals
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import first_id_at
-from trackers.updater.ration import RATIONING, rationed
-from trackers.xapi import ledger
-from trackers.xapi.projects import Project
+from trackers.updater.before import read_before
+from trackers.updater.models import TweetUpdate
+from trackers.updater.morning import NO_LONGER_THAN
+from trackers.updater.ration import ration
+from trackers.updater.reserve import FLOORS_COME, BatchGrant, Waiting, reserve
+from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-DAY = timedelta(days=1)
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+TIMEOUT = timedelta(seconds=1)
+WANTED = [("trackers.tasks.ration_money",)]
+
+
+def born(ago, count, *, after=0):
+    now, _ = intervals.current()
+    first = first_id_at(int((now - ago).timestamp() * 1000))
+    return [first + after + n for n in range(count)]
 
 
 @pytest.fixture
-def yesterdays():
-    """Three young tweets, money for two, and floors of yesterday, when there was enough."""
-    CredentialFactory()
+def old():
+    """Three old tweets, money for two, and floors of yesterday, when there was enough."""
+    CredentialFactory(name="one")
+    ids = born(10 * DAY, 3)
+    list(track(map(Found, ids), came_from="a test"))
+    Project.objects.update(posts_a_day=2, floors=[], rationed_at=intervals.current()[0] - DAY)
+    return ids
+
+
+@pytest.fixture
+def young(old):
+    """And two of the last minutes."""
+    ids = born(2 * MINUTE, 2)
+    list(track(map(Found, ids), came_from="a test"))
+    return ids
+
+
+def ask():
+    """Claim all that is due, and ask for it."""
+    batch = queue.get(TWEET_UPDATE, 100)
+    return reserve(batch, read_before(batch.keys), timeout=TIMEOUT)
+
+
+def unpaid():
+    [asked] = ask().requests
+    return sorted(asked.unpaid)
+
+
+def waits(id):
+    return TweetUpdate.objects.get(key=id).due_at - intervals.current()[0]
+
+
+def test_the_first_batch_of_a_day_serves_the_young_and_has_the_floors_reckoned(old, young):
+    [asked] = ask().requests
+
+    assert isinstance(asked, BatchGrant)
+    assert sorted(asked.unpaid) == young
+    assert enqueued() == WANTED
+    for id in old:
+        assert timedelta(0) < waits(id) <= FLOORS_COME
+
+
+def test_the_old_ones_are_asked_for_as_soon_as_the_floors_are_there(old):
+    assert isinstance(ask(), Waiting)
+
+    run_all()
+
+    assert ledger.purses()[0].is_rationed
+    assert Project.objects.get().waiting == 1
+    queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
+    assert len(unpaid()) == 2, "what is left of the money when no young ones come"
+
+
+def test_however_many_batches_find_none_they_are_reckoned_once(old, young):
+    ask()
+    queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
+    ask()
+
+    assert enqueued() == WANTED
+
+
+def test_the_minutes_task_may_come_first(old):
+    now, plan = intervals.current()
+
+    ration(plan, now=now)
+
+    assert len(unpaid()) == 2
+    assert enqueued() == []
+
+
+def test_when_nobody_reckons_the_old_ones_wait_for_some_minutes_and_no_longer(old):
+    assert isinstance(ask(), Waiting)
     now, _ = intervals.current()
-    young = first_id_at(int((now - timedelta(hours=2)).timestamp() * 1000))
-    list(track([Found(young + n) for n in range(3)], came_from="a test"))
-    Project.objects.update(posts_a_day=2, floors=[], rationed_at=now - DAY)
+    Project.objects.update(floors_wanted_at=now - NO_LONGER_THAN - MINUTE)
+    queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in old))
+
+    assert len(unpaid()) == 2
 
 
-def test_the_first_batch_of_a_day_reckons_its_floors(yesterdays):
-    now, plan = intervals.current()
-    assert [purse.floor(8 * DAY) for purse in ledger.purses()] == [0]
+def test_what_was_paid_for_today_is_asked_meanwhile(old):
+    purse = ledger.purses()[0]
+    Tweet.objects.filter(id=old[0]).update(paid_on=purse.day, paid_by=purse.project)
 
-    [purse] = rationed(ledger.purses(), plan, now=now)
+    [asked] = ask().requests
 
-    assert purse.is_rationed
-    assert purse.floor(8 * DAY) >= 3
-    assert rationed([purse], plan, now=now) == [purse]
-
-
-def test_the_others_wait_meanwhile(yesterdays):
-    now, plan = intervals.current()
-    url = url_of(connection.settings_dict["NAME"])
-    with psycopg.connect(url) as rival:
-        rival.execute("SELECT pg_advisory_xact_lock(%s)", (RATIONING,))
-
-        assert rationed(ledger.purses(), plan, now=now) is None
+    assert asked.batch.keys == (old[0],)
+    assert asked.payment.posts == 0
 
 
-def test_without_a_budget_nobody_reckons(yesterdays):
+def test_no_other_project_pays_for_the_old_ones_meanwhile(old):
+    CredentialFactory(app=AppFactory(project=ProjectFactory(name="without a budget")))
+    Tweet.objects.update(paid_by=Project.objects.get(name="one").pk)
+
+    assert isinstance(ask(), Waiting)
+    assert waits(old[0]) <= FLOORS_COME
+
+
+def test_without_a_budget_nobody_waits_for_floors(old):
     Project.objects.update(posts_a_day=None)
+
+    assert len(unpaid()) == 3
+    assert enqueued() == []
+
+
+def test_a_budget_that_was_set_just_now_waits_for_its_first_floors(old, young):
+    Project.objects.update(rationed_at=None)
+
+    assert unpaid() == young
+    assert enqueued() == WANTED
+
+
+def test_a_run_that_ends_half_way_leaves_the_floors_of_the_first_projects(old):
+    other = ProjectFactory(name="second", posts_a_day=2)
+    CredentialFactory(app=AppFactory(project=other))
     now, plan = intervals.current()
+    with cursor() as db, psycopg.connect(url_of(connection.settings_dict["NAME"])) as rival:
+        rival.execute("SELECT FROM trackers_project WHERE id = %s FOR UPDATE", [other.pk])
+        db.execute("SET lock_timeout = '300ms'")
 
-    purses = ledger.purses()
+        with pytest.raises(OperationalError):
+            ration(plan, now=now)
 
-    assert rationed(purses, plan, now=now) is purses
-    assert Project.objects.get().rationed_at < now - DAY / 2
+    assert [purse.is_rationed for purse in ledger.purses()] == [True, False]

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 
 import pytest
 from django.utils import timezone
 
+from tests import queues
 from tests.factories import CredentialFactory
 from trackers import tasks
-from trackers.ingest.lines import Found
+from trackers.credentials.models import Credential
+from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace, Tally
+from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
 from trackers.updater.models import TweetUpdate
 from trackers.updater.promote import ASK_AGAIN
-from trackers.xapi.models import Credential
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -40,10 +43,20 @@ def tracked(x, count=100):
     return ids
 
 
+def shown_of(x, count):
+    shown = (id for id in x.ids(100) if isinstance(x.get(f"tweets/{id}")["answer"], dict))
+    return list(islice(shown, count))
+
+
+def due(id):
+    """In what time it is looked up again."""
+    return TweetUpdate.objects.get(key=id).due_at - timezone.now()
+
+
 def turn_clock(by):
     """As if so much time had passed for the queue: what waits, and what holds it."""
+    queues.turn_clock(TweetUpdate, by)
     with cursor() as db:
-        db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s WHERE attempts < 4", [by])
         db.execute("UPDATE trackers_namespace SET held_until = held_until - %s", [by])
 
 
@@ -147,7 +160,7 @@ def test_a_failed_request_gives_the_batch_back_for_a_while(x, kind):
     waits = {row.due_at - timezone.now() for row in TweetUpdate.objects.all()}
     assert len(waits) > 0
     assert all(timedelta(seconds=3) < wait < timedelta(seconds=7) for wait in waits)
-    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+    assert queues.states(TweetUpdate) == {(None, 0)}
     assert TweetUpdate.objects.count() == len(ids)
     assert held() == HOLDING_NOTHING
     assert not Tweet.objects.exclude(measurements=0).exists()
@@ -208,7 +221,7 @@ def test_a_used_up_window_holds_everything_until_its_reset(x):
     assert "used up" in because
     assert 290 < (until - timezone.now()).total_seconds() <= 301
     assert len(x.log()) == 1
-    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+    assert queues.states(TweetUpdate) == {(None, 0)}
 
 
 @pytest.mark.parametrize(
@@ -225,7 +238,7 @@ def test_a_credential_that_is_refused_does_not_ask_without_end(x, fault):
     assert len(x.log()) <= 3
     assert held()[1] is not None
     assert Credential.objects.get().disabled_at is None
-    assert set(TweetUpdate.objects.values_list("lease", "attempts")) == {(None, 0)}
+    assert queues.states(TweetUpdate) == {(None, 0)}
 
 
 def test_where_one_credential_is_refused_another_asks_at_once(x):
@@ -262,21 +275,50 @@ def test_a_broken_tweet_costs_only_itself(x, caplog):
     refresh()
 
     assert Tweet.objects.exclude(measurements=0).count() == len(shown) - 1
-    due_at = TweetUpdate.objects.values_list("due_at", flat=True).get(key=shown[0])
-    assert due_at - timezone.now() == pytest.approx(ASK_AGAIN, abs=timedelta(seconds=5))
-    assert f"tweet {shown[0]} came back broken" in caplog.text
+    tweet = Tweet.objects.get(id=shown[0])
+    assert tweet.unclear_since is not None
+    assert "retweet_count is a text" in tweet.unclear_because
+    assert f"{shown[0]}: retweet_count is a text" in caplog.text
 
 
-def test_an_id_that_x_leaves_out_is_asked_again(x):
-    ids = tracked(x)
-    x.put("faults", [{"kind": "omit", "match": {"ids": [str(ids[0])]}, "times": 1}])
+@pytest.mark.parametrize("kind", ["omit", "broken"])
+def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age(x, kind, caplog):
+    interval, [id] = timedelta(hours=7), shown_of(x, 1)
+    Interval.objects.update(every=interval, jitter=0)
+    x.put("faults", [{"kind": kind}])
+    list(track([Found(id)], came_from="a test"))
+    turn_clock(timedelta(minutes=1))
+
+    refresh()
+    first = Tweet.objects.get()
+    due_in = [due(id)]
+    for _ in range(2):
+        turn_clock(timedelta(days=1))
+        refresh()
+        due_in.append(due(id))
+
+    assert due_in == pytest.approx([ASK_AGAIN, interval, interval], abs=timedelta(minutes=1))
+    assert Tweet.objects.get().unclear_since == first.unclear_since is not None
+    assert (first.measurements, first.missing_since) == (0, None)
+    assert caplog.text.count("nothing can be read of 1 tweets") == 1
+
+    x.delete("faults")
+    turn_clock(timedelta(days=1))
+    refresh()
+    assert (Tweet.objects.get().unclear_since, Tweet.objects.get().measurements) == (None, 1)
+
+
+def test_one_count_that_is_null_costs_no_other(x):
+    [id] = shown_of(x, 1)
+    list(track([Found(id)], came_from="a test"))
+    turn_clock(timedelta(minutes=1))
+    x.put("faults", [{"kind": "null_count"}])
 
     refresh()
 
-    tweet = Tweet.objects.get(id=ids[0])
-    assert (tweet.measurements, tweet.missing_since) == (0, None)
-    due_at = TweetUpdate.objects.values_list("due_at", flat=True).get(key=ids[0])
-    assert due_at - timezone.now() == pytest.approx(ASK_AGAIN, abs=timedelta(seconds=5))
+    [told] = [entry["answers"][str(id)] for entry in x.log()]
+    assert Tweet.objects.get().counts() == told
+    assert [name for name, count in told.items() if count is None] == ["likes"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,17 +6,20 @@ from datetime import timedelta
 
 import pytest
 
+from tests import queues
 from tests.factories import TweetFactory, figures, post
+from tests.told import kinds, ms, subscribe, told
 from trackers.jobs import queue
 from trackers.schedule import intervals
+from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet, TweetText
-from trackers.tweets.record import Change
-from trackers.updater.models import TweetUpdate
+from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.promote import Verdict
-from trackers.updater.save import save
+from trackers.updater.save import NOTHING_SAVED, Judged
+from trackers.updater.save import save as save_judged
 
 pytestmark = pytest.mark.django_db
 
@@ -35,6 +38,10 @@ def claimed(*ids):
     return queue.get(TWEET_UPDATE, 100)
 
 
+def save(batch, verdicts, **said):
+    return save_judged(batch, [Judged(verdicts, **said)], Plan(()))
+
+
 def measured(id, likes, due_in=MINUTE):
     return Verdict(id, due_in, figures(likes), 2 * MINUTE)
 
@@ -48,21 +55,34 @@ def everything():
     )
 
 
+def by_the_second(at):
+    return at.replace(microsecond=0) + timedelta(seconds=1)
+
+
 def test_a_save_writes_metrics_and_the_next_check_and_tells_what_changed(now):
     batch = claimed(1, 2)
 
     saved = save(batch, [measured(1, 5), measured(2, 0)], at=now)
 
     assert saved.ours == {1, 2}
-    assert set(saved.changes) == {
-        Change(1, now, None, figures(5)),
-        Change(2, now, None, figures(0)),
-    }
+    assert saved.changed == 2
     assert saved.undescribed == {1, 2}
-    assert (
-        list(TweetUpdate.objects.values_list("due_at", "lease", "attempts"))
-        == [(now + MINUTE, None, 0)] * 2
-    )
+    due = by_the_second(now + MINUTE)
+    assert [*TweetUpdate.objects.values_list("due_at", flat=True)] == [due] * 2
+    [bucket] = TweetBucket.objects.all()
+    assert (bucket.keys, bucket.due_at) == ([1, 2], due)
+    assert queues.states(TweetUpdate) == {(None, 0)}
+
+
+def test_the_urgent_ones_are_marked_until_they_are_not(now):
+    def urgent():
+        return [*TweetUpdate.objects.filter(urgent=True).values_list("key", flat=True)]
+
+    save(claimed(1, 2), [measured(1, 5)._replace(urgent=True), measured(2, 5)], at=now)
+    assert urgent() == [1]
+
+    save(claimed(1, 2), [measured(1, 5), measured(2, 5)], at=now)
+    assert urgent() == []
 
 
 def test_what_is_unchanged_is_no_change(now):
@@ -70,14 +90,14 @@ def test_what_is_unchanged_is_no_change(now):
 
     saved = save(claimed(1), [measured(1, 5)], at=now + MINUTE)
 
-    assert (saved.ours, saved.changes) == ({1}, ())
+    assert (saved.ours, saved.changed) == ({1}, 0)
     assert history(1)[0].measurements == 2
 
 
 def test_a_stale_lease_writes_nothing_at_all(now):
     late = claimed(1, 2, 3)
     describe([post(3, created_at=now)])
-    TweetUpdate.objects.update(due_at=now - MINUTE)
+    queues.set_due(TweetUpdate, now - MINUTE)
     rival = queue.get(TWEET_UPDATE, 100)
     before = everything()
 
@@ -91,7 +111,7 @@ def test_a_stale_lease_writes_nothing_at_all(now):
         at=now,
     )
 
-    assert (saved.ours, saved.changes, saved.undescribed) == (frozenset(), (), frozenset())
+    assert saved == NOTHING_SAVED
     assert everything() == before
     assert save(rival, [measured(1, 6)], at=now).ours == {1}
 
@@ -159,15 +179,21 @@ def test_a_described_tweet_is_not_described_again(now):
     assert save(batch, [measured(1, 5)], at=now).undescribed == frozenset()
 
 
-def test_what_is_asked_again_is_only_moved(now):
+@pytest.mark.parametrize("broken", ["", "a count is a 'text'"], ids=["omitted", "broken"])
+def test_of_what_nothing_can_be_read_is_kept_since_when_and_why_and_no_figure_moves(now, broken):
     save(claimed(1), [measured(1, 5)], at=now)
     before = Tweet.objects.values().get()
 
-    saved = save(claimed(1), [Verdict(1, MINUTE)], at=now + MINUTE)
+    for minutes in (1, 2):
+        saved = save(claimed(1), [Verdict(1, MINUTE, broken=broken)], at=now + minutes * MINUTE)
 
     assert saved.ours == {1}
-    assert Tweet.objects.values().get() == before
-    assert TweetUpdate.objects.get().due_at == now + MINUTE
+    unclear = {"unclear_since": now + MINUTE, "unclear_because": broken}
+    assert Tweet.objects.values().get() == before | unclear
+    assert TweetUpdate.objects.get().due_at == by_the_second(now + MINUTE)
+
+    save(claimed(1), [measured(1, 5)], at=now + 3 * MINUTE)
+    assert Tweet.objects.get().unclear_since is None
 
 
 def test_a_job_without_a_tweet_ends_without_a_trace(now):
@@ -176,5 +202,40 @@ def test_a_job_without_a_tweet_ends_without_a_trace(now):
     saved = save(queue.get(TWEET_UPDATE), [measured(99, 5)], at=now)
 
     assert saved.ours == {99}
-    assert saved.changes == ()
+    assert saved.changed == 0
     assert history(99) == []
+
+
+def test_a_tweet_that_is_gone_is_told_as_deleted_once_and_as_created_when_it_is_back(now):
+    gone = Verdict(1, MINUTE, missing="not_found", gone=True)
+    subscribe("tweets")
+    save(claimed(1, 2), [measured(1, 5), measured(2, 5)], at=now)
+    save(claimed(1), [Verdict(1, MINUTE, missing="not_found")], at=now + MINUTE)
+    assert told() == []
+
+    # What was measured of it meanwhile is newer than the answer that it is gone.
+    Tweet.objects.filter(id=1).update(measured_until=now + 3 * MINUTE)
+    save(claimed(1, 2), [gone, measured(2, 6)], at=now + 2 * MINUTE)
+    save(claimed(1), [gone], at=now + 3 * MINUTE)
+    assert kinds() == [("update", 2), ("delete", 1)]
+
+    save(claimed(1), [measured(1, 5)], at=now + 3 * MINUTE)
+    assert kinds()[2:] == [("create", 1)]
+    times = [one.t for one in told() if one.tweet_id == 1]
+    assert times == [ms(now + 3 * MINUTE) + 1] * 2
+
+
+def test_of_what_is_gone_nothing_is_stored_where_nobody_subscribes(now):
+    save(claimed(1), [Verdict(1, MINUTE, missing="not_found", gone=True)], at=now)
+
+    assert Tweet.objects.get().gone_at
+    assert told() == []
+
+
+def test_a_job_without_a_tweet_is_not_told_as_deleted(now):
+    subscribe("tweets")
+    queue.schedule(TWEET_UPDATE, 99, timedelta(0))
+
+    save(queue.get(TWEET_UPDATE), [Verdict(99, None, missing="not_found", gone=True)], at=now)
+
+    assert told() == []

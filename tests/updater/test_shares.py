@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import id_born
-from trackers.updater.known import Known
+from trackers.money.ledger import Purse
+from trackers.updater.before import Group, Prior
 from trackers.updater.ration import ration_of
 from trackers.updater.reserve import wait_for_money
 from trackers.updater.shares import share_out
-from trackers.xapi.ledger import Purse
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -24,8 +24,12 @@ def purse(project, left=None, **given):
     return Purse(project, f"project {project}", NOW, left, **given)
 
 
-def shared(known, *purses):
-    found = share_out(sorted(known), known, purses, now=NOW)
+def groups(prior):
+    return [Group(facts, [id]) for id, facts in prior.items()]
+
+
+def shared(prior, *purses):
+    found = share_out(groups(prior), purses, now=NOW)
     shares = {
         share.purse.project: (sorted(share.paid), sorted(one.tweet_id for one in share.unpaid))
         for share in found.shares
@@ -34,57 +38,57 @@ def shared(known, *purses):
 
 
 def aged(**age):
-    return Known(created_at=NOW - timedelta(**age))
+    return Prior(created_at=NOW - timedelta(**age))
 
 
 def test_without_a_budget_everything_is_asked():
-    assert shared({1: Known(), 2: aged(days=20)}, purse(1)) == ({1: ([], [1, 2])}, [])
+    assert shared({1: Prior(), 2: aged(days=20)}, purse(1)) == ({1: ([], [1, 2])}, [])
 
 
 def test_what_is_paid_for_today_is_asked_although_the_money_is_spent():
-    known = {1: Known(paid_on=TODAY, paid_by=1), 2: Known(paid_on=TODAY - timedelta(1), paid_by=1)}
+    prior = {1: Prior(paid_on=TODAY, paid_by=1), 2: Prior(paid_on=TODAY - timedelta(1), paid_by=1)}
 
-    assert shared(known, purse(1, 0)) == ({1: ([1], [])}, [2])
+    assert shared(prior, purse(1, 0)) == ({1: ([1], [])}, [2])
 
 
 def test_a_tweet_stays_with_its_project_while_that_has_money():
-    known = {1: Known(paid_by=1), 2: Known(paid_by=2), 3: Known()}
+    prior = {1: Prior(paid_by=1), 2: Prior(paid_by=2), 3: Prior()}
 
-    assert shared(known, purse(1, 5), purse(2, 500)) == ({2: ([], [2, 3]), 1: ([], [1])}, [])
-    assert shared(known, purse(1, 0), purse(2, 500)) == ({2: ([], [1, 2, 3])}, [])
+    assert shared(prior, purse(1, 5), purse(2, 500)) == ({2: ([], [2, 3]), 1: ([], [1])}, [])
+    assert shared(prior, purse(1, 0), purse(2, 500)) == ({2: ([], [1, 2, 3])}, [])
 
 
 def test_one_paid_by_a_project_that_can_ask_no_more_goes_to_another():
-    known = {1: Known(paid_on=TODAY, paid_by=1)}
+    prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
-    assert shared(known, purse(1, usable=False), purse(2)) == ({2: ([], [1])}, [])
-    assert shared(known, purse(1, trusted=False), purse(2)) == ({2: ([], [1])}, [])
-    assert shared(known, purse(1, trusted=False)) == ({1: ([1], [])}, [])
+    assert shared(prior, purse(1, usable=False), purse(2)) == ({2: ([], [1])}, [])
+    assert shared(prior, purse(1, trusted=False), purse(2)) == ({2: ([], [1])}, [])
+    assert shared(prior, purse(1, trusted=False)) == ({1: ([1], [])}, [])
 
 
 def test_for_want_of_requests_it_goes_to_a_project_without_a_budget_and_no_other():
-    known = {1: Known(paid_on=TODAY, paid_by=1)}
+    prior = {1: Prior(paid_on=TODAY, paid_by=1)}
 
-    assert shared(known, purse(1, requests=0), purse(2, requests=7)) == ({2: ([], [1])}, [])
-    assert shared(known, purse(1, requests=0), purse(2, 500)) == ({1: ([1], [])}, [])
-    assert shared(known, purse(1, requests=0), purse(2, requests=0)) == ({1: ([1], [])}, [])
+    assert shared(prior, purse(1, requests=0), purse(2, requests=7)) == ({2: ([], [1])}, [])
+    assert shared(prior, purse(1, requests=0), purse(2, 500)) == ({1: ([1], [])}, [])
+    assert shared(prior, purse(1, requests=0), purse(2, requests=0)) == ({1: ([1], [])}, [])
 
 
 def test_new_ones_go_where_most_requests_are_left():
-    assert shared({1: Known()}, purse(1, requests=3), purse(2, requests=7)) == ({2: ([], [1])}, [])
+    assert shared({1: Prior()}, purse(1, requests=3), purse(2, requests=7)) == ({2: ([], [1])}, [])
 
 
 def test_the_oldest_wait_first():
     new, old = (id_born(NOW - timedelta(days=days)) for days in (0, 20))
-    known = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
-    known |= {new: Known(), old: Known()}
+    prior = {1: aged(minutes=5), 2: aged(days=3), 3: aged(days=20), 4: aged(days=90)}
+    prior |= {new: Prior(), old: Prior()}
 
-    assert shared(known, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
-    assert shared(known, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
+    assert shared(prior, purse(1, 50, floors=FLOORS)) == ({1: ([], [1, 2, new])}, [3, 4, old])
+    assert shared(prior, purse(1, 10, floors=FLOORS)) == ({1: ([], [1, new])}, [2, 3, 4, old])
 
 
 def test_with_no_project_at_all_nobody_waits_for_money():
-    assert shared({1: Known()}, purse(1, usable=False)) == ({}, [])
+    assert shared({1: Prior()}, purse(1, usable=False)) == ({}, [])
 
 
 @given(
@@ -92,13 +96,13 @@ def test_with_no_project_at_all_nobody_waits_for_money():
     st.lists(st.none() | st.integers(0, 20), min_size=1, max_size=3),
 )
 def test_every_tweet_is_in_one_place_and_no_purse_is_overdrawn(homes, left):
-    known = {id: Known(paid_by=home) for id, home in enumerate(homes)}
+    prior = {id: Prior(paid_by=home) for id, home in enumerate(homes)}
     purses = [purse(number, amount) for number, amount in enumerate(left, 1)]
 
-    found = share_out(list(known), known, purses, now=NOW)
+    found = share_out(groups(prior), purses, now=NOW)
 
     placed = [id for share in found.shares for id in share.ids] + list(found.waiting)
-    assert sorted(placed) == sorted(known)
+    assert sorted(placed) == sorted(prior)
     for share in found.shares:
         assert share.purse.left is None or len(share.unpaid) <= share.purse.left
     if found.waiting:

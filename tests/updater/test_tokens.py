@@ -8,11 +8,11 @@ import pytest
 
 from tests.factories import CredentialFactory
 from tests.updater.test_refresh import claim, held, refresh, tracked, turn_clock
-from tests.xapi.conftest import ends_in
+from tests.x import ends_in
 from trackers import tasks
+from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Namespace
 from trackers.tweets.models import Tweet
-from trackers.xapi.models import Credential, Window
 from trackers.xapi.secrets import Secrets
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.xapi.conftest import OAUTH1
+from tests.x import OAUTH1
+from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up, look_up_accounts
 from trackers.xapi.errors import (
     BadRequest,
@@ -18,7 +19,6 @@ from trackers.xapi.errors import (
     Unavailable,
     XError,
 )
-from trackers.xapi.models import Credential
 from trackers.xapi.secrets import Secrets
 
 FIGURES = {"retweets": 1, "replies": 2, "likes": 3, "quotes": 4, "bookmarks": 5, "impressions": 6}

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trackers.xapi import parse_v1, parse_v2
 from trackers.xapi.answers import Figures
 from trackers.xapi.errors import Garbage, XError
-from trackers.xapi.headers import retry_after, window_seen
-from trackers.xapi.refusals import error_in
-from trackers.xapi.transport import Reply
+from trackers.xapi.parse import v1 as parse_v1
+from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.wire.headers import retry_after, window_seen
+from trackers.xapi.wire.refusals import error_in
+from trackers.xapi.wire.transport import Reply
 
 METRICS = {
     "retweet_count": 1,
@@ -40,19 +41,8 @@ def look(body, ids=(1, 2)):
     [
         pytest.param({"public_metrics": None}, "public_metrics", id="metrics null"),
         pytest.param({"public_metrics": []}, "public_metrics", id="metrics a list"),
-        pytest.param({"public_metrics": {}}, "public_metrics", id="no count at all"),
-        pytest.param({"public_metrics": METRICS | {"like_count": "3"}}, "like_count", id="text"),
-        pytest.param({"public_metrics": METRICS | {"like_count": -1}}, "like_count", id="negative"),
-        pytest.param({"public_metrics": METRICS | {"like_count": True}}, "like_count", id="bool"),
-        pytest.param({"public_metrics": METRICS | {"like_count": 3.0}}, "like_count", id="float"),
-        pytest.param({"public_metrics": METRICS | {"like_count": None}}, "like_count", id="null"),
-        pytest.param({"public_metrics": METRICS | {"like_count": 2**31}}, "like_count", id="int4"),
-        pytest.param(
-            {"public_metrics": METRICS | {"impression_count": 2**63}}, "impression_count", id="int8"
-        ),
-        pytest.param(
-            {"public_metrics": METRICS | {"reply_count": 10**40}}, "reply_count", id="enormous"
-        ),
+        pytest.param({"public_metrics": {}}, "there is no count", id="no count at all"),
+        pytest.param({"public_metrics": dict.fromkeys(METRICS)}, "retweet_count", id="all null"),
         pytest.param({"created_at": "yesterday"}, "created_at", id="no date"),
         pytest.param({"created_at": "2026-08-19T08:41:37"}, "created_at", id="no zone"),
         pytest.param({"created_at": 1787128897}, "created_at", id="epoch"),
@@ -77,6 +67,37 @@ def test_a_tweet_without_metrics_is_broken():
     answer = look(b'{"data":[{"id":"2","text":"x"}]}')
 
     assert answer.broken == {2: "public_metrics is nothing instead of an object"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        pytest.param("like_count", "3", id="text"),
+        pytest.param("like_count", -1, id="negative"),
+        pytest.param("like_count", True, id="bool"),
+        pytest.param("like_count", 3.0, id="float"),
+        pytest.param("like_count", None, id="null"),
+        pytest.param("like_count", 2**31, id="int4"),
+        pytest.param("impression_count", 2**63, id="int8"),
+        pytest.param("reply_count", 10**40, id="enormous"),
+    ],
+)
+def test_a_broken_count_is_unknown_and_named_and_costs_no_other(name, value):
+    answer = look(body_with(public_metrics=METRICS | {name: value}))
+
+    known = {**METRICS, name: None}
+    assert answer.posts[2].figures == Figures(*known.values())
+    assert len(answer.unread) == 1
+    assert name in answer.unread[0]
+
+
+def test_a_broken_count_of_v1_is_unknown_and_costs_not_the_other():
+    status = {"id_str": "1", "full_text": "x", "retweet_count": None, "favorite_count": 3}
+
+    answer = parse_v1.read_lookup(orjson.dumps({"id": {"1": status}}), [1], window=None)
+
+    assert answer.posts[1].figures == Figures(None, None, 3, None, None, None)
+    assert len(answer.unread) == 1
 
 
 def test_a_count_that_is_absent_is_unknown():

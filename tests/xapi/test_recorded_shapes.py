@@ -7,18 +7,21 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.xapi import parse_v1, parse_v2
 from trackers.xapi.answers import Account, Figures, Post
 from trackers.xapi.errors import (
     BadRequest,
     Depleted,
+    Forbidden,
+    NotShown,
     RateLimited,
     Refused,
     Unavailable,
 )
-from trackers.xapi.headers import window_seen
-from trackers.xapi.refusals import error_in
-from trackers.xapi.transport import Reply
+from trackers.xapi.parse import v1 as parse_v1
+from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.wire.headers import window_seen
+from trackers.xapi.wire.refusals import error_in
+from trackers.xapi.wire.transport import Reply
 
 LOOKUP = rb"""{"data":[{"id":"1577730467436138524","text":"drum \uD83E\uDD41 & caf\u00e9","edit_history_tweet_ids":["1577730467436138524"],"author_id":"2244994945","created_at":"2026-08-19T08:41:37.000Z",
  "public_metrics":{"retweet_count":5,"reply_count":2,"like_count":10,"quote_count":1,"bookmark_count":3,"impression_count":1234},
@@ -173,14 +176,14 @@ FULL, ROOM = WINDOW | {"x-rate-limit-remaining": "0"}, WINDOW | {"x-rate-limit-r
             403,
             ROOM,
             b'{"client_id":"10000000","detail":"When authenticating requests to the Twitter API v2 endpoints, you must use keys and tokens from a Twitter developer App that is attached to a Project. You can create a project via the developer portal.","registration_url":"https://developer.twitter.com/en/docs/projects/overview","title":"Client Forbidden","required_enrollment":"Appropriate Level of API Access","reason":"client-not-enrolled","type":"https://api.twitter.com/2/problems/client-forbidden"}',
-            Refused,
+            Forbidden,
             id="not enrolled",
         ),
         pytest.param(
             403,
             {},
             b'{"errors":[{"message":"You currently have access to a subset of X API V2 endpoints and limited v1.1 endpoints (e.g. media post, oauth) only.","code":453}]}',
-            Refused,
+            Forbidden,
             id="v1.1 is not for this tier",
         ),
         pytest.param(
@@ -217,6 +220,32 @@ def test_a_reply_of_another_status_is_the_error_of_its_kind(status, headers, bod
     assert (told.window is not None) == ("x-rate-limit-remaining" in headers)
 
 
+OF_A_LIST = b'{"title":"Authorization Error","type":"https://api.x.com/2/problems/not-authorized-for-resource","parameter":"id","resource_type":"list","status":403}'
+NOT_ENROLLED = b'{"title":"Client Forbidden","reason":"client-not-enrolled","type":"https://api.x.com/2/problems/client-forbidden"}'
+BARE = b'{"title":"Forbidden","type":"about:blank","status":403,"detail":"Forbidden"}'
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "of_a_list", "of_search"),
+    [
+        (403, OF_A_LIST, NotShown, Forbidden),
+        (403, BARE, NotShown, Forbidden),
+        (403, NOT_ENROLLED, Forbidden, Forbidden),
+        (404, b"", NotShown, Unavailable),
+        (401, BARE, Refused, Refused),
+        (403, b'{"errors":[{"code":64,"message":"Your account is suspended"}]}', Refused, Refused),
+    ],
+)
+def test_a_refusal_is_of_the_keys_of_the_endpoint_or_of_what_was_asked(
+    status, body, of_a_list, of_search
+):
+    def told(endpoint):
+        return type(error_in(Reply(status, {}, body, "Reason"), None, endpoint=endpoint))
+
+    assert told("GET /2/lists/:id/tweets") is of_a_list
+    assert told("GET /2/tweets/search/recent") is of_search
+
+
 def test_a_window_tells_its_reset_and_one_with_room_left_does_not():
     body = b'{"title":"Too Many Requests"}'
 
@@ -229,7 +258,7 @@ def test_a_window_tells_its_reset_and_one_with_room_left_does_not():
 
 @pytest.mark.parametrize(
     ("text", "after"),
-    [("120", 120), ("Wed, 05 Oct 2022 18:20:30 GMT", 30), ("9999999", 86400), ("soon", None)],
+    [("120", 120), ("Wed, 05 Oct 2022 18:20:30 GMT", 30), ("9999999", 900), ("soon", None)],
 )
 def test_retry_after_is_seconds_or_a_date_by_xs_own_clock(text, after):
     headers = {"Retry-After": text, "Date": "Wed, 05 Oct 2022 18:20:00 GMT"}

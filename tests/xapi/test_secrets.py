@@ -16,14 +16,15 @@ from django.core import serializers
 from django.core.exceptions import FieldError
 from django.db import connection
 
-from tests.xapi.conftest import save_credential
-from trackers.xapi import turns
+from tests.x import save_credential
+from trackers.credentials import turns
+from trackers.credentials.models import Credential
+from trackers.credentials.secrets import SecretUnreadableError
+from trackers.credentials.windows import Reservation
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import XError
-from trackers.xapi.line import line_for
-from trackers.xapi.models import Credential
-from trackers.xapi.secrets import Secrets, SecretUnreadableError
-from trackers.xapi.windows import Reservation
+from trackers.xapi.secrets import Secrets
+from trackers.xapi.wire.line import line_for
 
 PLANTED = {
     "consumer_key": "planted/consumer+key=1",
@@ -110,7 +111,7 @@ def test_no_object_shows_a_secret(peer, credential):
     shown = [
         repr(thing)
         for thing in (
-            *(credential, credential.secrets, turns.Turn(credential, reservation, 1), answer),
+            *(credential, credential.secrets, turns.Turn(credential, reservation, 1, 0.0), answer),
             *(line, line.tweepy, vars(line.tweepy), line.session, vars(line.session)),
         )
     ]

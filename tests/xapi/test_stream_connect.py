@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.xapi.conftest import wait_until
-from trackers.xapi.errors import RateLimited, Refused, Unavailable, XError
-from trackers.xapi.parse_stream import Event, read_line
+from tests.x import wait_until
+from trackers.xapi.errors import BadRequest, RateLimited, Refused, Unavailable, XError
+from trackers.xapi.parse.stream import Event, read_line
 from trackers.xapi.stream import NoRules, TooManyConnections, Unreachable, connect
 from trackers.xapi.stream_rules import add_rules, delete_rules, rules_of
 
@@ -131,3 +131,23 @@ def test_rules_are_made_read_and_deleted_and_posts_come_by_them(fake, bearer, ev
         connect(bearer, **fake.asking, silence=SILENCE)
     fake.tell("DELETE", "posts")
     assert "a-token" not in everything_logged.text
+
+
+BAD_RULE = b"""{"title":"Invalid Request","errors":[{"value":"(cat","details":["missing )"],
+    "title":"UnprocessableEntity","type":"https://api.x.com/2/problems/invalid-rules"}]}"""
+
+
+def test_a_refusal_of_all_rules_that_names_the_bad_one_is_an_answer(peer, bearer):
+    peer.says_json(BAD_RULE, status="400 Bad Request")
+
+    told = add_rules(bearer, {"(cat": "a", "dog": "b"}, **peer.asking)
+
+    assert (told.added, told.known, told.refused) == ({}, {}, {"(cat": "missing )"})
+
+
+@pytest.mark.parametrize("body", [b'{"errors":[{"message":"what?"}]}', b"[]", b"<html>", b""])
+def test_a_refusal_of_all_rules_that_names_none_is_an_error(peer, bearer, body):
+    peer.says_json(body, status="400 Bad Request")
+
+    with pytest.raises(BadRequest):
+        add_rules(bearer, {"(cat": "a"}, **peer.asking)

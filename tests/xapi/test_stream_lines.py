@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.xapi.errors import Garbage
-from trackers.xapi.parse_stream import (
+from trackers.xapi.parse.stream import (
     Event,
     Farewell,
     Garbled,

@@ -18,13 +18,14 @@ from trackers.xapi.client import look_up, look_up_accounts
 from trackers.xapi.errors import (
     BadRequest,
     Garbage,
+    NotShown,
     RateLimited,
     StaleSinceId,
     Unavailable,
     XError,
 )
 from trackers.xapi.page import Ask
-from trackers.xapi.parse_timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
 from trackers.xapi.timelines import look_up_username, read_page
 
 METRICS = b'"public_metrics":{"retweet_count":5,"reply_count":2,"like_count":10,"quote_count":1,"bookmark_count":3,"impression_count":1234}'
@@ -212,7 +213,7 @@ def test_what_a_400_says_of_a_stale_since_id(message, parameters, verdict):
         ("200 OK", b"{}", Garbage),
         ("200 OK", b'{"data":[],"meta":{"next_token":5}}', Garbage),
         ("200 OK", b'{"title":"CreditsDepleted","type":"x/credits"}', Garbage),
-        ("404 Not Found", b"", Unavailable),
+        ("404 Not Found", b"", NotShown),
         ("503 Service Unavailable", b"", Unavailable),
         ("429 Too Many Requests", b"{}", RateLimited),
     ],

@@ -9,9 +9,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from trackers.credentials.models import Credential
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import Garbage, RateLimited, Unavailable
-from trackers.xapi.models import Credential
 from trackers.xapi.secrets import Secrets
 
 NOTHING = b'{"errors":[]}'
@@ -109,12 +109,29 @@ def test_cookies_are_not_sent_back(peer, bearer):
     assert "cookie" not in peer.heard[1].lower()
 
 
-def test_a_redirect_is_not_followed(peer, bearer):
-    peer.says_json(b"", "Location: http://127.0.0.1:1/elsewhere", status="302 Found")
+PERHAPS_X = (
+    "which is not followed, so that no key reaches another host; if this is X, "
+    "set X_API_BASE_URL to it."
+)
+NOT_X = "which is not followed: something on the way to X answered instead of X."
 
-    with pytest.raises(Unavailable, match="302"):
+
+@pytest.mark.parametrize(
+    ("location", "where", "advice"),
+    [
+        ("https://api.x.com/2/tweets?ids=20", "to https://api.x.com", PERHAPS_X),
+        ("http://a:b@login.example:8080/?X", "to http://login.example:8080", NOT_X),
+        ("/elsewhere", "elsewhere", NOT_X),
+        ("https://[::1/\x7f", "elsewhere", NOT_X),
+    ],
+)
+def test_a_redirect_is_named_and_not_followed(peer, bearer, location, where, advice):
+    peer.says_json(b"", f"Location: {location}", status="308 Permanent Redirect")
+
+    with pytest.raises(Unavailable) as failed:
         look_up(bearer, [20], **peer.asking)
 
+    assert str(failed.value) == f"308, redirected {where}, {advice}"
     assert len(peer.heard) == 1
 
 

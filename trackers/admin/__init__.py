@@ -5,24 +5,32 @@ from __future__ import annotations
 from django.contrib import admin
 
 from trackers.admin import (
+    api_tokens,
     credentials,
+    feeds,
     intervals,
     isolated,
+    milestones,
     namespaces,
     projects,
     sources,
     tweets,
+    watchers,
     workers,
 )
 
 __all__ = [
+    "api_tokens",
     "credentials",
+    "feeds",
     "intervals",
     "isolated",
+    "milestones",
     "namespaces",
     "projects",
     "sources",
     "tweets",
+    "watchers",
     "workers",
 ]
 

@@ -12,12 +12,12 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from trackers.credentials.check import check
+from trackers.credentials.models import RENEWAL, Credential, Window
+from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 from trackers.jobs import holds
+from trackers.money.projects import App
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.xapi.check import check
-from trackers.xapi.models import RENEWAL, Credential, Window
-from trackers.xapi.projects import App
-from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
 
 WHAT = ("name", "kind", "api", "app")
 NOW = ("state", "reason", "expires_at", "used_at", "created_at")
@@ -99,7 +99,10 @@ def stored(credential: Credential) -> tuple[dict[str, str], bool]:
 class WindowInline(admin.TabularInline):
     model = Window
     extra = 0
-    fields = readonly_fields = ("endpoint", "limit", "remaining", "resets_at", "seen_at")
+    fields = readonly_fields = (
+        *("endpoint", "limit", "remaining", "resets_at", "seen_at"),
+        *("rests_until", "rests_because", "refused_because"),
+    )
     can_delete = False
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
@@ -134,7 +137,8 @@ class CredentialAdmin(admin.ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Credential]:
         # Read only where they are used: a lost field key must not take the list away.
-        return super().get_queryset(request).defer("secrets")
+        rows = super().get_queryset(request).defer("secrets")
+        return rows.prefetch_related("windows", "app__windows")
 
     def save_model(
         self, request: HttpRequest, obj: Credential, form: CredentialForm, change: bool
@@ -154,6 +158,7 @@ class CredentialAdmin(admin.ModelAdmin):
     @admin.action(description="Enable", permissions=["change"])
     def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
         for credential in chosen:
+            credential.forget_rejections()
             credential.enable()
         self.message_user(request, f"Enabled {len(chosen)}.", messages.SUCCESS)
 

@@ -10,10 +10,10 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from trackers import tasks
 from trackers.schedule.durations import spell
 from trackers.schedule.forms import IntervalForm, IntervalFormSet, IntervalRowForm
 from trackers.schedule.models import Interval
+from trackers.schedule.replan import Progress, progress, replan
 
 
 @admin.register(Interval)
@@ -54,11 +54,11 @@ class IntervalAdmin(admin.ModelAdmin):
     def replan(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             return redirect("admin:index")
-        done = tasks.replan()
+        replan()
         self.message_user(
             request,
-            f"Re-planned by the intervals in force: {done.moved:,} next checks moved, "
-            f"{done.woken:,} resting tweets brought back.",
+            "The workers re-plan what is scheduled by the intervals in force, the youngest first. "
+            "This page tells how far they are.",
             messages.SUCCESS,
         )
         return redirect("admin:trackers_interval_changelist")
@@ -69,6 +69,19 @@ class IntervalAdmin(admin.ModelAdmin):
         given = {
             "title": "How often is a tweet of which age looked up?",
             "may_change": self.has_change_permission(request),
+            "replanning": sentence(replanning) if (replanning := progress()) else "",
             **(extra_context or {}),
         }
         return super().changelist_view(request, given)
+
+
+def sentence(replanning: Progress) -> str:
+    """How far the workers are with the re-planning."""
+    done = (
+        f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets brought back"
+    )
+    if replanning.finished:
+        return f"Re-planning is done: {done}."
+    far = f"Re-planning, {replanning.percent} % done: {done}."
+    waits = " It waits for a worker: is a cluster running?" if replanning.lost else ""
+    return far + waits

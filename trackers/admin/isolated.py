@@ -8,9 +8,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from trackers import tasks
 from trackers.admin.readonly import MachineMade
 from trackers.jobs.models import STRIKES
+from trackers.schedule import steer
 from trackers.updater.models import IsolatedTweet
 
 
@@ -33,5 +33,5 @@ class IsolatedTweetAdmin(MachineMade):
 
     @admin.action(description="Retry: look up again", permissions=["act"])
     def retry(self, request: HttpRequest, chosen: QuerySet[IsolatedTweet]) -> None:
-        count = tasks.retry_isolated(list(chosen.values_list("key", flat=True)))
+        count = steer.retry_isolated(list(chosen.values_list("key", flat=True)))
         self.message_user(request, f"{count:,} are looked up again.", messages.SUCCESS)

@@ -15,9 +15,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.jobs import holds
+from trackers.money.books import Books, books
+from trackers.money.projects import App, Project, Spending
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.xapi.books import Books, books
-from trackers.xapi.projects import App, Project, Spending
+from tweetwatch.clock_times import clock_time
 
 DAYS_SHOWN = timedelta(days=31)
 BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
@@ -133,7 +134,10 @@ class ProjectAdmin(admin.ModelAdmin):
             return "-"
         if not project.waiting:
             return f"enough for today: about {project.needs:,} more are needed"
-        dry = f"runs dry at {project.runs_dry_at:%H:%M} UTC; " if project.runs_dry_at else ""
+        dry = ""
+        if project.runs_dry_at:
+            at = clock_time(project.runs_dry_at, now=timezone.now(), seconds=False)
+            dry = f"runs dry at {at}; "
         return f"{dry}about {project.waiting:,} tweets wait until 00:00 UTC, the oldest first"
 
     @admin.display(description="stopped")

@@ -15,10 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
-from trackers import tasks
 from trackers.admin.readonly import MachineMade
-from trackers.ingest.forms import MAIN, SourceForm
-from trackers.ingest.models import Gap, Source, Stream
+from trackers.ingest.sources import life
+from trackers.ingest.sources.forms import MAIN, SourceForm
+from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.schedule.durations import spell
 
 GAPS_SHOWN = timedelta(days=31)
@@ -127,9 +127,9 @@ class SourceAdmin(admin.ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Source, form: SourceForm, change: bool) -> None:
         if change:
             # The others may be written by a poll at this moment.
-            tasks.change_source(obj, form.changed_data)
+            life.change(obj, form.changed_data)
         else:
-            tasks.add_source(obj)
+            life.add(obj)
 
     @admin.display(description="source", ordering="of")
     def name(self, source: Source) -> str:
@@ -162,17 +162,17 @@ class SourceAdmin(admin.ModelAdmin):
 
     @admin.action(description="Poll now", permissions=["change"])
     def poll_now(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
-        count = tasks.poll_sources_now(ids(chosen))
+        count = life.poll_now(ids(chosen))
         self.message_user(request, f"{count:,} are polled next.", messages.SUCCESS)
 
     @admin.action(description="Pause", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
-        count = tasks.pause_sources(ids(chosen))
+        count = life.pause(ids(chosen))
         self.message_user(request, f"Paused {count:,}.", messages.SUCCESS)
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
-        count = tasks.resume_sources(ids(chosen))
+        count = life.resume(ids(chosen))
         self.message_user(request, f"Resumed {count:,}.", messages.SUCCESS)
 
     @admin.action(description="Remove: their tweets stay tracked", permissions=["end"])
@@ -181,7 +181,7 @@ class SourceAdmin(admin.ModelAdmin):
             given = {"title": "Remove?", "opts": self.opts, "chosen": list(chosen)}
             context = {**self.admin_site.each_context(request), **given}
             return render(request, "admin/trackers/source/remove.html", context)
-        count = tasks.remove_sources(ids(chosen))
+        count = life.remove(ids(chosen))
         self.message_user(request, f"{count:,} are not watched any more.", messages.SUCCESS)
         return None
 

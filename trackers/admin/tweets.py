@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from django import forms
@@ -14,12 +13,18 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from trackers import tasks
 from trackers.admin.estimate import EstimatingPaginator
 from trackers.admin.readonly import MachineMade
+from trackers.ingest.files.track_lines import track_lines
+from trackers.schedule import steer
+from trackers.tweets.finding.finder import SEARCH_TAKES, Finder, Finds
+from trackers.tweets.finding.way import Way
 from trackers.tweets.models import METRICS, Author, Tweet
+from tweetwatch.bounded import TookTooLong, bounded
 
 REJECTED_SHOWN = 500
+SEARCHED_MOST = 500
+NOT_ALL = "There may be older ones: not all tweets were looked through."
 
 
 class PasteForm(forms.Form):
@@ -44,13 +49,15 @@ class TweetAdmin(MachineMade):
     list_display_links = ("id",)
     list_filter = ("paused", ("gone_at", admin.EmptyFieldListFilter), "missing_because")
     search_fields = ("=id",)
-    search_help_text = "An id, or the link of a tweet."
+    search_help_text = (
+        f"An id, the link of a tweet, @author, or words; the newest {SEARCHED_MOST} are listed."
+    )
     ordering = ("-id",)
     show_full_result_count = False
     paginator = EstimatingPaginator
     fields = (
         "id", "author", "created_at", "tracked_at", "came_from", "paused",
-        "missing_since", "missing_because", "gone_at",
+        "missing_since", "missing_because", "gone_at", "unclear_since", "unclear_because",
         "taken_at", "measured_until", "measurements", *METRICS,
     )  # fmt: skip
     actions = ("refresh_now", "pause", "resume", "untrack")
@@ -59,11 +66,16 @@ class TweetAdmin(MachineMade):
     def get_search_results(
         self, request: HttpRequest, rows: QuerySet[Any], words: str
     ) -> tuple[QuerySet[Any], bool]:
-        if not words:
+        if not words.strip():
             return rows, False
-        found = re.search(r"(\d{1,19})\D*$", words.split("?")[0])
-        id = int(found[1]) if found else -1
-        return rows.filter(pk=id if id < 2**63 else -1), False
+        try:
+            with bounded(SEARCH_TAKES) as deadline:
+                found = Finder(deadline, SEARCHED_MOST).find(words.replace("\0", "")[:200], Way())
+        except TookTooLong:
+            found = Finds(note="This search took too long and was ended; write more words.")
+        if note := found.note or (found.until and NOT_ALL):
+            self.message_user(request, note, messages.WARNING)
+        return rows.filter(pk__in=found.ids), False
 
     @admin.display(description="curve")
     def on_its_page(self, tweet: Tweet) -> str:
@@ -80,16 +92,16 @@ class TweetAdmin(MachineMade):
 
     @admin.action(description="Refresh now", permissions=["act"])
     def refresh_now(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        count = tasks.refresh_now(ids(chosen))
+        count = steer.refresh_now(ids(chosen))
         self.message_user(request, f"{count:,} are looked up next.", messages.SUCCESS)
 
     @admin.action(description="Pause", permissions=["act"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        self.message_user(request, f"Paused {tasks.pause(ids(chosen)):,}.", messages.SUCCESS)
+        self.message_user(request, f"Paused {steer.pause(ids(chosen)):,}.", messages.SUCCESS)
 
     @admin.action(description="Resume", permissions=["act"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        self.message_user(request, f"Resumed {tasks.resume(ids(chosen)):,}.", messages.SUCCESS)
+        self.message_user(request, f"Resumed {steer.resume(ids(chosen)):,}.", messages.SUCCESS)
 
     @admin.action(description="Untrack: remove with the whole history", permissions=["end"])
     def untrack(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
@@ -104,7 +116,7 @@ class TweetAdmin(MachineMade):
                     "chosen": ids(chosen),
                 },
             )
-        count = tasks.untrack(ids(chosen))
+        count = steer.untrack(ids(chosen))
         self.message_user(request, f"{count:,} are not tracked any more.", messages.SUCCESS)
         return None
 
@@ -119,7 +131,7 @@ class TweetAdmin(MachineMade):
         form = PasteForm(request.POST or None)
         done = None
         if request.method == "POST" and form.is_valid():
-            done = tasks.track_lines(
+            done = track_lines(
                 form.cleaned_data["lines"].splitlines(), came_from=f"pasted by {request.user}"
             )
             form = PasteForm()

@@ -15,15 +15,19 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from trackers.ingest.models import Source, Stream
-from trackers.ingest.standing import standings
+from trackers.credentials.models import Credential
+from trackers.events.standings import staged, topics
+from trackers.events.standings import standings as standings_of_subscribers
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.standing import standings
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
 from trackers.jobs.queue import namespaces
+from trackers.money.books import books
+from trackers.schedule.census import census
 from trackers.schedule.intervals import current
-from trackers.xapi.books import books
-from trackers.xapi.models import Credential
+from trackers.timelines.figures import timelines
 
 
 @require_safe
@@ -40,11 +44,14 @@ def metrics(request: HttpRequest) -> HttpResponse:
 class Everything(Collector):
     def collect(self) -> Iterator[Metric]:
         yield from of_queues()
+        yield from of_tweets()
         yield from of_credentials()
         yield from of_money()
         yield from of_workers()
         yield from of_sources()
         yield from of_stream()
+        yield from of_timelines()
+        yield from of_events()
         yield gauge("oldest_snapshot_seconds", "Age of the database's oldest snapshot.").add(
             [], horizon().seconds
         )
@@ -95,6 +102,14 @@ def of_queues() -> Iterator[Metric]:
             if seconds is not None:
                 late.add([name, share], seconds)
     yield from (due, oldest, in_flight, isolated, checked, late)
+
+
+def of_tweets() -> Iterator[Metric]:
+    now, plan = current()
+    found = census(plan, now=now)
+    yield gauge("gone", "Tweets that X shows no longer.").add([], found.gone)
+    about = "Tweets that X left out of its last answer, or of which it told nothing readable."
+    yield gauge("unclear", about).add([], found.unclear)
 
 
 def of_credentials() -> Iterator[Metric]:
@@ -163,3 +178,53 @@ def of_stream() -> Iterator[Metric]:
     yield total("stream_duplicates", "Posts that came twice.").add([], stream.duplicates)
     yield total("stream_garbled", "Lines that nobody can read.").add([], stream.garbled)
     yield total("stream_connects", "Connections that X opened.").add([], stream.connects)
+
+
+def of_timelines() -> Iterator[Metric]:
+    now, _ = current()
+    found = timelines(now=now)
+    about = "How long ago came what waits longest to be put into homes."
+    yield gauge("delivery_lag_seconds", about).add([], found.lag_seconds)
+    about = "Sources and accounts with something that is not in homes yet."
+    yield gauge("deliveries_behind", about).add([], found.behind)
+    rows = gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
+    for name in ("watchers", "follows", "timelines", "entries"):
+        rows.add([name], getattr(found, name))
+    size = gauge("timeline_bytes", "Room on the disk, with indexes.", "of")
+    size.add(["store"], found.store_bytes).add(["buckets"], found.bucket_bytes)
+    homes = gauge("homes", "Homes that are laid out, up to 10,000.", "strategy", "state")
+    for key, one in found.homes.items():
+        homes.add([key, "built"], one.built).add([key, "building"], one.building)
+    pages = gauge("home_pages", "Pages of homes, today and yesterday.", "served_by")
+    for name, count in found.pages.items():
+        pages.add([name], count)
+    yield from (rows, size, homes, pages)
+
+
+def of_events() -> Iterator[Metric]:
+    now, _ = current()
+    yield gauge("events_staged", "Transactions whose events wait to be spread, to 1,000.").add(
+        [], staged()
+    )
+    told = total("events", "Events by topic.", "topic")
+    for topic in topics():
+        told.add([topic.name], topic.events)
+    yield told
+    found = standings_of_subscribers(now=now)
+    ended = total("subscriber_events", "Events by subscriber and what came of them.", "subscriber",
+                  "outcome")  # fmt: skip
+    queued = gauge("subscriber_queued_events", "Events that wait, by subscriber.", "subscriber")
+    batches = gauge("subscriber_queued_batches", "Batches that wait, by subscriber.", "subscriber")
+    oldest = gauge("subscriber_oldest_seconds", "Age of the oldest that waits.", "subscriber")
+    health = gauge("subscriber_health", "From 0 to 100; it falls as deliveries fail.", "subscriber")
+    states = gauge("subscriber_state", "1 for the state that it is in.", "subscriber", "state")
+    for one in found:
+        name = one.subscriber.name
+        for outcome in ("added", "delivered", "dropped"):
+            ended.add([name, outcome], getattr(one.books, outcome))
+        queued.add([name], one.books.queued)
+        batches.add([name], one.books.batches)
+        oldest.add([name], one.oldest_seconds or 0)
+        health.add([name], one.subscriber.state.health)
+        states.add([name, one.state], 1)
+    yield from (ended, queued, batches, oldest, health, states)

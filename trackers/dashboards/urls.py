@@ -2,17 +2,24 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import (
-    acts,
-    imports,
-    metrics,
-    operations,
-    source,
-    source_acts,
-    sources,
-    tweet,
-    tweets,
-)
+from trackers.dashboards import metrics
+from trackers.dashboards.columns import acts as column_acts
+from trackers.dashboards.columns import views as columns
+from trackers.dashboards.feeds import addresses as feed_addresses
+from trackers.dashboards.feeds import views as feeds
+from trackers.dashboards.following import acts as following_acts
+from trackers.dashboards.following import views as following
+from trackers.dashboards.home import views as home
+from trackers.dashboards.imports import views as imports
+from trackers.dashboards.operations import views as operations
+from trackers.dashboards.sources import acts as source_acts
+from trackers.dashboards.sources import detail_views as source
+from trackers.dashboards.sources import list_views as sources
+from trackers.dashboards.subscribers import acts as subscriber_acts
+from trackers.dashboards.subscribers import views as subscribers
+from trackers.dashboards.tweets import acts as tweet_acts
+from trackers.dashboards.tweets import detail_views as tweet
+from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
     path("", tweets.tweets, name="tweets"),
@@ -21,7 +28,25 @@ urlpatterns = [
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),
     path("tweets/<int:id>/samples.csv", tweet.samples_csv, name="tweet-csv"),
-    path("tweets/<int:id>/<str:act>", acts.act_on_tweet, name="tweet-act"),
+    path("tweets/<int:id>/<str:act>", tweet_acts.act_on_tweet, name="tweet-act"),
+    path("home/", home.home, name="home"),
+    path("home/rows/", home.home_rows, name="home-rows"),
+    path("home/now/", home.home_now, name="home-now"),
+    path("home/new/", home.home_new, name="home-new"),
+    path("home/team/<int:team>/", home.home, name="home"),
+    path("home/team/<int:team>/rows/", home.home_rows, name="home-rows"),
+    path("home/team/<int:team>/now/", home.home_now, name="home-now"),
+    path("home/team/<int:team>/new/", home.home_new, name="home-new"),
+    path("following/", following.following, name="following"),
+    path("following/follows.csv", following.follows_csv, name="follows-csv"),
+    path("following/<str:act>", following_acts.follow_act, name="follow-act"),
+    path("columns/", columns.columns, name="columns"),
+    path("columns/add", column_acts.add, name="column-add"),
+    path("columns/<int:id>/", columns.column, name="column"),
+    path("columns/<int:id>/rows/", columns.column_rows, name="column-rows"),
+    path("columns/<int:id>/now/", columns.column_now, name="column-now"),
+    path("columns/<int:id>/new/", columns.column_new, name="column-new"),
+    path("columns/<int:id>/<str:act>", column_acts.act_on_column, name="column-act"),
     path("sources/", sources.sources, name="sources"),
     path("sources/now/", sources.sources_now, name="sources-now"),
     path("sources/cost/", sources.source_cost, name="source-cost"),
@@ -34,6 +59,25 @@ urlpatterns = [
     path("sources/<int:id>/now/", source.source_now, name="source-now"),
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
+    path("feeds/", feed_addresses.feed_addresses, name="feeds"),
+    path("feeds/make/<int:watcher>", feed_addresses.make_address, name="feed-make"),
+    path("feeds/revoke/<int:watcher>", feed_addresses.revoke_address, name="feed-revoke"),
+    path("feeds/<str:secret>/home.atom", feeds.home, {"form": "atom"}, name="feed-home-atom"),
+    path("feeds/<str:secret>/home.json", feeds.home, {"form": "json"}, name="feed-home-json"),
+    path(
+        "feeds/<str:secret>/sources/<int:id>.atom",
+        feeds.source,
+        {"form": "atom"},
+        name="feed-source-atom",
+    ),
+    path("feeds/<str:secret>/sources/<int:id>.json", feeds.source, {"form": "json"}),
+    path("subscribers/", subscribers.subscribers, name="subscribers"),
+    path("subscribers/now/", subscribers.subscribers_now, name="subscribers-now"),
+    path("subscribers/<int:id>/", subscribers.subscriber, name="subscriber"),
+    path("subscribers/<int:id>/now/", subscribers.subscriber_now, name="subscriber-now"),
+    path(
+        "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
+    ),
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
     path("operations/now/", operations.operations_now, name="operations-now"),

@@ -39,7 +39,7 @@ NAMED = (
 class Request:
     """One HTTP request to X; `target` is path and query, `form` a POST's body.
 
-    `subject` is the id or name in the path.
+    `subject` is the id or name in the path, `origin` the scheme and host that were asked.
     """
 
     method: str
@@ -49,6 +49,7 @@ class Request:
     authorization: str | None
     form: str = ""
     subject: str = ""
+    origin: str = ""
 
 
 def find_endpoint(method: str, path: str) -> tuple[str, str] | None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
-from trackers.fakex.billing import Bill, Short, day_name
-from trackers.fakex.traits import Counts
-from trackers.fakex.windows import Scope
-from trackers.fakex.world import FaultAnswer, World
+from trackers.fakex.account.billing import Bill, Short, day_name
+from trackers.fakex.account.windows import Scope
+from trackers.fakex.world.seeded import FaultAnswer, World
+from trackers.fakex.world.traits import Counts
 
 MOST_ENTRIES = 50_000  # some 120 MB of ids
 
@@ -24,6 +24,7 @@ class Entry:
     """`answered` is False when the reply's body told nothing about any id.
 
     `query` is the path and query of what does not ask by ids, `shown` the posts of its reply.
+    `fields`: what was asked to be told of each.
     """
 
     at_ms: int
@@ -42,6 +43,7 @@ class Entry:
     refused_for: Scope | Short | None = None
     query: str = ""
     shown: Sequence[int] = ()
+    fields: frozenset[str] = frozenset()
     seq: int = 0
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,6 +59,7 @@ class Entry:
             "ids": ids,
             "query": self.query,
             "shown": list(map(str, self.shown)),
+            "fields": sorted(self.fields),
             "answers": self._answers(ids) if self.answered else {},
             "remaining": self.remaining,
             "refused_for": self.refused_for,
@@ -68,12 +71,12 @@ class Entry:
         }
 
     def _answers(self, ids: Sequence[str]) -> dict[str, Any]:
-        answers = {text: tell(self.world, text, self.at_ms) for text in ids}
+        answers: dict[str, Any] = {text: tell(self.world, text, self.at_ms) for text in ids}
         for text, fault in self.faulted.items():
             if fault in ("omitted", "not_found"):
                 answers[text] = fault
-            elif isinstance(answers[text], dict):
-                answers[text] = "broken"
+            elif isinstance(counts := answers[text], dict):
+                answers[text] = {**counts, "likes": None} if fault == "null_count" else "broken"
         return answers
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import gc
+import ssl
 from argparse import ArgumentParser
 from typing import Any
 
 import uvloop
 
-from trackers.fakex.clock import Clock, real_ms
-from trackers.fakex.control_posts import MOST_POSTS, read_flow
-from trackers.fakex.ids import Ids
+from trackers.fakex.control.posts import MOST_POSTS, read_flow
 from trackers.fakex.server import serve
 from trackers.fakex.settings import Settings
-from trackers.fakex.world import World
+from trackers.fakex.world.clock import Clock, real_ms
+from trackers.fakex.world.ids import Ids
+from trackers.fakex.world.seeded import World
 from trackers.fakex.x import X
 
 TWEETS_AT_FIRST = 10_000
@@ -30,6 +31,7 @@ def add_options(parser: ArgumentParser) -> None:
         "--posts", type=float, default=0.0, help="posts a second that appear from the start on"
     )
     parser.add_argument("--ahead", type=float, default=0.0, help="seconds its clock is ahead")
+    parser.add_argument("--tls", metavar="FILE", help="speak TLS: a PEM file, the key first")
     parser.add_argument(
         "--keep", type=int, default=Settings().keep, help="tweets held ready, some 1.2 kB each"
     )
@@ -41,6 +43,10 @@ def run(options: dict[str, Any]) -> None:
         raise SystemExit("--clock-speed must be above 0")
     if options["posts"] < 0:
         raise SystemExit("--posts must be 0 or more")
+    tls = None
+    if options["tls"]:
+        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tls.load_cert_chain(options["tls"])
     ahead_ms = round(1000 * options["ahead"])
     start_ms = options["start"] if options["start"] is not None else real_ms() + ahead_ms
     world = World(
@@ -57,4 +63,4 @@ def run(options: dict[str, Any]) -> None:
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
     x = X(world, Settings(keep=options["keep"]))
-    uvloop.run(serve(x, host=options["host"], port=options["port"]))
+    uvloop.run(serve(x, host=options["host"], port=options["port"], tls=tls))

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import ssl
 import time
 from email.utils import formatdate
 
 from aiohttp import web
 
-from trackers.fakex import problems
-from trackers.fakex.callers import Caller
-from trackers.fakex.clock import real_ms
-from trackers.fakex.connections import Connection, Ending
-from trackers.fakex.control import Control
+from trackers.fakex.account.callers import Caller
+from trackers.fakex.control.routes import Control
 from trackers.fakex.endpoints import LOOKUP, TOKEN, TWEETS, Request, find_endpoint
-from trackers.fakex.faults import HANGING_UP, NONE, Faults, Rule
+from trackers.fakex.faults.script import HANGING_UP, NONE, SPOILT, Faults, Rule
 from trackers.fakex.log import Entry
-from trackers.fakex.readers import Wish
-from trackers.fakex.replies import Reply, headers_of, problem, to_response
-from trackers.fakex.requests_v2 import MOST_IDS, Invalid
-from trackers.fakex.stream_lines import send
-from trackers.fakex.world import World
+from trackers.fakex.streams.connections import Ending, Opening
+from trackers.fakex.streams.sending import send
+from trackers.fakex.wire import problems
+from trackers.fakex.wire.readers import Wish
+from trackers.fakex.wire.replies import Reply, headers_of, problem, to_response
+from trackers.fakex.wire.requests_v2 import MOST_IDS, Ask, Invalid
+from trackers.fakex.world.clock import real_ms
+from trackers.fakex.world.seeded import World
 from trackers.fakex.x import X
 
 LONGEST_LINE = 1 << 17
@@ -44,6 +45,16 @@ class Server:
         path, _, query = target.partition("?")
         if path.startswith("/_fake/"):
             return await self._control.handle(http, path, query)
+        if await self._x.idleness.takes(http.transport):
+            return web.Response()
+        try:
+            return await self._ask(http, target, path, query)
+        finally:
+            self._x.idleness.rests(http.transport)
+
+    async def _ask(
+        self, http: web.BaseRequest, target: str, path: str, query: str
+    ) -> web.StreamResponse:
         found = find_endpoint(http.method, path)
         if found is None:
             return self._refuse(problem(404, problems.NOT_FOUND))
@@ -55,6 +66,7 @@ class Server:
             authorization=http.headers.get("Authorization"),
             form=await http.text() if http.method == "POST" else "",
             subject=found[1],
+            origin=f"{http.scheme}://{http.host}",
         )
         said = http.headers.get(FAKE_NOW)
         if said is None:
@@ -83,7 +95,7 @@ class Server:
         if after_s:
             await asyncio.sleep(after_s)
         sending = faults.reply.kind if faults.reply and reply.refused_for is None else ""
-        if sending in HANGING_UP or sending == "truncated":
+        if sending in SPOILT:
             reply.answered, reply.tweets, reply.shown = False, 0, ()
         if sending in HANGING_UP:
             reply.status = 0
@@ -99,26 +111,28 @@ class Server:
             world=world,
         )
         if sending in HANGING_UP:
-            if reply.opens:
-                x.streams.close(reply.opens)
+            if isinstance(reply, Opening):
+                x.streams.close(reply.connection)
             return _hang_up(http)
         if fake_ms is not None or world.clock.ahead_ms:
             _date(reply, done_ms)
-        if reply.opens:
+        if sending == "no_date":
+            reply.headers = {**reply.headers, "date": ""}
+        if isinstance(reply, Opening):
             if sending == "truncated":
-                reply.opens.end(Ending(is_abrupt=True, is_half=True))
-            return await self._open(http, reply, reply.opens)
+                reply.connection.end(Ending(is_abrupt=True, is_half=True))
+            return await self._open(http, reply)
         took_ms = int((time.monotonic() - began) * 1000)
         if sending == "truncated":
             return await _send_half(http, reply)
+        if sending == "bad_chunk":
+            return await _send_bad_chunk(http, reply)
         zipped = x.settings.gzip and "gzip" in http.headers.get("Accept-Encoding", "")
         return to_response(reply, took_ms=took_ms, zipped=zipped)
 
-    async def _open(
-        self, http: web.BaseRequest, reply: Reply, connection: Connection
-    ) -> web.StreamResponse:
+    async def _open(self, http: web.BaseRequest, reply: Opening) -> web.StreamResponse:
         response = web.StreamResponse(status=reply.status, headers=headers_of(reply, took_ms=0))
-        await send(http, response, connection, self._x.streams)
+        await send(http, response, reply.connection, self._x.streams)
         return response
 
     def _refuse(self, reply: Reply) -> web.Response:
@@ -176,6 +190,7 @@ class Server:
                 refused_for=reply.refused_for,
                 query="" if ask.ids else request.target,
                 shown=reply.shown,
+                fields=ask.shape.fields if isinstance(ask, Ask) else frozenset(),
             )
         )
 
@@ -205,7 +220,21 @@ async def _send_half(http: web.BaseRequest, reply: Reply) -> web.StreamResponse:
     return response
 
 
-async def serve(x: X, *, host: str, port: int) -> None:
+async def _send_bad_chunk(http: web.BaseRequest, reply: Reply) -> web.StreamResponse:
+    """Send half of the body, then a chunk of less than nothing, and close."""
+    response = web.StreamResponse(status=reply.status)
+    response.headers.update({"content-type": reply.content_type, **reply.headers})
+    response.enable_chunked_encoding()
+    response.force_close()
+    await response.prepare(http)
+    await response.write(reply.body[: len(reply.body) // 2])
+    if http.transport:
+        http.transport.write(b"-5\r\n\r\n")
+        http.transport.close()
+    return response
+
+
+async def serve(x: X, *, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
     """Listen until SIGTERM or SIGINT; says on stdout where, once it does."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -214,9 +243,10 @@ async def serve(x: X, *, host: str, port: int) -> None:
     server = web.Server(Server(x).handle, max_line_size=LONGEST_LINE, access_log=None)
     runner = web.ServerRunner(server, shutdown_timeout=PATIENCE_S)
     await runner.setup()
-    site = web.TCPSite(runner, host, port)
+    site = web.TCPSite(runner, host, port, ssl_context=tls)
     await site.start()
     shown = f"[{host}]" if ":" in host else host
-    print(f"fake X listening on http://{shown}:{runner.addresses[0][1]}", flush=True)
+    scheme = "https" if tls else "http"
+    print(f"fake X listening on {scheme}://{shown}:{runner.addresses[0][1]}", flush=True)
     await stop.wait()
     await runner.cleanup()

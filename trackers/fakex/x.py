@@ -10,11 +10,10 @@ from urllib.parse import parse_qsl
 
 import orjson
 
-from trackers.fakex import problems
-from trackers.fakex.auth import BAD_BEARER, NO_CREDENTIALS, Credentials
-from trackers.fakex.billing import Short
-from trackers.fakex.callers import Caller
-from trackers.fakex.clock import real_ms
+from trackers.fakex.account.billing import Short
+from trackers.fakex.account.callers import Caller
+from trackers.fakex.account.ledger import Ledger
+from trackers.fakex.account.windows import Budget, Scope, Windows
 from trackers.fakex.endpoints import (
     CHANGE_RULES,
     LOOKUP,
@@ -26,31 +25,35 @@ from trackers.fakex.endpoints import (
     USERS,
     Request,
 )
-from trackers.fakex.fault_replies import fault_reply
-from trackers.fakex.faults import BODY_KINDS, Faults, Rule, Script
-from trackers.fakex.feeds import Feeds
-from trackers.fakex.ledger import Ledger
+from trackers.fakex.faults.bodies import fault_reply
+from trackers.fakex.faults.idleness import Idleness
+from trackers.fakex.faults.script import BODY_KINDS, Faults, Rule, Script
 from trackers.fakex.log import Log
-from trackers.fakex.pages import Pages, Refused
-from trackers.fakex.readers import Readers, Wish
-from trackers.fakex.replies import Reply, problem, v1_problem
-from trackers.fakex.requests_pages import PageAsk
-from trackers.fakex.requests_v2 import (
+from trackers.fakex.settings import Settings
+from trackers.fakex.streams.connections import Opening
+from trackers.fakex.streams.delivery import Streams
+from trackers.fakex.streams.rules import read_change
+from trackers.fakex.wire import problems
+from trackers.fakex.wire.auth import BAD_BEARER, NO_CREDENTIALS, Credentials
+from trackers.fakex.wire.lookup_v1 import Lookup, lookup_body
+from trackers.fakex.wire.pages import Pages, Refused
+from trackers.fakex.wire.readers import Readers, Wish
+from trackers.fakex.wire.replies import Reply, problem, v1_problem
+from trackers.fakex.wire.requests_pages import PageAsk
+from trackers.fakex.wire.requests_v2 import (
     Ask,
     Invalid,
     NameAsk,
     Shape,
     StreamAsk,
 )
-from trackers.fakex.settings import Settings
-from trackers.fakex.stream_rules import read_change
-from trackers.fakex.streams import Streams
-from trackers.fakex.usage import UsageAsk, usage_body
-from trackers.fakex.windows import Budget, Scope, Windows
-from trackers.fakex.wire_users import user_body, users_body
-from trackers.fakex.wire_v1 import Lookup, lookup_body
-from trackers.fakex.wire_v2 import TweetWriter
-from trackers.fakex.world import World
+from trackers.fakex.wire.tweets_v2 import TweetWriter
+from trackers.fakex.wire.usage import UsageAsk, usage_body
+from trackers.fakex.wire.users import user_body, users_body
+from trackers.fakex.world.clock import real_ms
+from trackers.fakex.world.feeds import Feeds
+from trackers.fakex.world.said import newest_of
+from trackers.fakex.world.seeded import Moment, World
 
 APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
 
@@ -63,6 +66,7 @@ class X:
         self.credentials = Credentials(settings.canonical_base)
         self.windows, self.script, self.log = Windows(), Script(), Log()
         self.ledger = Ledger()
+        self.idleness = Idleness()
         self._readers = Readers()
         self.feeds = Feeds()
         self.pages = Pages(self.feeds, settings)
@@ -82,7 +86,8 @@ class X:
     def replace_world(self, world: World) -> None:
         """Live in another version of the world from now on."""
         old = self.world
-        if (world.nature, world.names, world.flows) != (old.nature, old.names, old.flows):
+        kept = (world.nature, world.names, world.flows, world.said)
+        if kept != (old.nature, old.names, old.flows, old.said):
             self._writer.cache_clear()
         self.world = world
 
@@ -93,6 +98,7 @@ class X:
         known = self.credentials.identify(
             request.authorization,
             method=request.method,
+            origin=request.origin,
             path_and_query=request.target,
             form="" if request.endpoint == CHANGE_RULES else request.form,
             now_ms=now_ms,
@@ -189,7 +195,11 @@ class X:
             return Reply(200, body, answered=True, tweets=tweets, faulted=faulted)
         if endpoint == TWEETS:
             body, posts = self._writer(ask.shape).write(
-                ask.ids, world=world, moment=moment, host=host, faulted=faulted
+                self._shown_for(ask.ids, world, moment),
+                world=world,
+                moment=moment,
+                host=host,
+                faulted=faulted,
             )
             reply = Reply(200, body, answered=True, tweets=len(posts), faulted=faulted)
             bill = ledger.charge(caller, posts=posts, now_ms=now_ms)
@@ -209,6 +219,17 @@ class X:
             return self._unpaid(bill)
         reply.bill = bill
         return reply
+
+    def _shown_for(self, ids: list[str], world: World, moment: Moment) -> list[str]:
+        """The versions that are shown for the ids that were asked for, each once."""
+        if not world.said or self.settings.old_versions == "own":
+            return ids
+        shown = []
+        for text in ids:
+            newest = world.traits(newest_of(world.said, int(text)))
+            hidden = newest is None or isinstance(world.answer(newest, moment), str)
+            shown.append(text if newest is None or hidden else str(newest.id))
+        return list(dict.fromkeys(shown))
 
     def _page(self, ask: PageAsk, caller: Caller, now_ms: int) -> Reply:
         """A page of posts; faults of single ids find them only here."""
@@ -254,7 +275,7 @@ class X:
     def _user_context(self, caller: Caller) -> Reply:
         """The refusal of a user's token where only apps may ask."""
         used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
-        host, instead = self.settings.problem_host, problems.APP_ONLY
+        host, instead = self.settings.problem_host, problems.APP_CONTEXT
         body = problems.unsupported_authentication(host, used=used, instead=instead)
         return problem(403, body)
 
@@ -265,7 +286,7 @@ class X:
             return problem(409, problems.no_rules(host))
         if not streams.has_room(caller.app):
             return problem(429, problems.too_many_connections(host))
-        return Reply(200, b"", opens=streams.open(caller, ask.shape, now_ms=now_ms))
+        return Opening(200, b"", connection=streams.open(caller, ask.shape, now_ms=now_ms))
 
     def _rules(self, request: Request, caller: Caller, now_ms: int) -> Reply:
         rules, host = self.streams.rules, self.settings.problem_host

@@ -1,25 +1,30 @@
 """The starter: tweets come in, are stored, and get their first look-up scheduled.
 
-Found ─> rows in chunks ─> what came with them is described and is a first sample ─> the queue
+Found ─> whose version is it? ─> rows in chunks ─> described, and a first sample ─> the queue
+                                            └─ somebody subscribes ─> events
 A chunk is one transaction: after a crash each tweet is either tracked and scheduled, or neither.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
 from django.db import transaction
 
+from trackers.arrivals.arrive import arrive
 from trackers.ingest.found import Found, Rejected
 from trackers.jobs import queue
+from trackers.outbox.staging import STAGED, TOPIC, TWEETS
 from trackers.schedule import intervals
 from trackers.schedule.intervals import Plan, jittered
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
+from trackers.tweets.snowflake import born_at
+from trackers.tweets.versions import Known, Seen, known_as, learn
 from trackers.xapi.answers import Post
 from tweetwatch.database import array, cursor
 
@@ -29,19 +34,36 @@ CHUNK = 20_000
 MEASURED_AT_ONCE = 500
 
 # In the order of ids, as everyone who inserts or locks many.
-ARRIVE = """
-    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
-    SELECT id, now(), %(came_from)s, false, '', 0
-    FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
-    ON CONFLICT (id) DO NOTHING
-    RETURNING id
+ARRIVE = f"""
+    WITH arrived AS (
+        INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
+                                    measurements)
+        SELECT id, now(), %(came_from)s, false, '', 0
+        FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
+        ON CONFLICT (id) DO NOTHING
+        RETURNING id
+    ),
+    {TOPIC},
+    told AS (
+        INSERT INTO trackers_event (topic_id, type, t, tweet_id)
+        SELECT ({TWEETS}), 'create', floor(extract(epoch FROM now()) * 1000), id
+        FROM arrived WHERE ({TWEETS}) IS NOT NULL
+        RETURNING id
+    ),
+    {STAGED}
+    SELECT id FROM arrived
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
+    """`versions`: of an edited tweet's version, the tweet. `described`: those whose author has
+    become known."""
+
     tracked: int
     already: int
+    versions: Mapping[int, Known] = field(default_factory=dict)
+    described: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,24 +97,54 @@ def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
         yield track_chunk(chunk, came_from=came_from)
 
 
-def track_chunk(chunk: list[Found], *, came_from: str) -> Tracked:
-    # Of a tweet in several lines, the last one that brought its figures.
-    by_id = {one.id: one for one in sorted(chunk, key=lambda one: one.post is not None)}
+def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> Tracked:
+    """Track them. Not `learns`: those who lock more tweets later learn of edits by themselves, and
+    note then what has come from the accounts that are followed."""
     with transaction.atomic():
         now, plan = intervals.current()
+        versions = known_as((one.id for one in chunk), histories(chunk))
+        by_id = by_tweet(chunk, versions)
         with cursor() as db:
             db.execute(ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
         # A first sample only: of a tweet that is measured already a file tells nothing new, since
         # it may be of any time, or be read twice.
-        brought = {one.id: one.post for one in by_id.values() if one.post and one.id in new}
-        describe(list(brought.values()))
+        brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
+        describe([post._replace(id=id) for id, post in brought.items()])
         with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
         for start in range(0, len(with_figures), MEASURED_AT_ONCE):
             part = with_figures[start : start + MEASURED_AT_ONCE]
             record([measured(one, plan, now=now) for one in part])
-        queue.schedule_many(TWEET_UPDATE, first_looks(by_id, new, plan, now=now))
-    return Tracked(tracked=len(new), already=len(chunk) - len(new))
+        queue.schedule_many(
+            TWEET_UPDATE,
+            first_looks(by_id, new, plan, now=now),
+            urgent={id for id in new if plan.is_urgent(plan.tier(born_at(id), now=now))},
+        )
+        if learns:
+            learn(edits(chunk, now=now))
+            arrive((), described=brought)
+    return Tracked(len(new), len(chunk) - len(new), versions, frozenset(brought))
+
+
+def histories(found: Iterable[Found]) -> dict[int, tuple[int, ...]]:
+    return {one.id: one.post.edit_history for one in found if one.post}
+
+
+def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int, Found]:
+    """What was found, by tweet: its newest version, in the last line that brought its figures."""
+    ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
+    if not versions:
+        return {one.id: one for one in ordered}
+    ids = {id: known.tweet_id for id, known in versions.items()}
+    return {id: replace(one, id=id) for one in ordered for id in (ids.get(one.id, one.id),)}
+
+
+def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
+    """Versions as somebody was shown them; none where none of the tweets has several."""
+    shown = [one for one in found if one.post]
+    if all(len(one.post.edit_history) < 2 for one in shown if one.post):
+        return []
+    return [Seen(one.post, min(one.retrieved_at or now, now)) for one in shown if one.post]
 
 
 def first_looks(

@@ -1,7 +1,8 @@
 """django-q2's broker on Postgres: claimed batches become signed tasks, ordinary tasks go along.
 
 pusher ─ dequeue ─> a batch of a namespace, as one task for its `task`
-                └─> ordinary async_tasks and Schedules, from django-q2's own table
+                └─> an ordinary async_task or Schedule, from django-q2's own table
+Namespaces and ordinary tasks take turns, so that none of them waits behind all of another.
 A batch needs no acknowledgement: its worker finishes it or gives it back, in SQL, by its lease.
 """
 
@@ -10,46 +11,46 @@ from __future__ import annotations
 import logging
 import random
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from django.db import (
-    InterfaceError,
-    InternalError,
-    OperationalError,
-    close_old_connections,
-    connection,
-)
+from django.db import close_old_connections, connection
 from django.utils import timezone
 from django_q.brokers import Broker
 from django_q.conf import Conf
 from django_q.signing import SignedPackage
 
 from trackers.jobs import queue
-from trackers.jobs.channel import refuse_too_large
-from tweetwatch.database import cursor
+from trackers.jobs.models import SUSPECT
+from trackers.jobs.processes.channel import refuse_too_large
+from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
 LONGEST_SLEEP = 0.5
 LONGEST_BACKOFF = 1.0
+# A rival was faster, or the batch is not full after all.
+A_MOMENT = 0.01
 # How long a claim looks no further back than the last one did. What was put before that bound
 # meanwhile waits for the next look from the head, so this is how late it can be.
 BOUND_FOR = 1.0
 
-LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+# What the pusher gets: an id for the acknowledgement, and the signed task.
+Handed = tuple[Any, str]
+# The line of the ordinary tasks, beside those of the namespaces.
+TASKS = ""
 
 ENQUEUE = """
     INSERT INTO django_q_ormq (key, payload, lock) VALUES (%(key)s, %(payload)s, now()) RETURNING id
 """
 
 # SKIP LOCKED: pushers of several clusters never wait for, nor take, each other's tasks.
-CLAIM_TASKS = """
+CLAIM_TASK = """
     WITH head AS MATERIALIZED (
         SELECT id FROM django_q_ormq
         WHERE key = %(key)s AND lock <= now()
-        ORDER BY lock, id LIMIT %(limit)s
+        ORDER BY lock, id LIMIT 1
         FOR UPDATE SKIP LOCKED
     )
     UPDATE django_q_ormq task SET lock = now() + %(retry)s
@@ -65,19 +66,17 @@ COUNT_TASKS = """
     FROM (SELECT lock FROM django_q_ormq WHERE key = %(key)s LIMIT 10001) bounded
 """
 
-# The database is away, overloaded, or read-only: after a while it is there again.
-LOST = (OperationalError, InterfaceError, InternalError)
-
 
 class PostgresBroker(Broker):
     def __init__(self, list_key: str | None = None) -> None:
         super().__init__(list_key)
         self.failures = 0
         self.turn = 0
-        self.tasks_at = 0.0
-        self.bounds: dict[str, tuple[datetime, float]] = {}
+        self.bounds: dict[str, tuple[queue.Low, float]] = {}
         self.asleep: dict[str, float] = {}
         self.full: str | None = None
+        # Namespaces whose last batch had strikes: how few its keys have whose turn is next.
+        self.fewer: dict[str, int] = {}
         self.told = ""
 
     def __setstate__(self, state: Any) -> None:
@@ -95,64 +94,77 @@ class PostgresBroker(Broker):
 
     # What the pusher calls, in a loop.
 
-    def dequeue(self) -> list[tuple[Any, str]] | None:
-        """What is to be done next: one batch, or some tasks; None after a sleep."""
+    def dequeue(self) -> list[Handed] | None:
+        """What is to be done next, a batch or a task; None after a sleep."""
         try:
-            return self.next_batch_or_tasks()
+            return self.next_in_turn()
         except LOST as lost:
             self.wait_for_the_database(lost)
             return None
         finally:
             close_old_connections()
 
-    def next_batch_or_tasks(self) -> list[tuple[Any, str]] | None:
-        if time.monotonic() - self.tasks_at >= LONGEST_SLEEP and (tasks := self.claim_tasks()):
-            return tasks
-        names = sorted(queue.namespaces())
+    def next_in_turn(self) -> list[Handed] | None:
+        lines = [TASKS, *sorted(queue.namespaces())]
         wait, began = LONGEST_SLEEP, time.monotonic()
-        for place in range(len(names)):
-            # Each namespace has the first turn once, so that a busy one starves no other.
-            name = names[(place + self.turn) % len(names)]
+        for place in range(len(lines)):
+            # Each line has the first turn once, so that a busy one starves no other.
+            line = lines[(place + self.turn) % len(lines)]
             # Nor costs an idle one a question with every batch of a busy one.
-            if (asleep := self.asleep.get(name, 0.0) - began) > 0:
+            if (asleep := self.asleep.get(line, 0.0) - began) > 0:
                 wait = min(wait, asleep)
                 continue
-            low = self.bound(name)
-            # After a full batch there is most often another, and the claim finds out by itself.
-            seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
-            if seconds is not None and seconds <= 0:
-                if batch := queue.claim(name, low=low):
-                    self.turn += place + 1
-                    self.bounds[name] = (batch.due_at, self.bounds[name][1])
-                    self.failures = 0
-                    self.full = name if batch.is_full else None
-                    return [(("batch", name), self.signed(batch))]
-                self.full, seconds = None, 0.01
-            seconds = LONGEST_SLEEP if seconds is None else min(seconds, LONGEST_SLEEP)
-            self.asleep[name] = began + seconds
+            found, seconds = self.claim_task() if line == TASKS else self.claim_batch(line)
+            if found:
+                self.turn += place + 1
+                self.failures = 0
+                return [found]
+            self.asleep[line] = began + seconds
             wait = min(wait, seconds)
         self.failures = 0
         # The jitter keeps clusters from asking in step.
         time.sleep(wait * random.uniform(0.8, 1.0))
         return None
 
-    def bound(self, name: str) -> datetime | str:
-        """Where the claim may begin to look: past what earlier claims left dead in the index."""
-        low, since = self.bounds.get(name, (None, 0.0))
-        if low is None or time.monotonic() - since >= BOUND_FOR:
-            self.bounds[name] = (LONG_AGO, time.monotonic())
-            return queue.FROM_THE_HEAD
+    def claim_batch(self, name: str) -> tuple[Handed | None, float]:
+        """A batch that is ready; without one, seconds until it is worth looking again."""
+        low = self.bound(name)
+        batch = self.claim_of_others(name, low)
+        if batch is None:
+            # After a full batch there is most often another, and the claim finds out by itself.
+            seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
+            if seconds is None or seconds > 0:
+                return None, LONGEST_SLEEP if seconds is None else min(seconds, LONGEST_SLEEP)
+            batch = queue.claim(name, low=low)
+        if batch is None:
+            self.full = None
+            return None, A_MOMENT
+        self.bounds[name] = (batch.next_low, self.bounds[name][1])
+        self.full = name if batch.is_full else None
+        if batch.strikes:
+            self.fewer[name] = min(batch.strikes, SUSPECT)
+        return (("batch", name), self.signed(batch)), 0.0
+
+    def claim_of_others(self, name: str, low: queue.Low) -> queue.Batch | None:
+        """After a batch with strikes one with fewer: suspects go in tens or alone, and all others,
+        the young ones first of all, would wait until the last of them is looked up."""
+        fewer = self.fewer.pop(name, None)
+        return queue.claim(name, low=low, fewer_strikes_than=fewer) if fewer else None
+
+    def bound(self, name: str) -> queue.Low:
+        """Where the claim begins to look: where the last one found something, or at the head."""
+        low, since = self.bounds.get(name, (queue.THE_HEAD, -BOUND_FOR))
+        if time.monotonic() - since >= BOUND_FOR:
+            low = queue.THE_HEAD
+            self.bounds[name] = (low, time.monotonic())
         return low
 
-    def claim_tasks(self) -> list[tuple[Any, str]]:
+    def claim_task(self) -> tuple[Handed | None, float]:
+        """An ordinary task that is due; without one, seconds until it is worth looking again."""
+        given = {"key": self.list_key, "retry": timedelta(seconds=Conf.RETRY)}
         with cursor() as db:
-            found = db.execute(
-                CLAIM_TASKS,
-                {"key": self.list_key, "limit": 1, "retry": timedelta(seconds=Conf.RETRY)},
-            ).fetchall()
-        if not found:
-            self.tasks_at = time.monotonic()
-        return [(("task", id), payload) for id, payload in found]
+            found = db.execute(CLAIM_TASK, given).fetchone()
+        return ((("task", found[0]), found[1]), 0.0) if found else (None, LONGEST_SLEEP)
 
     @staticmethod
     def signed(batch: queue.Batch) -> str:
@@ -225,7 +237,7 @@ class PostgresBroker(Broker):
 
     delete_queue = purge_queue
 
-    # Heartbeats are rows of their own (trackers.jobs.heartbeats).
+    # Heartbeats are rows of their own (trackers.jobs.processes.heartbeats).
 
     def set_stat(self, key: str, value: str, timeout: int) -> None:
         return None

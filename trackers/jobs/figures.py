@@ -1,26 +1,88 @@
-"""Figures of a queue: what waits, how late it is, what was done."""
+"""Figures of a queue: what waits, how late it is, what was done.
+
+a cluster, every few seconds ─ take ─> a row for each namespace ─ figures ─> pages, status, /metrics
+Up to `MOST` keys are counted then. Where there are more, the whole queue is, as seldom as that is
+dear. While no cluster runs, the bounded counts are made by who asks.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+import time
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
 
-from trackers.jobs.models import Tally
-from trackers.jobs.queue import on
+from django.db import transaction
+from django.db.models import DateTimeField, Func, Q
+
+from trackers.jobs.models import QueueFigures, Tally, namespaces
+from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
-# In flight: leases that have not run out lie within the longest lease from now, so that a range of
-# the one index holds them all.
-WAITING = """
-    SELECT
-        (SELECT count(*) FROM {job} WHERE due_at <= now()),
-        (SELECT extract(epoch FROM now() - min(due_at))::float8
-         FROM {job} WHERE due_at <= now()),
-        (SELECT count(*) FROM {job} j, trackers_namespace n
-         WHERE n.name = %(namespace)s AND j.due_at > now() AND j.due_at <= now() + n.lease
-           AND j.lease IS NOT NULL),
-        (SELECT count(*) FROM {job}),
-        (SELECT count(*) FROM {job} WHERE attempts >= 4)
+# So many keys are counted at the most, unless the whole queue is.
+MOST = 10_000
+# Of several clusters one takes the figures, and so often.
+TAKEN_EVERY = timedelta(seconds=2)
+# A row that is older was left behind by a cluster that ended, or that counts for very long.
+FRESH_FOR = timedelta(seconds=15)
+# A whole count rests for so many times as long as it took: two percent of a core.
+RESTS = 50
+
+# Each count ends at %(most)s, and ORDER BY has it walk the one index it is meant for. A bucket
+# counts as many keys as live in it: LIMIT, so that each is found by its key, whatever the
+# statistics say.
+# In flight: leases that have not run out lie within the longest lease from now.
+# Isolated: by the index of these. Urgent: those that come first under backlog, by one probe of
+# their own index.
+# The planner's estimate is of the whole table; below 0 it was never analyzed.
+LOOK = """
+    SELECT now(), head.due, coalesce(head.oldest, 0), ahead.claimed, ahead.walked,
+        (SELECT count(*) FROM (
+            SELECT FROM {job} WHERE attempts >= {strikes} ORDER BY key LIMIT %(most)s) AS isolated),
+        (SELECT count(*) FROM (SELECT FROM {job} LIMIT %(most)s) AS scheduled),
+        (SELECT reltuples::bigint FROM pg_class WHERE oid = %(table)s::text::regclass),
+        coalesce((SELECT extract(epoch FROM now() - due_at)::float8 FROM {bucket}
+                  WHERE urgent AND {urgent_at} <= now() ORDER BY {urgent_at} LIMIT 1), 0)
+    FROM (
+        SELECT count(*) AS due, extract(epoch FROM now() - min(due_at))::float8 AS oldest
+        FROM (
+            SELECT b.due_at FROM (
+                SELECT due_at, stamp, keys FROM {bucket} WHERE due_at <= now()
+                ORDER BY due_at LIMIT %(most)s
+            ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
+                SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
+            ) AS live
+            LIMIT %(most)s
+        ) AS due
+    ) AS head, (
+        SELECT count(lease) AS claimed, count(*) AS walked
+        FROM (
+            SELECT b.lease FROM (
+                SELECT due_at, lease, stamp, keys FROM {bucket}
+                WHERE due_at > now() AND due_at <= now() + (
+                    SELECT lease FROM trackers_namespace WHERE name = %(namespace)s)
+                ORDER BY due_at LIMIT %(most)s
+            ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
+                SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
+            ) AS live
+            LIMIT %(most)s
+        ) AS soon
+    ) AS ahead
+"""
+
+# Of the database's time, as the SQL of the queue has it.
+NOW = Func(function="now", template="%(function)s()", output_field=DateTimeField())
+
+ONE_PROCESS = "SET LOCAL max_parallel_workers_per_gather = 0"
+
+# One walk over each table. Of what is due in the jobs' own rows the claimed are not due.
+COUNT = """
+    SELECT job.scheduled, greatest(0, job.due - bucket.claimed), bucket.claimed
+    FROM (
+        SELECT count(*) AS scheduled, count(*) FILTER (WHERE due_at <= now()) AS due FROM {job}
+    ) AS job, (
+        SELECT coalesce(sum(cardinality(keys)), 0) AS claimed FROM {bucket}
+        WHERE lease IS NOT NULL AND due_at > now()
+    ) AS bucket
 """
 
 # The last sixty seconds, from rows per minute: this minute whole, and of the last one the share
@@ -60,14 +122,51 @@ FORGET = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """Of one namespace now; lateness and batch fill over five minutes, None without a batch."""
+class QueueSummary:
+    """Of one namespace; lateness and batch fill over five minutes, None without a batch.
+
+    Exact as of `taken_at` up to MOST. Above it `due`, `in_flight` and `scheduled` are of the whole
+    count at `counted_at`; None: there was none, and they are the least or the planner's estimate.
+    """
 
     due: int
     oldest_due_seconds: float
     in_flight: int
     scheduled: int
     isolated: int
+    checked_last_minute: int
+    lateness_p50_seconds: float | None
+    lateness_p99_seconds: float | None
+    batch_fill: float | None
+    oldest_urgent_seconds: float
+    taken_at: datetime
+    counted_at: datetime | None = None
+
+    @property
+    def is_cut_off(self) -> bool:
+        """There were more than are counted each time."""
+        return self.scheduled >= MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What LOOK saw. `walked`: over how many keys it went to find those in flight."""
+
+    at: datetime
+    due: int
+    oldest_due_seconds: float
+    in_flight: int
+    walked: int
+    isolated: int
+    scheduled: int
+    estimate: int
+    oldest_urgent_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TalliesTold:
+    """What the tallies tell of the last minutes."""
+
     checked_last_minute: int
     lateness_p50_seconds: float | None
     lateness_p99_seconds: float | None
@@ -84,27 +183,94 @@ class Minute:
     failed: int
 
 
-def figures(namespace: str = "tweet:update") -> Figures:
+def figures(namespace: str) -> QueueSummary:
+    """As a cluster last took them; while none does, as they are now."""
+    row = QueueFigures.objects.annotate(now=NOW).filter(pk=namespace).first()
+    if row and row.taken_at and row.now - row.taken_at <= FRESH_FOR:
+        return QueueSummary(
+            **{field.name: getattr(row, field.name) for field in fields(QueueSummary)}
+        )
+    return told(look(namespace), done(namespace), row or QueueFigures())
+
+
+def take(namespace: str) -> bool:
+    """Write the figures for all who read them; False when another cluster does, or just did.
+
+    Where the queue is longer than is counted each time, it is counted whole first, if that may be.
+    """
+    QueueFigures.objects.get_or_create(pk=namespace)
+    with transaction.atomic():
+        # Lock: the row alone. Nobody waits for it: who finds it locked has nothing to do.
+        row = (
+            QueueFigures.objects.select_for_update(skip_locked=True)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - TAKEN_EVERY), pk=namespace)
+            .first()
+        )
+        if row is None:
+            return False
+        seen = look(namespace)
+        if seen.scheduled >= MOST and row.may_be_counted(seen.at, rests=RESTS):
+            count(row, at=seen.at)
+        found = told(seen, done(namespace), row)
+        for field in fields(found):
+            setattr(row, field.name, getattr(found, field.name))
+        row.save()
+    return True
+
+
+def look(namespace: str) -> Seen:
+    given = {
+        "namespace": namespace,
+        "table": namespaces()[namespace]._meta.db_table,
+        "most": MOST,
+    }
+    with cursor() as db:
+        found = db.execute(on(namespace, LOOK), given).fetchone()
+    assert found is not None
+    return Seen(*found)
+
+
+def count(row: QueueFigures, *, at: datetime) -> None:
+    """Count the whole queue into its row, with one process of the server."""
+    began = time.monotonic()
+    with cursor() as db:
+        db.execute(ONE_PROCESS)
+        found = db.execute(on(row.namespace, COUNT)).fetchone()
+    assert found is not None
+    row.whole_scheduled, row.whole_due, row.whole_in_flight = found
+    row.whole_at, row.whole_took = at, timedelta(seconds=time.monotonic() - began)
+
+
+def done(namespace: str) -> TalliesTold:
     given = {"namespace": namespace}
     with cursor() as db:
-        waiting = db.execute(on(namespace, WAITING), given).fetchone()
-        done = db.execute(DONE, given).fetchone()
+        checked = db.execute(DONE, given).fetchone()
         late: list[tuple[int, int]] = db.execute(LATENESS, given).fetchall()
         fill = db.execute(FILL, given).fetchone()
-    assert waiting is not None
-    assert done is not None
+    assert checked is not None
     assert fill is not None
-    due, oldest, in_flight, scheduled, isolated = waiting
-    return Figures(
-        due=due,
-        oldest_due_seconds=oldest or 0.0,
-        in_flight=in_flight,
-        scheduled=scheduled,
-        isolated=isolated,
-        checked_last_minute=round(done[0]),
-        lateness_p50_seconds=quantile(late, 0.5),
-        lateness_p99_seconds=quantile(late, 0.99),
-        batch_fill=fill[0],
+    return TalliesTold(round(checked[0]), quantile(late, 0.5), quantile(late, 0.99), fill[0])
+
+
+def told(seen: Seen, done: TalliesTold, row: QueueFigures) -> QueueSummary:
+    """What was seen, and where that was cut off the whole count in the row."""
+    cut_off = seen.scheduled >= MOST
+    whole = row.whole_scheduled if row.whole_at else seen.estimate
+    return QueueSummary(
+        due=seen.due if seen.due < MOST else max(MOST, row.whole_due),
+        oldest_due_seconds=seen.oldest_due_seconds,
+        oldest_urgent_seconds=seen.oldest_urgent_seconds,
+        in_flight=(
+            seen.in_flight if seen.walked < MOST else max(seen.in_flight, row.whole_in_flight)
+        ),
+        scheduled=max(MOST, whole) if cut_off else seen.scheduled,
+        isolated=seen.isolated,
+        taken_at=seen.at,
+        counted_at=row.whole_at if cut_off else None,
+        checked_last_minute=done.checked_last_minute,
+        lateness_p50_seconds=done.lateness_p50_seconds,
+        lateness_p99_seconds=done.lateness_p99_seconds,
+        batch_fill=done.batch_fill,
     )
 
 
@@ -122,7 +288,7 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
     return None
 
 
-def by_minute(namespace: str = "tweet:update", *, minutes: int = 60) -> list[Minute]:
+def by_minute(namespace: str, *, minutes: int = 60) -> list[Minute]:
     """What was done in each of the last minutes in which anything was."""
     with cursor() as db:
         rows = db.execute(BY_MINUTE, {"namespace": namespace, "minutes": minutes})

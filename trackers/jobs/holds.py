@@ -57,6 +57,12 @@ def fail(namespace: str, *, because: str) -> timedelta:
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
         db.execute(FAIL, {"namespace": namespace, "because": because[:200], "jitter": jitter})
+    return first_wait(namespace, jitter=jitter)
+
+
+def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
+    """How long the keys of a failed request wait when other requests of the unit were answered."""
+    with cursor() as db:
         found = db.execute(RETRY_FIRST, {"namespace": namespace}).fetchone()
     first: timedelta = found[0] if found else timedelta(seconds=5)
     return first * jitter

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, F, Q, When
 from django.utils.module_loading import import_string
+
+# A bucket has no more: its row fits into a page some nine times.
+BUCKET_KEYS = 100
+# No queue declares more (`Job.most_keys`).
+MOST_KEYS = 1000
 
 
 class Namespace(models.Model):
@@ -23,7 +29,8 @@ class Namespace(models.Model):
     )
 
     batch_size = models.PositiveSmallIntegerField(
-        default=100, help_text="Keys in a batch at the most; X takes 100 in a request."
+        default=100,
+        help_text="Keys in a batch at the most; tweets go in whole requests of 100.",
     )
     buffer_ttl = models.DurationField(
         default=timedelta(seconds=2),
@@ -46,6 +53,12 @@ class Namespace(models.Model):
         null=True, editable=False, help_text="When the last key of the bulk arrivals is due."
     )
 
+    room = models.PositiveSmallIntegerField(
+        null=True,
+        editable=False,
+        help_text="Keys that the last batch found room for; null: for all of them.",
+    )
+
     paused = models.BooleanField(default=False, help_text="Nothing is claimed while this is set.")
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
     held_because = models.CharField(max_length=200, blank=True, editable=False)
@@ -57,7 +70,8 @@ class Namespace(models.Model):
         ordering = ["name"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(batch_size__gte=1, batch_size__lte=1000), name="namespace_batch_size"
+                condition=Q(batch_size__gte=1, batch_size__lte=MOST_KEYS),
+                name="namespace_batch_size",
             ),
             models.CheckConstraint(
                 condition=Q(buffer_ttl__gte=timedelta(0), buffer_ttl__lt=F("lease")),
@@ -84,8 +98,9 @@ class Namespace(models.Model):
             import_string(self.task)
         except ImportError:
             faults["task"] = f"There is no function {self.task}."
-        if not 1 <= (self.batch_size or 0) <= 1000:
-            faults["batch_size"] = "A batch has 1 to 1000 keys."
+        if not 1 <= (self.batch_size or 0) <= self.most_keys:
+            keys = "1 key" if self.most_keys == 1 else f"1 to {self.most_keys:,} keys"
+            faults["batch_size"] = f"A batch of {self.name} has {keys}."
         if self.lease is not None and self.lease <= timedelta(seconds=settings.TASK_TIMEOUT):
             faults["lease"] = (
                 f"A lease must be longer than a task may run ({settings.TASK_TIMEOUT} s), "
@@ -104,40 +119,138 @@ class Namespace(models.Model):
         if faults:
             raise ValidationError(faults)
 
+    @property
+    def most_keys(self) -> int:
+        """The largest batch that its task can take."""
+        job = namespaces().get(self.name)
+        return job.most_keys if job else MOST_KEYS
+
+    @property
+    def request_keys(self) -> int:
+        """So many keys are in a full request."""
+        job = namespaces().get(self.name)
+        most = min(self.batch_size, self.most_keys)
+        return min(most, job.request_keys) if job and job.request_keys else most
+
     def held(self, *, now: datetime) -> bool:
         return self.held_until is not None and self.held_until > now
 
 
-# Leases that ran out on a key before it is left to a person: two in company, and then two alone.
-# One alone proves little, since its host may have been lost. SQL of the queue says it as 4.
+# Leases that ran out on a key before it is left to a person. One proves little, since its host may
+# have been lost, so each leaves it less company: with none it goes in a whole batch, with one in a
+# request at the most, with two among a FEW, with three alone. `tables.on` writes these into SQL.
 STRIKES = 4
+SUSPECT = 2
+FEW = 10
 
 
 class Job(models.Model):
-    """A key that waits for its time. One row while its cycle lasts; no status, no payload.
+    """A key that waits for its time: the truth of when that is. No status, no payload.
 
     waiting  --claim-->  claimed  --finish, release-->  waiting, or no row
-                            |---the lease runs out: due again, attempts + 1
+                            |---the lease runs out: due again; attempts + 1 if it was begun
 
-    `due_at` is when the key may next be claimed; while it is claimed, when its lease runs out.
+    One row while its cycle lasts, and no index on what changes, so that moving it costs little (a
+    HOT update). It is found in time by its `Bucket`: the one that has its key and its stamp.
     """
 
     key = models.BigIntegerField(primary_key=True)
     due_at = models.DateTimeField()
+    # Rows are written in SQL too, and what does not say it means the default.
+    attempts = models.SmallIntegerField(
+        default=0,
+        db_default=0,
+        help_text="4: isolated, out of the queue until a person retries it.",
+    )
+    urgent = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Under backlog it is claimed before what is due longer.",
+    )
+    stamp = models.BigIntegerField(null=True, help_text="Of its bucket; null: it is isolated.")
+
+    # The queue this table is; `jobs.tables` finds the table by it.
+    namespace: str
+    # The table of its buckets.
+    bucket: type[Bucket]
+    # The largest batch that the queue's task can take. A claim takes no more, whatever the row of
+    # the namespace says, since one that is too large fails and costs each key a strike.
+    most_keys: int
+    # So many keys fill a request of the task, and a batch has whole ones; None: a batch is one.
+    request_keys: int | None = None
+
+    class Meta:
+        abstract = True
+        indexes = [
+            # The isolated ones, so that listing them never scans the queue; almost always empty.
+            models.Index(
+                fields=["key"], name="%(class)s_isolated", condition=Q(attempts__gte=STRIKES)
+            ),
+        ]
+
+
+class Bucket(models.Model):
+    """Keys that are due together: up to a hundred, and what a claim takes. Beside each `Job`.
+
+    A key lives in a bucket as long as its job has the bucket's stamp: in one at the most. Whoever
+    moves a key or takes it out gives the job another stamp, or none, and looks for no bucket: what
+    is left of the key there is dead, and goes when a claim meets it.
+    """
+
+    due_at = models.DateTimeField(
+        help_text="When it may next be claimed; while it is claimed, when its lease runs out."
+    )
     lease = models.BigIntegerField(
         null=True, help_text="Fencing token of the claim; null: waiting."
     )
     attempts = models.SmallIntegerField(
-        default=0, help_text="Leases that ran out since the last success."
+        db_default=0, help_text="Leases that ran out since the last success."
     )
-
-    # The queue this table is; `jobs.queue` finds the table by it.
-    namespace: str
+    urgent = models.BooleanField(db_default=False)
+    stamp = models.BigIntegerField()
+    keys = ArrayField(models.BigIntegerField())
 
     class Meta:
         abstract = True
-        # The one index that keeps a claim cheap over millions of future jobs.
-        indexes = [models.Index(fields=["due_at"], name="%(class)s_due")]
+        indexes = [
+            # The one that keeps a claim cheap over millions of future jobs.
+            models.Index(fields=["due_at", "id"], name="%(class)s_due"),
+            # The urgent ones. Not by `due_at` itself: with some statistics the planner would look
+            # for them along the other index, past a whole backlog.
+            models.Index(
+                Case(When(urgent=True, then=F("due_at"))),
+                F("id"),
+                name="%(class)s_urgent",
+                condition=Q(urgent=True),
+            ),
+            # What a claim has, for who ends it.
+            models.Index(
+                fields=["lease"], name="%(class)s_lease", condition=Q(lease__isnull=False)
+            ),
+            # The bucket of a key.
+            models.Index(fields=["stamp"], name="%(class)s_stamp"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{len(self.keys)} keys, due at {self.due_at}"
+
+
+class BegunBatch(models.Model):
+    """A batch that a worker has begun, by the lease of its claim.
+
+    One whose worker died stays for a while: keys that still bear its lease get a strike for it.
+    """
+
+    lease = models.BigIntegerField(primary_key=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"lease {self.lease} until {self.expires_at:%H:%M:%S}"
+
+
+def namespaces() -> dict[str, type[Job]]:
+    """Every declared namespace and its table."""
+    return {job.namespace: job for job in Job.__subclasses__()}
 
 
 class WorkerQuerySet(models.QuerySet["Worker"]):
@@ -192,6 +305,7 @@ class Tally(models.Model):
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
 
+    # Requests: a batch of several look-ups counts as many.
     batches = models.IntegerField(default=0)
     asked = models.IntegerField(default=0)
     measured = models.IntegerField(default=0)
@@ -209,3 +323,37 @@ class Tally(models.Model):
 
     def __str__(self) -> str:
         return f"{self.namespace} {self.minute:%Y-%m-%d %H:%M}"
+
+
+class QueueFigures(models.Model):
+    """What a cluster last saw of one namespace's queue; written and read by `jobs.figures`."""
+
+    namespace = models.CharField(max_length=60, primary_key=True)
+
+    # Every few seconds, from bounded stretches of an index; null: not yet.
+    taken_at = models.DateTimeField(null=True)
+    due = models.IntegerField(default=0)
+    oldest_due_seconds = models.FloatField(default=0)
+    oldest_urgent_seconds = models.FloatField(default=0)
+    in_flight = models.IntegerField(default=0)
+    scheduled = models.IntegerField(default=0)
+    isolated = models.IntegerField(default=0)
+    checked_last_minute = models.IntegerField(default=0)
+    lateness_p50_seconds = models.FloatField(null=True)
+    lateness_p99_seconds = models.FloatField(null=True)
+    batch_fill = models.FloatField(null=True)
+    counted_at = models.DateTimeField(null=True)
+
+    # The last count of the whole queue, and how long it took.
+    whole_at = models.DateTimeField(null=True)
+    whole_took = models.DurationField(default=timedelta(0))
+    whole_scheduled = models.IntegerField(default=0)
+    whole_due = models.IntegerField(default=0)
+    whole_in_flight = models.IntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"figures of {self.namespace}"
+
+    def may_be_counted(self, now: datetime, *, rests: int) -> bool:
+        """Whether the last count has rested for so many times as long as it took."""
+        return self.whole_at is None or now >= self.whole_at + rests * self.whole_took

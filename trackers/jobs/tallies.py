@@ -14,11 +14,11 @@ from tweetwatch.database import cursor
 COUNT = """
     INSERT INTO trackers_tally AS tally (namespace, minute, host, pid, batches, asked, measured,
                                          changed, missing, failed, late)
-    SELECT %(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, 1, %(asked)s,
+    SELECT %(namespace)s, date_trunc('minute', now()), %(host)s, %(pid)s, %(requests)s, %(asked)s,
            %(measured)s, %(changed)s, %(missing)s, %(failed)s, to_jsonb(%(late)s::int[])
     FROM (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed
     ON CONFLICT (minute, namespace, host, pid) DO UPDATE SET
-        batches = tally.batches + 1, asked = tally.asked + excluded.asked,
+        batches = tally.batches + excluded.batches, asked = tally.asked + excluded.asked,
         measured = tally.measured + excluded.measured, changed = tally.changed + excluded.changed,
         missing = tally.missing + excluded.missing, failed = tally.failed + excluded.failed,
         late = (SELECT coalesce(jsonb_agg(coalesce(mine::int, 0) + coalesce(new::int, 0)
@@ -32,9 +32,11 @@ HOST = socket.gethostname()
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """One batch in figures. `late` counts its keys in the classes of `Tally.LATENESS`."""
+class BatchDone:
+    """One batch in figures. `late` counts its keys in the classes of `Tally.LATENESS`; `requests`:
+    over how many its keys were shared out, which are what `Tally.batches` counts."""
 
+    requests: int = 1
     asked: int = 0
     measured: int = 0
     changed: int = 0
@@ -43,7 +45,7 @@ class Done:
     late: Sequence[int] = ()
 
 
-def count(namespace: str, done: Done) -> None:
+def count(namespace: str, done: BatchDone) -> None:
     with cursor() as db:
         db.execute(
             COUNT,
@@ -51,6 +53,7 @@ def count(namespace: str, done: Done) -> None:
                 "namespace": namespace,
                 "host": HOST,
                 "pid": os.getpid(),
+                "requests": done.requests,
                 "asked": done.asked,
                 "measured": done.measured,
                 "changed": done.changed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import connection
 from psycopg import sql
 
-from trackers.jobs.queue import namespaces, table
+from trackers.jobs.models import namespaces
 from tweetwatch.database import cursor
 
 # Fewer dead rows cost a claim nothing that one would notice.
@@ -15,7 +15,7 @@ DEAD = """
     WHERE relid = %(table)s::regclass
 """
 # Where an autovacuum is at it already, this one goes on.
-VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {job}"
+VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
 
 
 def vacuum() -> list[str]:
@@ -24,9 +24,12 @@ def vacuum() -> list[str]:
         return []
     done = []
     for name, job in namespaces().items():
-        with cursor() as db:
-            found = db.execute(DEAD, {"table": job._meta.db_table}).fetchone()
-            if found and found[0] >= DEAD_AT_LEAST:
-                db.execute(sql.SQL(VACUUM).format(job=table(name)), prepare=False)
-                done.append(name)
-    return done
+        for model in (job, job.bucket):
+            with cursor() as db:
+                table = model._meta.db_table
+                found = db.execute(DEAD, {"table": table}).fetchone()
+                if found and found[0] >= DEAD_AT_LEAST:
+                    vacuum = sql.SQL(VACUUM).format(table=sql.Identifier(table))
+                    db.execute(vacuum, prepare=False)
+                    done.append(name)
+    return sorted(set(done))

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from trackers.jobs.mortality import die_with
+from trackers.jobs.processes.mortality import die_with
 
 
 class Child:

@@ -5,31 +5,40 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.ingest.models import Source, Stream
-from trackers.ingest.standing import Standing, standings
+from trackers.credentials.models import Credential
+from trackers.events.standings import staged, topics
+from trackers.events.standings import standings as standings_of_subscribers
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.standing import Standing, standings
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
+from trackers.management.subscribers import described
+from trackers.money.books import Books, books
 from trackers.schedule import intervals
+from trackers.schedule.census import census
 from trackers.schedule.forecast import forecast
-from trackers.tweets.counts import counts
-from trackers.xapi.books import Books, books
-from trackers.xapi.models import Credential
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.timelines.figures import Timelines
+from trackers.timelines.figures import timelines as timelines_now
 
 
 def status() -> dict[str, Any]:
     """Shapes and names are public (docs/commands.md). Times are ISO 8601 in UTC."""
     now, plan = intervals.current()
-    tweets, queue = counts(), figures("tweet:update")
+    tweets, queue = census(plan, now=now), figures(TWEET_UPDATE)
     ahead = forecast(plan, queue, now=now)
     of_project = {one.project.pk: one for one in books()}
     return {
-        "tracked": tweets["tracked"],
-        # Everything that is tracked has a row in the queue, or rests, or was paused.
-        "resting": tweets["tracked"] - queue.scheduled - tweets["paused"],
+        "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
+        "tracked": tweets.tracked,
+        # Everything that is tracked has a row in the queue, or rests, or was paused. Not below 0:
+        # they are not counted in the same moment.
+        "resting": max(0, tweets.tracked - queue.scheduled - tweets.paused),
         "due": queue.due,
         "oldest_due_seconds": queue.oldest_due_seconds,
+        "oldest_urgent_seconds": queue.oldest_urgent_seconds,
         "in_flight": queue.in_flight,
         "checked_last_minute": queue.checked_last_minute,
         "lateness_p50_seconds": queue.lateness_p50_seconds,
@@ -38,7 +47,8 @@ def status() -> dict[str, Any]:
         "catch_up_seconds": seconds(ahead.length),
         "oldest_snapshot_seconds": horizon().seconds,
         "isolated": queue.isolated,
-        "gone": tweets["gone"],
+        "gone": tweets.gone,
+        "unclear": tweets.unclear,
         "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],
         "projects": [project(one) for one in of_project.values()],
         "credentials": [
@@ -58,6 +68,19 @@ def status() -> dict[str, Any]:
         ],
         "sources": [source(one) for one in standings(list(Source.objects.all()), now=now)],
         "stream": stream(Stream.objects.first()),
+        "timelines": timelines(timelines_now(now=now)),
+        "events": events(now=now),
+    }
+
+
+def events(*, now: datetime) -> dict[str, Any]:
+    return {
+        "staged": staged(),
+        "topics": [
+            {"name": one.name, "publisher": one.publisher or None, "events": one.events}
+            for one in topics()
+        ],
+        "subscribers": [described(one) for one in standings_of_subscribers(now=now)],
     }
 
 
@@ -140,6 +163,25 @@ def stream(one: Stream | None) -> dict[str, Any] | None:
         "duplicates": one.duplicates,
         "garbled": one.garbled,
         "connects": one.connects,
+        "rules_of_others": one.rules_of_others,
+    }
+
+
+def timelines(found: Timelines) -> dict[str, Any]:
+    return {
+        "lag_seconds": found.lag_seconds,
+        "behind": found.behind,
+        "hit_rate": found.hit_rate,
+        "watchers": found.watchers,
+        "follows": found.follows,
+        "timelines": found.timelines,
+        "entries": found.entries,
+        "store_bytes": found.store_bytes,
+        "bucket_bytes": found.bucket_bytes,
+        "homes": [
+            {"strategy": key, "built": one.built, "building": one.building}
+            for key, one in found.homes.items()
+        ],
     }
 
 

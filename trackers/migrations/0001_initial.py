@@ -3,7 +3,7 @@
 import datetime
 import django.contrib.postgres.fields
 import django.db.models.deletion
-import trackers.xapi.secrets
+import trackers.credentials.secrets
 from django.db import migrations, models
 
 
@@ -100,7 +100,7 @@ class Migration(migrations.Migration):
                 ('api', models.CharField(choices=[('v2', 'v2'), ('v1.1', 'v1.1')], default='v2', max_length=4)),
                 ('app', models.CharField(blank=True, help_text='The X app the keys belong to; the name when empty.', max_length=60)),
                 ('project', models.CharField(blank=True, help_text='The X project of the app; the app when empty.', max_length=60)),
-                ('secrets', trackers.xapi.secrets.EncryptedJSONField()),
+                ('secrets', trackers.credentials.secrets.EncryptedJSONField()),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('used_at', models.DateTimeField(editable=False, null=True)),
                 ('refused', models.PositiveSmallIntegerField(default=0, editable=False, help_text='Refusals by X in a row.')),

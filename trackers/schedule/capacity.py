@@ -1,28 +1,17 @@
-"""How many tweets a second the plan needs, X's windows allow, and the workers have managed."""
+"""How many tweets a second X's windows allow, and the workers have managed."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime
 
 from trackers.jobs.models import Tally
-from trackers.jobs.queue import on
-from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.tweets.snowflake import first_id_at
 from trackers.xapi.endpoints import TWEETS
-from tweetwatch.database import array, cursor
+from tweetwatch.database import cursor
 
 # X's windows of the tweets' endpoints are a quarter of an hour.
 WINDOW_SECONDS = 900
-
-# Ids carry their time, so one walk over the narrow queue tells the tiers, without the tweets.
-# Tallies would be cheaper still, but they tell what was done: not what the plan needs since a
-# person changed it, or since a file of tweets came in during the trouble.
-BY_TIER = """
-    SELECT width_bucket(key, %(bounds)s::bigint[]), count(*) FROM {job} GROUP BY 1
-"""
 
 # Who may be asked with now, and their windows as X told of them (null: of none), each once: an
 # app's bearer tokens share theirs.
@@ -77,27 +66,13 @@ class Capacity:
         )
 
 
-def demand(plan: Plan, *, now: datetime) -> float:
-    """Tweets a second that keep all that is scheduled fresh by its age, as the plan wants it."""
-    oldest_first = plan.tiers[::-1]
-    bounds = [
-        first_id_at(int((now - tier.younger_than).timestamp() * 1000)) for tier in oldest_first
-    ]
-    with cursor() as db:
-        counts = dict(db.execute(on(TWEET_UPDATE, BY_TIER), {"bounds": array(bounds)}).fetchall())
-    return sum(
-        counts.get(place, 0) / tier.every.total_seconds()
-        for place, tier in enumerate(oldest_first, start=1)
-    )
-
-
-def capacity(batch_size: int) -> Capacity:
+def capacity(request_keys: int) -> Capacity:
     """What the usable windows allow on average, and what the workers managed at their best."""
     with cursor() as db:
         found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(TWEETS))}).fetchone()
     assert found is not None
     usable, limit = found
-    windows = None if limit is None else limit * batch_size / WINDOW_SECONDS
+    windows = None if limit is None else limit * request_keys / WINDOW_SECONDS
     return Capacity(windows, workers_manage(), usable=usable)
 
 

@@ -2,7 +2,7 @@
 
 due now ─┐
 capacity ─┼─> catch_up ─> Forecast, for the pages and `status`
-demand ──┘
+census ──┘
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from trackers.jobs.figures import Figures
+from trackers.jobs.figures import QueueSummary
 from trackers.jobs.models import Namespace
-from trackers.schedule.capacity import Capacity, capacity, demand
+from trackers.schedule.capacity import Capacity, capacity
+from trackers.schedule.census import census
 from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 
@@ -45,22 +46,25 @@ class Forecast:
 FRESH = Forecast("fresh")
 
 
-def forecast(plan: Plan, figures: Figures, *, now: datetime) -> Forecast:
+def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
     """Of the tweets' queue with these figures. Asks for more only while something is behind."""
     if not is_behind(figures):
         return FRESH
     namespace = Namespace.objects.get(pk=TWEET_UPDATE)
     if namespace.paused:
         return Forecast("unknown", why="The queue is paused.")
+    demand = census(plan, now=now).demand
+    if demand is None:
+        return Forecast("unknown", why="A running qcluster has to count the tweets first.")
     return catch_up(
         due=figures.due,
-        capacity=capacity(namespace.batch_size),
-        demand=demand(plan, now=now),
+        capacity=capacity(namespace.request_keys),
+        demand=demand,
         held_for=held_for(namespace, now=now),
     )
 
 
-def is_behind(figures: Figures) -> bool:
+def is_behind(figures: QueueSummary) -> bool:
     return figures.due > 0 and figures.oldest_due_seconds > BEHIND_AFTER
 
 

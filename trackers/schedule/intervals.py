@@ -48,6 +48,10 @@ class Plan:
                 return tier
         return None
 
+    def is_urgent(self, tier: Tier | None) -> bool:
+        """Whether its tweets come first under backlog: it is the youngest of several tiers."""
+        return tier is not None and tier is self.tiers[0] and len(self.tiers) > 1
+
     def update_delay(self, created_at: datetime | None, *, now: datetime) -> timedelta | None:
         """How long to wait before the next look-up; None: this tweet needs none."""
         tier = self.tier(created_at, now=now)

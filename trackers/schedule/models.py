@@ -42,3 +42,48 @@ class Interval(models.Model):
 
     def __str__(self) -> str:
         return f"younger than {self.younger_than}: every {self.every}"
+
+
+class Replanning(models.Model):
+    """How far the re-planning is: one row. Tweets whose ids are `below` are still to be planned.
+
+    asked for ─> a task plans pieces for a few seconds ─> hands over to the next ─> finished
+    `turn` counts tasks and fences them: one of an earlier turn, or one that comes twice, does
+    nothing. `plan` tells the intervals that are planned by; when they change, it begins anew.
+    """
+
+    turn = models.PositiveBigIntegerField(default=0)
+    plan = models.TextField(blank=True)
+    begun_at = models.DateTimeField(null=True)
+    touched_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    below = models.BigIntegerField(default=0)
+    tweets = models.PositiveBigIntegerField(default=0, help_text="About how many there are.")
+    seen = models.PositiveBigIntegerField(default=0)
+    moved = models.PositiveBigIntegerField(default=0)
+    woken = models.PositiveBigIntegerField(default=0)
+    overdue = models.PositiveBigIntegerField(
+        default=0, help_text="So many were due already, and are spread from the beginning on."
+    )
+
+    def __str__(self) -> str:
+        return f"re-planned {self.seen} tweets"
+
+
+class TweetCensus(models.Model):
+    """The tweets as a cluster last counted them, in one row; see `schedule.census`."""
+
+    ONLY = 1
+
+    taken_at = models.DateTimeField(null=True)
+    took = models.DurationField(default=timedelta(0), help_text="0: no whole count was needed.")
+    tracked = models.IntegerField(default=0)
+    gone = models.IntegerField(default=0)
+    paused = models.IntegerField(default=0)
+    unclear = models.IntegerField(db_default=0)
+    demand = models.FloatField(null=True)
+    is_counted = models.BooleanField(default=True)
+
+    def __str__(self) -> str:
+        return f"{self.tracked} tweets"

@@ -1,73 +1,273 @@
-"""After the intervals changed: what is scheduled moves to the new plan, in one statement."""
+"""After the intervals changed: what is scheduled moves to the new plan, in pieces, by a task.
+
+asked for ─> a task: pieces for a few seconds, a transaction each ─> the next task ─> finished
+Each piece remembers how far it came (`Replanning`), so that a worker that dies loses one piece at
+the most. When the intervals change meanwhile, it begins anew.
+"""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from datetime import timedelta
 
-from trackers.jobs.queue import on
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from trackers.jobs import ordinary
+from trackers.jobs.queue import new_stamp, on
+from trackers.schedule import intervals
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Replanning
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 
-# Each tweet's tier is the first whose bound lies past its age; a tweet born up to five minutes
-# ahead is of age 0, as in the pure rule. Due one interval after its last look. Where that has
-# passed already it is due now, the youngest first, spread by the namespace's rate of arrivals:
-# a shorter interval for a million old tweets must not stand before the young ones.
-# Only waiting rows: what is claimed is planned anew by its own save. SKIP LOCKED: so this never
-# waits for a save, nor a save for it.
-# The resting ones that the new list covers come back; paused, missing and isolated ones stay.
-REPLAN = """
+GO_ON = "trackers.tasks.go_on_replanning"
+
+# So many tweets in a transaction. It holds no more buckets than that, which is fewer than the claim
+# of a unit looks through (`tables.MOST_BUCKETS`), so that under backlog it always finds others.
+PIECE = 1000
+# No piece takes as long. What is not due by then no claim can take meanwhile.
+SOON = timedelta(seconds=20)
+# A task lasts so long, or a third of what it may: other tasks have their turn between two.
+A_TASK = timedelta(seconds=5)
+# A task that was not heard of for so long was lost with its worker.
+LOST_AFTER = timedelta(seconds=30)
+
+# One piece: the next tweets, the youngest first. Each one's tier is the first whose bound lies past
+# its age; a tweet born up to five minutes ahead is of age 0, as in the pure rule. Due one interval
+# after its last look. Where that has passed already it is due at once, spread by the namespace's
+# rate of arrivals from the beginning of the whole re-planning: a shorter interval for a million
+# old tweets must not stand before the young ones.
+# Due by the second, or a tenth of one, so that buckets are full.
+# Only waiting ones: what is claimed is planned anew by its own save. Buckets that are due SOON are
+# locked until the end, so that no claim takes one of these keys meanwhile, whose answer its save
+# would then refuse; then the jobs, in the order of keys.
+# SKIP LOCKED: so this never waits for a save, nor a save for it, and a claim takes other buckets.
+# No join on the queue: each job is found by its key, whatever the statistics say. Of a queue that
+# was analyzed when it had been drained, an UPDATE with a join read the whole table for each key.
+# So LATERAL with a lock, and ON CONFLICT, whose rows are those that were locked.
+# The resting ones that the new list covers come back; paused, missing and isolated ones stay. They
+# come first: their INSERT may have to wait for a person's refresh of the same tweets, and who waits
+# must not hold what that refresh wants next.
+REPLAN_PIECE = """
     WITH tier AS MATERIALIZED (
         SELECT younger_than, every, jitter FROM trackers_interval WHERE enabled
+    ),
+    piece AS MATERIALIZED (
+        SELECT * FROM trackers_tweet WHERE id < %(below)s ORDER BY id DESC LIMIT %(size)s
     ),
     wished AS MATERIALIZED (
         SELECT t.id,
                t.measured_until + tier.every * (1 + tier.jitter * (2 * random() - 1)) AS due_at
-        FROM trackers_tweet t
+        FROM piece t
         CROSS JOIN LATERAL (
             SELECT every, jitter FROM tier
             WHERE younger_than > greatest(now() - t.created_at, interval '0')
             ORDER BY younger_than LIMIT 1
         ) tier
         WHERE NOT t.paused AND t.gone_at IS NULL AND t.missing_since IS NULL
+          AND t.version_of IS NULL
           AND t.measurements > 0 AND t.created_at <= now() + interval '5 minutes'
     ),
     planned AS MATERIALIZED (
-        SELECT w.id, CASE WHEN w.due_at > now() THEN w.due_at
-            ELSE now() + (row_number() OVER (PARTITION BY w.due_at > now() ORDER BY w.id DESC) - 1)
-                       / n.arrivals_per_second::float8 * interval '1 second' END AS due_at
+        SELECT w.id, w.due_at <= now() AS is_overdue, CASE WHEN w.due_at > now()
+            THEN date_trunc('second', w.due_at) + interval '1 second'
+            ELSE %(begun_at)s + interval '0.1 second' * floor(
+                10 / n.arrivals_per_second::float8 * (%(overdue)s - 1
+                    + row_number() OVER (PARTITION BY w.due_at > now() ORDER BY w.id DESC)))
+            END AS due_at
         FROM wished w CROSS JOIN trackers_namespace n WHERE n.name = %(namespace)s
     ),
+    woken AS (
+        INSERT INTO {job} (key, due_at, stamp)
+        SELECT p.id, p.due_at, %(stamp)s + {of_slot} FROM planned p
+        WHERE (SELECT true FROM {job} j WHERE j.key = p.id LIMIT 1) IS NULL
+        ORDER BY p.id
+        ON CONFLICT (key) DO NOTHING
+        RETURNING *
+    ),
+    known AS MATERIALIZED (
+        SELECT p.id, p.due_at, job.stamp
+        FROM planned p CROSS JOIN LATERAL (
+            SELECT stamp FROM {job} j
+            WHERE j.key = p.id AND j.attempts < {strikes}
+              AND j.due_at IS DISTINCT FROM p.due_at LIMIT 1
+        ) job
+    ),
+    free AS MATERIALIZED (
+        SELECT of.*
+        FROM (SELECT DISTINCT stamp FROM known ORDER BY stamp) AS asked CROSS JOIN LATERAL (
+            SELECT stamp, keys, attempts FROM {bucket} b
+            WHERE b.stamp = asked.stamp AND b.lease IS NULL AND b.due_at > now() + %(soon)s
+            UNION ALL
+            SELECT * FROM (
+                SELECT stamp, keys, attempts FROM {bucket} b
+                WHERE b.stamp = asked.stamp AND b.lease IS NULL AND b.due_at <= now() + %(soon)s
+                FOR UPDATE SKIP LOCKED
+            ) AS soon
+        ) AS of
+    ),
     waiting AS MATERIALIZED (
-        SELECT j.key FROM {job} j JOIN planned ON planned.id = j.key
-        WHERE j.lease IS NULL AND j.attempts < 4 AND j.due_at IS DISTINCT FROM planned.due_at
-        ORDER BY j.key FOR UPDATE OF j SKIP LOCKED
+        SELECT k.id, k.due_at,
+               CASE WHEN k.stamp = ANY(ARRAY(SELECT stamp FROM free WHERE attempts > 0)) THEN (
+                   SELECT max(f.attempts) FROM free f
+                   WHERE f.stamp = k.stamp AND k.id = ANY(f.keys)) ELSE 0 END AS attempts
+        FROM (
+            SELECT * FROM known
+            WHERE ((id, stamp) IN (SELECT unnest(keys), stamp FROM free)) IS TRUE
+              AND (SELECT count(*) FROM woken) >= 0
+            ORDER BY id
+        ) k
+        CROSS JOIN LATERAL (
+            SELECT FROM {job} j WHERE j.key = k.id AND j.stamp = k.stamp FOR UPDATE SKIP LOCKED
+        ) locked
     ),
     moved AS (
-        UPDATE {job} j SET due_at = planned.due_at
-        FROM planned, waiting WHERE j.key = planned.id AND waiting.key = j.key
-        RETURNING j.key
+        INSERT INTO {job} (key, due_at, attempts, stamp)
+        SELECT id, due_at, attempts, %(stamp)s + {of_slot} FROM waiting ORDER BY id
+        ON CONFLICT (key) DO UPDATE
+        SET due_at = excluded.due_at, attempts = excluded.attempts, stamp = excluded.stamp
+        RETURNING *
     ),
-    woken AS (
-        INSERT INTO {job} (key, due_at, lease, attempts)
-        SELECT planned.id, planned.due_at, NULL, 0 FROM planned
-        WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.key = planned.id)
-        ORDER BY planned.id
-        ON CONFLICT (key) DO NOTHING
-        RETURNING key
-    )
-    SELECT (SELECT count(*) FROM moved), (SELECT count(*) FROM woken)
+    put AS (SELECT * FROM moved UNION ALL SELECT * FROM woken),
+    again AS ({into_buckets})
+    SELECT (SELECT count(*) FROM piece), (SELECT min(id) FROM piece),
+           (SELECT count(*) FROM moved), (SELECT count(*) FROM woken),
+           (SELECT count(*) FROM planned WHERE is_overdue)
+"""
+
+# The planner's estimate: it only says how far one is.
+ABOUT_HOW_MANY = """
+    SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass
 """
 
 
 @dataclass(frozen=True, slots=True)
-class Replanned:
+class Progress:
+    """`lost`: no worker went on with it lately, or none has begun."""
+
+    seen: int
+    tweets: int
     moved: int
     woken: int
+    finished: bool
+    lost: bool
+
+    @property
+    def percent(self) -> int:
+        return 100 if self.finished else min(99, 100 * self.seen // max(self.tweets, 1))
 
 
-def replan() -> Replanned:
-    """Plan every waiting look-up by the intervals in force, and wake the resting they cover."""
+def replan() -> None:
+    """Have all that waits planned by the intervals in force, and the resting that they cover woken.
+
+    One that is under way begins anew.
+    """
+    with transaction.atomic():
+        Replanning.objects.get_or_create(pk=1)
+        row = Replanning.objects.select_for_update().get()
+        begin(row, intervals.current()[1])
+        hand_over(row)
+
+
+def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
+    """Plan pieces for a while, and hand over to the next task unless it is finished.
+
+    Of an earlier turn: nothing, another task has taken its place.
+    """
+    end = time.monotonic() + at_most.total_seconds()
+    while plan_piece(turn, size=size, is_last=time.monotonic() >= end):
+        pass
+
+
+def plan_piece(turn: int, *, size: int = PIECE, is_last: bool = False) -> bool:
+    """Plan the next piece; whether this task is to go on. The last one of a task hands over."""
+    with transaction.atomic():
+        row = Replanning.objects.select_for_update().filter(turn=turn, finished_at=None).first()
+        if row is None:
+            return False
+        _, plan = intervals.current()
+        if row.plan != told(plan):
+            begin(row, plan)
+        seen = move_piece(row, size)
+        if not plan.tiers or seen < size:
+            row.finished_at = Now()
+        elif is_last:
+            hand_over(row)
+        row.touched_at = Now()
+        row.save()
+    return not is_last and row.finished_at is None
+
+
+def begin(row: Replanning, plan: Plan) -> None:
     with cursor() as db:
-        found = db.execute(on(TWEET_UPDATE, REPLAN), {"namespace": TWEET_UPDATE}).fetchone()
+        found = db.execute(ABOUT_HOW_MANY).fetchone()
     assert found is not None
-    return Replanned(*found)
+    now, _ = intervals.current()
+    row.plan, row.tweets, row.below = told(plan), found[0], LARGEST_ID
+    row.begun_at, row.finished_at = now, None
+    row.seen = row.moved = row.woken = row.overdue = 0
+
+
+def move_piece(row: Replanning, size: int) -> int:
+    """Plan the tweets below the row's mark and lower it; how many there were."""
+    params = {
+        "namespace": TWEET_UPDATE,
+        "below": row.below,
+        "size": size,
+        "begun_at": row.begun_at,
+        "overdue": row.overdue,
+        "soon": SOON,
+        "stamp": new_stamp(),
+    }
+    with cursor() as db:
+        found = db.execute(on(TWEET_UPDATE, REPLAN_PIECE), params).fetchone()
+    assert found is not None
+    seen, lowest, moved, woken, overdue = found
+    row.below = row.below if lowest is None else lowest
+    row.seen += seen
+    row.moved += moved
+    row.woken += woken
+    row.overdue += overdue
+    return int(seen)
+
+
+def hand_over(row: Replanning) -> None:
+    """The next task, and no other, goes on from where the row stands. In one transaction."""
+    row.turn += 1
+    row.touched_at = Now()
+    row.save()
+    ordinary.enqueue(GO_ON, row.turn)
+
+
+def find_lost() -> bool:
+    """Put another task in the place of one that died with its worker; whether there was one."""
+    with transaction.atomic():
+        row = (
+            Replanning.objects.select_for_update(skip_locked=True)
+            .filter(finished_at=None, touched_at__lt=Now() - LOST_AFTER)
+            .first()
+        )
+        if row is not None:
+            hand_over(row)
+    return row is not None
+
+
+def progress() -> Progress | None:
+    """How far the newest re-planning is; None: there never was one."""
+    row = Replanning.objects.annotate(silent=Now() - F("touched_at")).first()
+    if row is None or row.begun_at is None:
+        return None
+    finished = row.finished_at is not None
+    lost = not finished and row.silent > 2 * LOST_AFTER
+    return Progress(row.seen, row.tweets, row.moved, row.woken, finished, lost)
+
+
+def told(plan: Plan) -> str:
+    return " ".join(
+        f"{tier.younger_than.total_seconds():g}={tier.every.total_seconds():g}~{tier.jitter:g}"
+        for tier in plan.tiers
+    )

@@ -5,46 +5,91 @@ Locks: the job's row, then the tweet's, in the order of ids, as the save takes t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
 from django.db import transaction
 
 from trackers.jobs import queue
+from trackers.outbox.staging import STAGED, TOPIC, TWEETS, later
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
+# In the order of ids, whatever the plan: an UPDATE has an order of its own.
+# LATERAL: by the primary key, whatever the statistics say.
 PAUSE = """
-    UPDATE trackers_tweet SET paused = true
-    WHERE id = ANY(%(ids)s::bigint[]) AND NOT paused
+    UPDATE trackers_tweet t SET paused = true
+    FROM (SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+              SELECT id FROM trackers_tweet WHERE id = asked.id AND NOT paused FOR UPDATE) held
+         ) held
+    WHERE t.id = held.id
 """
 
+PAUSED = "SELECT id FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND paused"
 RESUME = """
-    UPDATE trackers_tweet SET paused = false
-    WHERE id = ANY(%(ids)s::bigint[]) AND paused
-    RETURNING id
+    UPDATE trackers_tweet t SET paused = false
+    FROM (SELECT held.id FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+              SELECT id FROM trackers_tweet WHERE id = asked.id AND paused FOR UPDATE) held
+         ) held
+    WHERE t.id = held.id
 """
 
-# What is claimed is being looked up already. A resting tweet gets one look.
+# What is claimed is being looked up already. A resting tweet gets one look. Urgent, since a person
+# waits for it: under backlog "now" would else be hours away.
+# It keeps its place in line, by the second.
 REFRESH = """
-    INSERT INTO {job} (key, due_at, lease, attempts)
-    SELECT id, now(), NULL, 0 FROM trackers_tweet
-    WHERE id = ANY(%(ids)s::bigint[]) AND NOT paused ORDER BY id
-    ON CONFLICT (key) DO UPDATE SET due_at = least({job}.due_at, now()), attempts = 0
-    WHERE {job}.lease IS NULL
+    WITH put AS (
+        INSERT INTO {job} (key, due_at, urgent, stamp)
+        SELECT id, now(), %(urgent)s, %(stamp)s + (row_number() OVER (ORDER BY id)) / {bucket_keys}
+        FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND NOT paused ORDER BY id
+        ON CONFLICT (key) DO UPDATE
+        SET due_at = least(date_trunc('second', {job}.due_at), now()), stamp = excluded.stamp,
+            attempts = 0, urgent = {job}.urgent OR excluded.urgent
+        WHERE NOT {claimed}
+        RETURNING *
+    ),
+    found AS ({into_buckets})
+    SELECT count(*) FROM put
 """
+# More at once would take the place of the youngest.
+URGENT_AT_ONCE = 1000
 
 RETRY = """
-    UPDATE {job} SET due_at = now(), lease = NULL, attempts = 0
-    WHERE key = ANY(%(ids)s::bigint[]) AND attempts >= 4
+    WITH put AS (
+        UPDATE {job} SET due_at = now(), stamp = %(stamp)s, attempts = 0
+        WHERE key = ANY(%(ids)s::bigint[]) AND attempts >= {strikes}
+        RETURNING *
+    ),
+    found AS ({into_buckets})
+    SELECT count(*) FROM put
 """
 
 FORGET = (
+    "UPDATE trackers_tweet SET version_of = NULL WHERE version_of = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_tweetversion WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",
-    "DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])",
 )
+# A tweet that is gone had its `delete` when it went.
+UNTRACK = f"""
+    WITH forgotten AS (
+        DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
+        RETURNING id, gone_at, greatest(measured_until, tracked_at) AS since
+    ),
+    {TOPIC},
+    told AS (
+        INSERT INTO trackers_event (topic_id, type, t, tweet_id)
+        SELECT ({TWEETS}), 'delete', {later("now()", "since")}, id
+        FROM forgotten WHERE ({TWEETS}) IS NOT NULL AND gone_at IS NULL
+        ORDER BY id
+        RETURNING id
+    ),
+    {STAGED}
+    SELECT count(*) FROM forgotten
+"""
+# Last: until the tweet is deleted, whoever measures it may add one.
+FORGET_CROSSINGS = "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])"
 
 
 def pause(ids: Iterable[int]) -> int:
@@ -58,22 +103,30 @@ def pause(ids: Iterable[int]) -> int:
 
 def resume(ids: Iterable[int]) -> int:
     """Look them up again, beginning now; how many were paused."""
-    with transaction.atomic():
-        with cursor() as db:
-            resumed = [row[0] for row in db.execute(RESUME, {"ids": sorted(ids)})]
-        return queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in resumed))
+    with transaction.atomic(), cursor() as db:
+        paused = sorted(row[0] for row in db.execute(PAUSED, {"ids": list(ids)}))
+        # First, since that is the order of locks; who pauses one meanwhile takes it out again.
+        queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in paused))
+        return db.execute(RESUME, {"ids": paused}).rowcount
 
 
 def refresh_now(ids: Iterable[int]) -> int:
-    """Make them due now; how many there are to look up."""
-    with cursor() as db:
-        return db.execute(queue.on(TWEET_UPDATE, REFRESH), {"ids": sorted(ids)}).rowcount
+    """Make them due now, before a backlog; how many there are to look up."""
+    ids = sorted(ids)
+    given = {"ids": ids, "urgent": len(ids) <= URGENT_AT_ONCE, "stamp": queue.new_stamp()}
+    return counted(REFRESH, given)
 
 
 def retry_isolated(ids: Iterable[int]) -> int:
     """Give isolated look-ups another four tries; how many were isolated."""
+    return counted(RETRY, {"ids": sorted(ids), "stamp": queue.new_stamp()})
+
+
+def counted(query: str, given: Mapping[str, object]) -> int:
     with cursor() as db:
-        return db.execute(queue.on(TWEET_UPDATE, RETRY), {"ids": sorted(ids)}).rowcount
+        found = db.execute(queue.on(TWEET_UPDATE, query), given).fetchone()
+    assert found is not None
+    return int(found[0])
 
 
 def untrack(ids: Iterable[int]) -> int:
@@ -81,8 +134,10 @@ def untrack(ids: Iterable[int]) -> int:
     ids = sorted(ids)
     with transaction.atomic():
         queue.remove(TWEET_UPDATE, ids)
-        forgotten = 0
         with cursor() as db:
             for statement in FORGET:
-                forgotten = db.execute(statement, {"ids": ids}).rowcount
-        return forgotten
+                db.execute(statement, {"ids": ids})
+            forgotten = db.execute(UNTRACK, {"ids": ids}).fetchone()
+            db.execute(FORGET_CROSSINGS, {"ids": ids})
+    assert forgotten is not None
+    return int(forgotten[0])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from trackers.xapi.answers import Post
 from tweetwatch.database import cursor
 
 # Authors in the order of ids: two workers that meet the same new authors do not wait crosswise.
+# ANY(ARRAY): by the primary key whatever the statistics say (see CLAIM in jobs).
 DESCRIBE = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(
             %(ids)s::bigint[], %(authors)s::bigint[], %(created_at)s::timestamptz[],
-            %(texts)s::text[], %(langs)s::text[], %(histories)s::text[], %(usernames)s::text[]
-        ) AS told(id, author_id, created_at, text, lang, history, username)
+            %(texts)s::text[], %(langs)s::text[], %(histories)s::text[], %(usernames)s::text[],
+            %(withheld)s::text[], %(conversations)s::bigint[], %(replied_to)s::bigint[],
+            %(quoted)s::bigint[], %(retweeted)s::bigint[], %(media)s::text[]
+        ) AS told(id, author_id, created_at, text, lang, history, username, withheld,
+                  conversation_id, replied_to, quoted, retweeted, media)
     ),
     authors AS (
         INSERT INTO trackers_author (id, username, name, protected)
@@ -25,16 +29,40 @@ DESCRIBE = """
     tweets AS (
         UPDATE trackers_tweet t
         SET author_id = coalesce(told.author_id, t.author_id),
-            created_at = coalesce(told.created_at, t.created_at)
-        FROM told WHERE t.id = told.id
+            created_at = coalesce(told.created_at, t.created_at), withheld = told.withheld
+        FROM told WHERE t.id = ANY(ARRAY[told.id])
         RETURNING t.id
     )
-    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history)
-    SELECT told.id, told.text, told.lang, told.history::bigint[]
+    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
+                                    replied_to, quoted, retweeted, media_keys)
+    SELECT told.id, told.text, told.lang, told.history::bigint[], told.conversation_id,
+           told.replied_to, told.quoted, told.retweeted, told.media::text[]
     FROM told JOIN tweets ON tweets.id = told.id WHERE told.text IS NOT NULL
     ON CONFLICT (tweet_id) DO UPDATE
-    SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history
+    SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history,
+        conversation_id = excluded.conversation_id, replied_to = excluded.replied_to,
+        quoted = excluded.quoted, retweeted = excluded.retweeted, media_keys = excluded.media_keys
 """
+
+# In the order of ids, as everyone locks tweets.
+WITHHOLD = """
+    UPDATE trackers_tweet t SET withheld = told.withheld
+    FROM (
+        SELECT locked.id, asked.withheld
+        FROM unnest(%(ids)s::bigint[], %(withheld)s::text[]) AS asked(id, withheld)
+        CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet WHERE id = asked.id FOR UPDATE
+        ) locked
+    ) told
+    WHERE t.id = ANY(%(ids)s::bigint[]) AND t.id = told.id
+"""
+
+
+def withhold(told: Mapping[int, str]) -> None:
+    """Where X began to withhold tweets, or ended it."""
+    ids = sorted(told)
+    with cursor() as db:
+        db.execute(WITHHOLD, {"ids": ids, "withheld": [told[id] for id in ids]})
 
 
 def describe(posts: Sequence[Post]) -> None:
@@ -54,5 +82,16 @@ def describe(posts: Sequence[Post]) -> None:
                 "langs": [post.lang[:10] for post in ordered],
                 "histories": ["{%s}" % ",".join(map(str, post.edit_history)) for post in ordered],  # noqa: UP031
                 "usernames": [post.username for post in ordered],
+                "withheld": [post.withheld for post in ordered],
+                "conversations": [post.conversation_id for post in ordered],
+                "replied_to": [post.replied_to for post in ordered],
+                "quoted": [post.quoted for post in ordered],
+                "retweeted": [post.retweeted for post in ordered],
+                # Of digits and underscores (read_context): nothing to quote in an array.
+                "media": [media_of(post) for post in ordered],
             },
         )
+
+
+def media_of(post: Post) -> str | None:
+    return "{%s}" % ",".join(post.media_keys) if post.media_keys else None  # noqa: UP031

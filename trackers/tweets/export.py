@@ -44,7 +44,10 @@ TWEETS = f"""
     SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
            {ISO.format("t.created_at")} AS created_at, {ISO.format("t.tracked_at")} AS tracked_at,
            t.came_from, t.paused, {ISO.format("t.gone_at")} AS gone_at, t.missing_because,
-           x.text, x.lang, {ISO.format("t.taken_at")} AS taken_at,
+           x.text, x.lang, t.newest::text AS newest_version, t.version_of::text AS version_of,
+           t.withheld, x.conversation_id::text AS conversation_id,
+           x.replied_to::text AS replied_to, x.quoted::text AS quoted,
+           x.retweeted::text AS retweeted, x.media_keys, {ISO.format("t.taken_at")} AS taken_at,
            {ISO.format("t.measured_until")} AS measured_until, t.measurements,
            {", ".join(f"t.{metric}" for metric in METRICS)}
     FROM trackers_tweet t

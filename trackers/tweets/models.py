@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Collate, Lower
+
+from trackers.tweets.finding.words import words_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -32,6 +36,9 @@ class Author(models.Model):
         indexes = [
             # "whose name is not known yet?"
             models.Index(fields=["id"], name="author_unnamed", condition=Q(checked_at=None)),
+            # "@name", and how a name begins, in any case.
+            models.Index(Collate(Lower("username"), "C"), name="author_username"),
+            GinIndex(words_of("name"), name="author_words"),
         ]
 
     def __str__(self) -> str:
@@ -67,12 +74,25 @@ class Tweet(models.Model):
     came_from = models.CharField(max_length=200, blank=True)
     paused = models.BooleanField(default=False)
 
+    # Of one that was edited: the id of its newest version, by which X is asked for it.
+    newest = models.BigIntegerField(null=True)
+    # Tracked before it was known to be a version of this tweet, which is followed in its stead.
+    version_of = models.BigIntegerField(null=True)
+
+    # Where X does not show it, as "DE FR copyright".
+    withheld = models.TextField(blank=True, db_default="")
+
     # Not shown by X since when and why; gone once a second look said the same.
     missing_since = models.DateTimeField(null=True)
     missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)
 
-    # The UTC day that X last billed it on, and the project that paid (trackers.xapi.projects).
+    # What X said of it cannot be read, or it said nothing at all, since when; and the reason in
+    # words, empty when it said nothing.
+    unclear_since = models.DateTimeField(null=True)
+    unclear_because = models.CharField(max_length=200, blank=True, db_default="")
+
+    # The UTC day that X last billed it on, and the project that paid (trackers.money.projects).
     paid_on = models.DateField(null=True)
     paid_by = models.IntegerField(null=True)
 
@@ -96,9 +116,18 @@ class Tweet(models.Model):
             models.Index(
                 fields=["author"], name="tweet_hidden", condition=Q(missing_because="unauthorized")
             ),
-            # Rare states, so that counting them never scans the table.
+            # Rare states, so that counting and listing them never scans the table.
             models.Index(fields=["id"], name="tweet_gone", condition=~Q(gone_at=None)),
             models.Index(fields=["id"], name="tweet_paused", condition=Q(paused=True)),
+            models.Index(
+                fields=["id"],
+                name="tweet_missing",
+                condition=Q(gone_at=None) & ~Q(missing_since=None),
+            ),
+            models.Index(fields=["id"], name="tweet_unclear", condition=~Q(unclear_since=None)),
+            models.Index(
+                fields=["version_of"], name="tweet_version_of", condition=~Q(version_of=None)
+            ),
         ]
 
     def __str__(self) -> str:
@@ -106,7 +135,7 @@ class Tweet(models.Model):
 
     @property
     def url(self) -> str:
-        return f"https://x.com/i/status/{self.pk}"
+        return f"https://x.com/i/status/{self.newest or self.pk}"
 
     def counts(self) -> dict[str, int | None]:
         return {metric: getattr(self, metric) for metric in METRICS}
@@ -119,9 +148,39 @@ class TweetText(models.Model):
     text = models.TextField()
     lang = models.CharField(max_length=10, blank=True)
     edit_history = ArrayField(models.BigIntegerField(), default=list)
+    # What X tells besides, without a price; none where it is not known, or there is none.
+    conversation_id = models.BigIntegerField(null=True)
+    replied_to = models.BigIntegerField(null=True)
+    quoted = models.BigIntegerField(null=True)
+    retweeted = models.BigIntegerField(null=True)
+    media_keys = ArrayField(models.TextField(), null=True)
+
+    class Meta:
+        indexes = [
+            # On the words themselves and not on a column of them, which would make the table twice
+            # as large, and be made by rewriting it. New texts wait in the index's list until some
+            # ten thousand are added at once: that is half the work, and a search reads the list.
+            GinIndex(words_of("text"), name="tweettext_words"),
+        ]
 
     def __str__(self) -> str:
         return self.text[:60]
+
+
+class TweetVersion(models.Model):
+    """A version of a tweet that was edited; next to no tweet has any.
+
+    `seen_at`: when X first showed it, `text` what it said then; null for one that we never saw, and
+    the text once the tweet is gone.
+    """
+
+    id = models.BigIntegerField(primary_key=True)
+    tweet = models.ForeignKey(Tweet, on_delete=models.CASCADE, related_name="versions")
+    seen_at = models.DateTimeField(null=True)
+    text = models.TextField(null=True)  # noqa: DJ001
+
+    def __str__(self) -> str:
+        return f"version {self.pk} of {self.tweet_id}"
 
 
 class Sample(models.Model):

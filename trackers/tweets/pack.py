@@ -1,21 +1,26 @@
 """Older samples become one row of arrays per tweet and month: a third of the space.
 
 rows of a UTC day that is over ─> appended to the month's arrays, a tweet's all at once
-A few thousand tweets a transaction: whoever reads meanwhile sees a tweet's rows or its arrays,
-never both or neither, and no save waits. What is empty then is dropped.
+A few thousand rows a transaction: whoever reads meanwhile sees a tweet's rows or its arrays, never
+both or neither, and no save waits. What is empty then is dropped. When time is over the next run
+goes on where this one stopped: what is packed is not there any more.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from django.db import OperationalError, ProgrammingError, transaction
+from django.db import ProgrammingError
 from psycopg import sql
 from psycopg.errors import UndefinedTable
 
-from trackers.tweets.partitions import DEFAULT, PATIENCE, existing
+from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 logger = logging.getLogger(__name__)
 
@@ -24,14 +29,16 @@ logger = logging.getLogger(__name__)
 SETTLED_AFTER = timedelta(minutes=30)
 DAY = timedelta(days=1)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
-TWEETS_AT_ONCE = 5_000
+# Of a piece, and those of its last tweet beyond them: a tweet's are packed together, and a day of
+# one looked up every minute has 1,440. So a piece takes well below a second.
+ROWS_AT_ONCE = 5_000
 
-NEXT_TWEETS = """
-    SELECT max(tweet_id) FROM (
-        SELECT DISTINCT tweet_id FROM {rows}
-        WHERE tweet_id > %(after)s AND measured_until >= {start} AND measured_until < {end}
-        ORDER BY tweet_id LIMIT %(limit)s
-    ) next_tweets
+# The tweet of the last row of a piece, in the order of the index on tweet_id. The limit is a
+# literal: for one that it does not know the planner would rather sort all that is there.
+LAST_TWEET = """
+    SELECT tweet_id FROM {rows}
+    WHERE tweet_id > %(after)s AND measured_until >= {start} AND measured_until < {end}
+    ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
 # The arrays keep the order of time: what is appended is younger than what was there, except for
@@ -42,102 +49,141 @@ PACK = """
         WHERE tweet_id > %(after)s AND tweet_id <= %(last)s
           AND measured_until >= {start} AND measured_until < {end}
         RETURNING *
+    ),
+    arrays AS (
+        INSERT INTO trackers_packedsamples AS packed
+            (tweet_id, month, taken_at, measured_until, measurements,
+             retweets, replies, likes, quotes, bookmarks, impressions)
+        SELECT tweet_id, date_trunc('month', taken_at AT TIME ZONE 'UTC')::date AS month,
+               array_agg(taken_at ORDER BY taken_at), array_agg(measured_until ORDER BY taken_at),
+               array_agg(measurements ORDER BY taken_at), array_agg(retweets ORDER BY taken_at),
+               array_agg(replies ORDER BY taken_at), array_agg(likes ORDER BY taken_at),
+               array_agg(quotes ORDER BY taken_at), array_agg(bookmarks ORDER BY taken_at),
+               array_agg(impressions ORDER BY taken_at)
+        FROM taken
+        GROUP BY tweet_id, month ORDER BY tweet_id, month
+        ON CONFLICT (tweet_id, month) DO UPDATE SET
+            taken_at = packed.taken_at || excluded.taken_at,
+            measured_until = packed.measured_until || excluded.measured_until,
+            measurements = packed.measurements || excluded.measurements,
+            retweets = packed.retweets || excluded.retweets,
+            replies = packed.replies || excluded.replies,
+            likes = packed.likes || excluded.likes,
+            quotes = packed.quotes || excluded.quotes,
+            bookmarks = packed.bookmarks || excluded.bookmarks,
+            impressions = packed.impressions || excluded.impressions
     )
-    INSERT INTO trackers_packedsamples AS packed
-        (tweet_id, month, taken_at, measured_until, measurements,
-         retweets, replies, likes, quotes, bookmarks, impressions)
-    SELECT tweet_id, date_trunc('month', taken_at AT TIME ZONE 'UTC')::date AS month,
-           array_agg(taken_at ORDER BY taken_at), array_agg(measured_until ORDER BY taken_at),
-           array_agg(measurements ORDER BY taken_at), array_agg(retweets ORDER BY taken_at),
-           array_agg(replies ORDER BY taken_at), array_agg(likes ORDER BY taken_at),
-           array_agg(quotes ORDER BY taken_at), array_agg(bookmarks ORDER BY taken_at),
-           array_agg(impressions ORDER BY taken_at)
-    FROM taken
-    GROUP BY tweet_id, month ORDER BY tweet_id, month
-    ON CONFLICT (tweet_id, month) DO UPDATE SET
-        taken_at = packed.taken_at || excluded.taken_at,
-        measured_until = packed.measured_until || excluded.measured_until,
-        measurements = packed.measurements || excluded.measurements,
-        retweets = packed.retweets || excluded.retweets,
-        replies = packed.replies || excluded.replies,
-        likes = packed.likes || excluded.likes,
-        quotes = packed.quotes || excluded.quotes,
-        bookmarks = packed.bookmarks || excluded.bookmarks,
-        impressions = packed.impressions || excluded.impressions
+    SELECT count(*) FROM taken
 """
 
-# Dropping locks the parent for a moment, and the saves behind it; see PATIENCE.
-LOCK = "LOCK TABLE ONLY trackers_sample, {rows} IN ACCESS EXCLUSIVE MODE"
-EMPTY = "SELECT NOT EXISTS (SELECT FROM {rows})"
-DROP = "DROP TABLE {rows}"
+FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 
-RETIRE = (
-    "DELETE FROM trackers_packedsamples WHERE month < date_trunc('month', %(before)s::timestamptz)"
-)
+# By the index on month. The places are locked before they are deleted; in an array, since the
+# planner would rather read the whole table than join so many places to it. The limit is a literal:
+# one that the planner does not know might as well be all of them.
+RETIRE = """
+    DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_packedsamples
+        WHERE month < %(before)s ORDER BY month LIMIT 5000
+        FOR UPDATE SKIP LOCKED))
+"""
+
+# Bounded: whoever is so far behind need not know it exactly.
+RETIRED_LEFT = """
+    SELECT count(*) FROM (
+        SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
+"""
+
+# The server's own estimate, which costs nothing: enough to tell how far behind it is.
+ROWS_LEFT = """
+    SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
+"""
 
 
-def pack(*, now: datetime) -> int:
-    """Pack what has settled; how many partitions are done with. A busy one waits for next time."""
-    dropped = 0
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`rows` became arrays, and so many partitions were dropped. When time was over first, about so
+    many rows are `left`."""
+
+    rows: int = 0
+    dropped: int = 0
+    left: int = 0
+
+
+def pack(*, now: datetime, deadline: Deadline) -> Packed:
+    """Pack what has settled, the oldest first. A busy partition waits for next time."""
+    rows = dropped = 0
+
+    def left() -> int:
+        names = [name for of_day in settled(now=now).values() for name in of_day]
+        return max(1, count(ROWS_LEFT, {"names": [*names, SAMPLES.default]}))
+
     for start, names in settled(now=now).items():
         try:
-            pack_rows("trackers_sample", start=start, end=start + DAY)
+            packing = rows_of("trackers_sample", start=start, end=start + DAY)
+            worked = in_pieces("packing", packing, left=left, deadline=deadline)
+            rows += worked.rows
+            if not worked.is_done:
+                return Packed(rows, dropped, worked.left)
             dropped += sum(drop(name) for name in names)
         except ProgrammingError as fault:
             # Another housekeeper has packed and dropped it meanwhile.
             if not isinstance(fault.__cause__, UndefinedTable):
                 raise
-    pack_rows(DEFAULT, start=EVER, end=now - DAY)
-    return dropped
+    packing = rows_of(SAMPLES.default, start=EVER, end=now - DAY)
+    worked = in_pieces("packing", packing, left=left, deadline=deadline)
+    return Packed(rows + worked.rows, dropped, worked.left)
 
 
 def settled(*, now: datetime) -> dict[datetime, list[str]]:
     """The days of which all is measured, oldest first, each with the names of its partitions."""
     days: dict[datetime, list[str]] = {}
-    for partition in existing():
+    for partition in SAMPLES.existing():
         start = partition.start.replace(hour=0)
         if start + DAY + SETTLED_AFTER <= now:
             days.setdefault(start, []).append(partition.name)
     return days
 
 
-def pack_rows(name: str, *, start: datetime, end: datetime) -> None:
+def rows_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
+    """What packs the next rows of that time and tells how many; None when there are none."""
     # Literals, by which the planner leaves out the partitions of other days.
     where = {
         "rows": sql.Identifier(name),
         "start": sql.Literal(start),
         "end": sql.Literal(end),
+        "limit": sql.Literal(ROWS_AT_ONCE),
     }
-    next_tweets, pack_them = sql.SQL(NEXT_TWEETS).format(**where), sql.SQL(PACK).format(**where)
+    last_tweet, pack_them = (sql.SQL(one).format(**where) for one in (LAST_TWEET, PACK))
     after = -1
-    while True:
-        with transaction.atomic(), cursor() as db:
-            some = {"after": after, "limit": TWEETS_AT_ONCE}
-            found = db.execute(next_tweets, some).fetchone()
-            if found is None or found[0] is None:
-                return
-            db.execute(pack_them, {"after": after, "last": found[0]})
-        after = found[0]
+
+    def piece() -> int | None:
+        nonlocal after
+        with cursor() as db:
+            found = db.execute(last_tweet, {"after": after}).fetchone()
+            last = found[0] if found else LARGEST_ID
+            counted = db.execute(pack_them, {"after": after, "last": last}).fetchone()
+        after = last
+        return (counted[0] if counted else 0) or None
+
+    return piece
 
 
 def drop(name: str) -> bool:
     """Drop a partition that is empty; False when it is not, or when locks stood in the way."""
-    rows = sql.Identifier(name)
-    try:
-        with transaction.atomic(), cursor() as db:
-            db.execute(PATIENCE)
-            db.execute(sql.SQL(LOCK).format(rows=rows))
-            found = db.execute(sql.SQL(EMPTY).format(rows=rows)).fetchone()
-            if not (found and found[0]):
-                return False
-            db.execute(sql.SQL(DROP).format(rows=rows))
-    except OperationalError as busy:
-        logger.warning("partition %s is not dropped yet: %s", name, str(busy).strip())
-        return False
-    return True
+    return SAMPLES.drop(name, unless=sql.SQL(FILLED).format(rows=sql.Identifier(name)))
 
 
-def retire(*, older_than: timedelta, now: datetime) -> int:
-    """Forget whole months that ended before the retention; how many rows of arrays that was."""
-    with cursor() as db:
-        return db.execute(RETIRE, {"before": now - older_than}).rowcount
+def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worked:
+    """Forget whole months that ended before the retention."""
+    before = (now - older_than).astimezone(UTC).date().replace(day=1)
+    given = {"before": before}
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return db.execute(RETIRE, given).rowcount or None
+
+    def left() -> int:
+        return count(RETIRED_LEFT, given)
+
+    return in_pieces("sample retention", piece, left=left, deadline=deadline)

@@ -1,6 +1,7 @@
 """Samples are written here and nowhere else, whoever paid for the measurement.
 
 measured (figures as X gave them) ─> the tweet's newest sample ─ when it changes ─> a closed one
+                                                              └─ and somebody subscribes ─> events
 Unchanged figures only lengthen the newest sample. After a hole, a time in which nobody looked
 for more than twice the interval, the same figures begin a sample anew: no run hides a hole.
 """
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from trackers.milestones.crossings import ARE_KEPT, PASSED
+from trackers.outbox.staging import MILESTONES, STAGED, TOPIC, TWEETS, later
 from trackers.xapi.answers import Figures
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import Cursor, array, cursor, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,80 +41,172 @@ class Change(NamedTuple):
     after: Figures
 
 
-# A chain of CTEs that stands behind one called `measured` (tweet_id, at, hole_after and the six
-# figures). The caller's `measured` decides which rows may be written.
+# Chains of CTEs that stand behind one called `measured`: tweet_id, at, hole_after, paid_by and
+# paid_on (who paid for the measurement and on which UTC day, null when nobody had to), and the six
+# figures (rt, re, li, qu, bo, im). The caller's `measured` decides which rows may be written, and
+# {hole} is the interval after which a run ends, over a tweet `t` and a measurement `m`.
+# They end in `recorded`, with what was there before, in `closed`, and in the events of both.
 # Lock: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row where
-# there is one.
-# FOR UPDATE reads the row as it is once its lock is ours, so that two measurers of one tweet
+# there is one. The row is read as it is once its lock is ours, so that two measurers of one tweet
 # (the updater and a poll) close each run once.
-# LATERAL: by the primary key whatever the statistics say (see SAVE in updater).
 # A measurement older than the newest sample's end (it was long on its way) is kept as a closed
 # sample of its own.
-RECORD = """
-    before AS MATERIALIZED (
-        SELECT t.id, m.at, t.taken_at, t.measured_until, t.measurements,
-               t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions,
-               m.retweets AS new_retweets, m.replies AS new_replies, m.likes AS new_likes,
-               m.quotes AS new_quotes, m.bookmarks AS new_bookmarks,
-               m.impressions AS new_impressions,
-               t.measurements > 0 AND m.at < t.measured_until AS belated,
-               t.measurements = 0
-               OR (t.retweets, t.replies, t.likes, t.quotes, t.bookmarks, t.impressions)
-                  IS DISTINCT FROM
-                  (m.retweets, m.replies, m.likes, m.quotes, m.bookmarks, m.impressions) AS changed,
-               m.hole_after IS NULL OR m.at > t.measured_until + m.hole_after AS hole,
-               t.created_at IS NULL OR t.gone_at IS NOT NULL AS undescribed
-        FROM measured m CROSS JOIN LATERAL (
-            SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
-        ) t
-    ),
+FIGURES = "{0}.retweets, {0}.replies, {0}.likes, {0}.quotes, {0}.bookmarks, {0}.impressions"
+MEASURED_FIGURES = "m.rt, m.re, m.li, m.qu, m.bo, m.im"
+SHOWN_AND_PAID = """
+            retweets = m.rt, replies = m.re, likes = m.li,
+            quotes = m.qu, bookmarks = m.bo, impressions = m.im,
+            missing_since = NULL, missing_because = '', gone_at = NULL,
+            unclear_since = NULL, unclear_because = '',
+            paid_on = coalesce(m.paid_on, t.paid_on), paid_by = coalesce(m.paid_by, t.paid_by)
+"""
+CLOSED = """
     closed AS (
         INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
                                      retweets, replies, likes, quotes, bookmarks, impressions)
         SELECT id, taken_at, measured_until, measurements,
                retweets, replies, likes, quotes, bookmarks, impressions
-        FROM before WHERE (changed OR hole) AND measurements > 0 AND NOT belated
+        FROM recorded WHERE ended AND NOT belated
         UNION ALL
-        SELECT id, at, at, 1, new_retweets, new_replies, new_likes, new_quotes, new_bookmarks,
-               new_impressions
-        FROM before WHERE belated
-    ),
-    newest AS (
-        UPDATE trackers_tweet t
-        SET taken_at = CASE WHEN b.changed OR b.hole THEN b.at ELSE b.taken_at END,
-            measured_until = b.at,
-            measurements = CASE WHEN b.changed OR b.hole THEN 1 ELSE b.measurements + 1 END,
-            retweets = b.new_retweets, replies = b.new_replies, likes = b.new_likes,
-            quotes = b.new_quotes, bookmarks = b.new_bookmarks, impressions = b.new_impressions,
-            missing_since = NULL, missing_because = '', gone_at = NULL,
-            -- Who paid for the measurement, and on which UTC day; null when nobody had to.
-            paid_on = coalesce(%(paid_on)s::date, t.paid_on),
-            paid_by = coalesce(%(paid_by)s::int, t.paid_by)
-        FROM before b
-        WHERE t.id = b.id AND NOT b.belated
+        SELECT id, at, at, 1, rt, re, li, qu, bo, im FROM recorded WHERE belated
     )
 """
 
+# The events of these, while somebody subscribes. A tweet that was gone is created anew; the first
+# figures of one are no change.
+# `t` is later than that of all earlier events of the tweet; that of its creation is `tracked_at`.
+# Ids are drawn while the tweets are locked, so those of one tweet rise with what happened to it.
+# {more}: further events of the statement.
+EVENTS = f"""
+    {TOPIC},
+    news AS MATERIALIZED (
+        SELECT id, CASE WHEN gone_at IS NULL THEN 'update' ELSE 'create' END AS type,
+               {later("at", "greatest(measured_until, gone_at, tracked_at)")} AS t,
+               ARRAY[{FIGURES}, rt, re, li, qu, bo, im]::bigint[] AS f
+        FROM recorded
+        WHERE (({TWEETS}) IS NOT NULL OR {ARE_KEPT}) AND NOT belated
+          AND (changed AND measurements > 0 OR gone_at IS NOT NULL)
+    ),
+    {PASSED},
+    told AS (
+        INSERT INTO trackers_event (topic_id, type, t, tweet_id, figures, data)
+        SELECT ({TWEETS}), type, t, id, f, NULL::jsonb FROM news WHERE ({TWEETS}) IS NOT NULL
+        UNION ALL
+        SELECT ({MILESTONES}), 'create', t, tweet_id, NULL,
+               jsonb_build_object('metric', metric, 'at', at, 'figure', figure)
+        FROM passed
+        {{more}}
+        RETURNING id
+    ),
+    {STAGED}
+""".replace("{0}.", "")
+
+# LATERAL, and = ANY(ARRAY), by which no hash and no merge can join: the rows are found one by one
+# by their key, in the order in which they come, whatever the statistics say.
+LOCK_AND_RECORD = f"""
+    recorded AS MATERIALIZED (
+        SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
+               {FIGURES.format("t")}, m.rt, m.re, m.li, m.qu, m.bo, m.im, m.paid_on, m.paid_by,
+               t.measurements > 0 AND m.at < t.measured_until AS belated,
+               one.changed, one.changed OR one.hole AS begins,
+               (one.changed OR one.hole) AND t.measurements > 0 AS ended,
+               t.gone_at, t.tracked_at
+        FROM measured m CROSS JOIN LATERAL (
+            SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
+        ) t CROSS JOIN LATERAL (
+            SELECT t.measurements = 0
+                   OR ({FIGURES.format("t")}) IS DISTINCT FROM ({MEASURED_FIGURES}) AS changed,
+                   (m.at <= t.measured_until + {{hole}}) IS NOT TRUE AS hole
+        ) one
+    ),
+    {CLOSED},
+    newest AS (
+        UPDATE trackers_tweet t
+        SET taken_at = CASE WHEN m.begins THEN m.at ELSE m.taken_at END, measured_until = m.at,
+            measurements = CASE WHEN m.begins THEN 1 ELSE m.measurements + 1 END,
+            {SHOWN_AND_PAID}
+        FROM recorded m
+        WHERE t.id = ANY(ARRAY[m.id]) AND NOT m.belated
+    )
+"""
+
+# PostgreSQL 18 tells what a row was before, so the lock comes with the update, and not before it.
+# {late_lock}: those that were not updated must not be deleted meanwhile.
+GOES_ON = f"""t.measurements > 0 AND m.at <= t.measured_until + {{hole}}
+                       AND ({FIGURES.format("t")}) IS NOT DISTINCT FROM ({MEASURED_FIGURES})"""
+UPDATE_AND_RECORD = f"""
+    newest AS (
+        UPDATE trackers_tweet t
+        SET taken_at = CASE WHEN {GOES_ON} THEN t.taken_at ELSE m.at END, measured_until = m.at,
+            measurements = CASE WHEN {GOES_ON} THEN t.measurements + 1 ELSE 1 END,
+            {SHOWN_AND_PAID}
+        FROM measured m
+        WHERE t.id = ANY(ARRAY[m.tweet_id])
+          AND (t.measurements = 0 OR m.at >= t.measured_until)
+        RETURNING t.id, m.at, old.created_at, old.taken_at, old.measured_until, old.measurements,
+            {FIGURES.format("old")}, m.rt, m.re, m.li, m.qu, m.bo, m.im, false AS belated,
+            old.measurements = 0
+            OR ({FIGURES.format("old")}) IS DISTINCT FROM ({MEASURED_FIGURES}) AS changed,
+            new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at
+    ),
+    recorded AS MATERIALIZED (
+        SELECT * FROM newest
+        UNION ALL
+        SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
+               {FIGURES.format("t")}, m.rt, m.re, m.li, m.qu, m.bo, m.im, true, false, false,
+               t.gone_at, t.tracked_at
+        FROM measured m CROSS JOIN LATERAL (
+            SELECT * FROM trackers_tweet WHERE id = m.tweet_id {{late_lock}}
+        ) t
+        WHERE (SELECT count(*) FROM newest) < (SELECT count(*) FROM measured)
+          AND (m.tweet_id IN (SELECT id FROM newest)) IS NOT TRUE
+    ),
+    {CLOSED}
+"""
+
+
+class Recording(NamedTuple):
+    """A statement that records measurements, for PostgreSQL before 18, and since."""
+
+    locking: str
+    returning: str
+
+    def on(self, db: Cursor) -> str:
+        """The one for the server that this cursor asks."""
+        return self.returning if db.connection.info.server_version >= 180000 else self.locking
+
+
+def recording(statement: str, *, hole: str, late_lock: str, more: str = "") -> Recording:
+    """The statement, in which {record} stands for one of the chains above."""
+    return Recording(
+        *(
+            plain(
+                statement.replace("{record}", f"{chain}, {EVENTS}")
+                .replace("{more}", more)
+                .replace("{hole}", hole)
+                .replace("{late_lock}", late_lock)
+            )
+            for chain in (LOCK_AND_RECORD, UPDATE_AND_RECORD)
+        )
+    )
+
+
 # `measured` for those who have no job to fence by: a poll, an import.
-MEASURED = """
+RECORD_THESE = """
     WITH measured AS MATERIALIZED (
-        SELECT * FROM unnest(
+        SELECT m.*, %(paid_on)s::date AS paid_on, %(paid_by)s::int AS paid_by FROM unnest(
             %(ids)s::bigint[], %(at)s::timestamptz[], %(hole_after)s::interval[],
             %(retweets)s::int[], %(replies)s::int[], %(likes)s::int[], %(quotes)s::int[],
             %(bookmarks)s::int[], %(impressions)s::bigint[]
-        ) AS m(tweet_id, at, hole_after, retweets, replies, likes, quotes, bookmarks, impressions)
+        ) AS m(tweet_id, at, hole_after, rt, re, li, qu, bo, im)
     ),
-"""
-
-CHANGED = """
+    {record}
     SELECT b.id, b.at, b.measurements > 0,
            b.retweets, b.replies, b.likes, b.quotes, b.bookmarks, b.impressions,
-           b.new_retweets, b.new_replies, b.new_likes, b.new_quotes, b.new_bookmarks,
-           b.new_impressions
-    FROM before b WHERE b.changed AND NOT b.belated
+           b.rt, b.re, b.li, b.qu, b.bo, b.im
+    FROM recorded b WHERE b.changed AND NOT b.belated
 """
-
-RECORD_MEASURED = plain(MEASURED + RECORD + CHANGED)
+RECORD_MEASURED = recording(RECORD_THESE, hole="m.hole_after", late_lock="FOR KEY SHARE")
 
 
 def record(
@@ -123,7 +218,9 @@ def record(
     """
     ordered = sorted(measured, key=lambda one: one.tweet_id)
     with cursor() as db:
-        db.execute(RECORD_MEASURED, {**columns(ordered), "paid_on": paid_on, "paid_by": paid_by})
+        db.execute(
+            RECORD_MEASURED.on(db), {**columns(ordered), "paid_on": paid_on, "paid_by": paid_by}
+        )
         return [change(row[0], row[1], row[2], row[3:]) for row in db]
 
 

@@ -21,12 +21,49 @@ NEAR, ENOUGH = 3, 2
 # Twice, and the jitter and the buffer's time that a look may be late.
 MUCH = 2.2
 
-# One probe per tweet and branch, so that the length of its history does not matter.
+NEWEST_OF_A_MONTH = ", ".join(
+    f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
+)
+
+# What is not packed yet is at most a day and a half old. Only as many months are opened as are
+# needed for what is lacking then, the newest first, and of each no more is taken out than that: a
+# tweet of a hundred thousand samples costs what one of a few hundred does.
+# LIMIT 1: so that a month is found in the index, whatever the statistics say.
+# A sample that was packed days late lies at the end of its month as well. It may stand in for an
+# older one here.
 RECENT = f"""
     SELECT run.* FROM unnest(%(ids)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (
-        SELECT * FROM ({EVERY_RUN}) AS every_run
-        WHERE tweet_id = asked.id ORDER BY taken_at DESC LIMIT %(most)s
+        WITH RECURSIVE unpacked AS MATERIALIZED (
+            SELECT * FROM (
+                SELECT tweet_id, {", ".join(Run._fields[1:])}
+                FROM trackers_sample WHERE tweet_id = asked.id
+                UNION ALL
+                SELECT id, {", ".join(Run._fields[1:])}
+                FROM trackers_tweet WHERE id = asked.id AND measurements > 0
+            ) AS one ORDER BY taken_at DESC LIMIT %(most)s
+        ),
+        months AS (
+            SELECT 'infinity'::date AS month, 0 AS length, 0 AS lacking,
+                   %(most)s - (SELECT count(*)::int FROM unpacked) AS still_lacking
+            UNION ALL
+            SELECT older.month, older.length, months.still_lacking,
+                   months.still_lacking - older.length
+            FROM months CROSS JOIN LATERAL (
+                SELECT month, cardinality(taken_at) AS length FROM trackers_packedsamples
+                WHERE tweet_id = asked.id AND month < months.month
+                ORDER BY month DESC LIMIT 1
+            ) AS older
+            WHERE months.still_lacking > 0
+        )
+        SELECT * FROM unpacked
+        UNION ALL
+        SELECT asked.id, one.* FROM months AS month
+        CROSS JOIN LATERAL (
+            SELECT * FROM trackers_packedsamples
+            WHERE tweet_id = asked.id AND month = month.month LIMIT 1
+        ) AS p
+        CROSS JOIN LATERAL unnest({NEWEST_OF_A_MONTH}) AS one
     ) AS run
     ORDER BY run.tweet_id, run.taken_at
 """

@@ -10,8 +10,11 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
+from trackers.credentials import turns
+from trackers.credentials.asking import keys_for
+from trackers.money import ledger
 from trackers.tweets.authors import name, to_ask
-from trackers.xapi import client, ledger, turns
+from trackers.xapi import client
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import XError
 
@@ -37,9 +40,8 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
             logger.info("%d authors wait for money", len(ids))
             break
         try:
-            answer = client.look_up_accounts(
-                turn.credential, ids, base_url=base_url, timeout=timeout
-            )
+            with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
+                answer = client.look_up_accounts(keys, ids, base_url=base_url, timeout=timeout)
         except XError as error:
             turns.settle_failed(turn, error)
             ledger.settle_users(

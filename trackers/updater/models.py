@@ -3,23 +3,40 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, IntegerField, Q
+from django.db.models.lookups import GreaterThanOrEqual, LessThan
 
-from trackers.jobs.models import STRIKES, Job
+from trackers.jobs.models import Bucket, Job
 from trackers.schedule.namespace import TWEET_UPDATE
+
+# The sample: keys whose hash (any of 32 bits) lies in this range, one in 32. Few enough to cost the
+# claim nothing, and of all ages and projects alike, whatever order they came in.
+HASHES = 2**32
+SAMPLED_HASHES = HASHES // 32
+HASH = Func(F("key"), function="hashint8", output_field=IntegerField())
+IN_SAMPLE = f"hashint8(key) >= 0 AND hashint8(key) < {SAMPLED_HASHES}"
+
+
+class TweetBucket(Bucket):
+    """Look-ups that are due together."""
 
 
 class TweetUpdate(Job):
     """A tweet's next look-up; its key is the tweet's id."""
 
     namespace = TWEET_UPDATE
+    bucket = TweetBucket
+    most_keys = 1000
+    request_keys = 100
 
     class Meta(Job.Meta):
         indexes = [
             *Job.Meta.indexes,
-            # The isolated ones, so that listing them never scans the queue; almost always empty.
+            # For estimates that cost the same however many wait (trackers.updater.needs).
             models.Index(
-                fields=["key"], name="tweetupdate_isolated", condition=Q(attempts__gte=STRIKES)
+                HASH,
+                name="tweetupdate_sample",
+                condition=Q(GreaterThanOrEqual(HASH, 0), LessThan(HASH, SAMPLED_HASHES)),
             ),
         ]
 
@@ -28,7 +45,7 @@ class TweetUpdate(Job):
 
 
 class IsolatedTweet(TweetUpdate):
-    """Look-ups that three workers did not survive; they wait for a person. For the admin's list."""
+    """Look-ups that four workers did not survive; they wait for a person. For the admin's list."""
 
     class Meta:
         proxy = True

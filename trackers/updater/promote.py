@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.schedule.intervals import Plan, Tier, jittered
-from trackers.updater.known import NOTHING, Known
+from trackers.tweets.snowflake import born_at
+from trackers.updater.before import NOTHING, Prior
 from trackers.xapi.answers import Figures, Lookup, Post
 
-# An id that X left out, or told something broken of, is asked again after this.
+# An id that X left out, or told something broken of, is asked again after this; and then as often
+# as its age wants it: a hundred thousand of them would else take every request.
 ASK_AGAIN = timedelta(seconds=30)
-
 
 # X once said of tweets that were there that they were not, for eight hours. When it says so of so
 # many at once, and of most of a batch, they are looked at again and again until it has said so for
@@ -27,7 +28,7 @@ LOOK_AGAIN = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class CheckRules:
     """The knobs of the choice."""
 
     plan: Plan
@@ -36,7 +37,9 @@ class Rules:
 
 
 class Verdict(NamedTuple):
-    """One tweet's outcome. `due_in` None: its cycle is over, it rests."""
+    """One tweet's outcome. `due_in` None: its cycle is over, it rests. `broken`: why its figures
+    could not be read, of one that X showed, and billed. Neither figures nor `missing` nor `broken`:
+    X said nothing of it."""
 
     tweet_id: int
     due_in: timedelta | None
@@ -44,45 +47,76 @@ class Verdict(NamedTuple):
     hole_after: timedelta | None = None
     missing: str = ""
     gone: bool = False
+    broken: str = ""
+    urgent: bool = False
 
 
 def verdicts(
-    ids: Sequence[int], answer: Lookup, known: Mapping[int, Known], rules: Rules, *, now: datetime
+    ids: Sequence[int],
+    answer: Lookup,
+    prior: Mapping[int, Prior],
+    rules: CheckRules,
+    *,
+    now: datetime,
 ) -> Iterator[Verdict]:
     """A verdict for each id that was asked, in their order."""
-    if doubtful(ids, answer, known):
+    if doubtful(ids, answer, prior):
         rules = replace(rules, confirm_gone_after=max(BELIEVE_AFTER, rules.confirm_gone_after))
     for id in ids:
         if post := answer.posts.get(id):
-            yield measured(post, known.get(id, NOTHING), rules, now=now)
+            yield measured(id, post, prior.get(id, NOTHING), rules, now=now)
         elif reason := answer.missing.get(id):
-            yield missing(id, reason, known.get(id, NOTHING), rules, now=now)
+            yield missing(id, reason, prior.get(id, NOTHING), rules, now=now)
         else:
-            yield Verdict(id, due_in=ASK_AGAIN)
+            yield unclear(id, answer.broken.get(id, ""), prior.get(id, NOTHING), rules, now=now)
 
 
-def doubtful(ids: Iterable[int], answer: Lookup, known: Mapping[int, Known]) -> bool:
+def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
     """Whether most of those that X showed until now are said to be not found, all at once."""
-    shown = [id for id in ids if (tweet := known.get(id)) and tweet.measured and not tweet.gone]
+    shown = [id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone]
     lost = sum(answer.missing.get(id) == "not_found" for id in shown)
     return lost >= BURST and lost * 2 > len(shown)
 
 
-def measured(post: Post, known: Known, rules: Rules, *, now: datetime) -> Verdict:
-    tier = rules.plan.tier(post.created_at or known.created_at, now=now)
+def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
+    # An edit makes nothing younger.
+    tier = rules.plan.tier(prior.created_at or post.created_at, now=now)
     due_in = jittered(tier) if tier else None
-    return Verdict(post.id, due_in, post.figures, hole_after(tier, rules.plan))
+    if len(post.edit_history) > 1 and has_newer(id, post, prior):
+        due_in = min(ASK_AGAIN, due_in or ASK_AGAIN)
+    return Verdict(
+        id,
+        due_in,
+        post.figures,
+        hole_after(tier, rules.plan),
+        urgent=rules.plan.is_urgent(tier),
+    )
 
 
-def missing(id: int, reason: str, known: Known, rules: Rules, *, now: datetime) -> Verdict:
+def has_newer(id: int, post: Post, prior: Prior) -> bool:
+    """Whether X told, for the first time, of a newer version than the one that it shows."""
+    return post.edit_history[-1] > max(post.id, prior.newest or id)
+
+
+def missing(id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
     """Not found is a claim to confirm: gone only when a second look, a while later, says so too."""
-    waited = now - known.missing_since if known.missing_since else timedelta(0)
-    if not known.gone and (known.missing_since is None or waited < rules.confirm_gone_after):
+    waited = now - prior.missing_since if prior.missing_since else timedelta(0)
+    if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited
         return Verdict(id, due_in=min(left, LOOK_AGAIN), missing=reason)
     # One that comes back is seen at this slower pace, as long as its age would have it looked at.
-    watched = rules.plan.tier(known.created_at, now=now)
+    watched = rules.plan.tier(prior.created_at, now=now)
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
+
+
+def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
+    """Soon once more, and then by its age. It never rests so: its cycle ends with an answer."""
+    # One that was never looked up is as old as its id.
+    tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
+    usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
+    by_age = jittered(usual) if usual else rules.gone_every
+    due_in = by_age if prior.unclear else min(ASK_AGAIN, by_age)
+    return Verdict(id, due_in, broken=broken, urgent=rules.plan.is_urgent(tier))
 
 
 def hole_after(tier: Tier | None, plan: Plan) -> timedelta | None:

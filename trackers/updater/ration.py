@@ -1,7 +1,7 @@
 """Rationing: when the day's money is short, the oldest tweets wait first.
 
 what is still to be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
-The floors are written on the project's row, where each batch reads them (trackers.xapi.ledger).
+The floors are written on the project's row, where each batch reads them (trackers.money.ledger).
 """
 
 from __future__ import annotations
@@ -10,62 +10,30 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-from django.db import transaction
-
+from trackers.money import ledger
+from trackers.money.ledger import Purse
 from trackers.schedule.intervals import Plan
-from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
-from trackers.updater.models import TweetUpdate
-from trackers.xapi import ledger
-from trackers.xapi.ledger import Purse
+from trackers.updater.needs import DAY, Part, dry_at, needs
 from tweetwatch.database import array, cursor
-
-# Tweets that X is to be asked for before the day is over, and that it has not billed yet today, by
-# the project that paid for them last and by tier (0 is the youngest). One that was never looked up
-# is as old as its id. What X shows no longer costs nothing.
-BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
-NEEDS = f"""
-    SELECT t.paid_by,
-           least(width_bucket((%(now_ms)s - {BORN_MS})::float8, %(bounds)s::float8[]),
-                 cardinality(%(bounds)s::float8[]) - 1) AS tier,
-           count(*)
-    FROM {TweetUpdate._meta.db_table} j JOIN trackers_tweet t ON t.id = j.key
-    WHERE j.due_at < %(next_day)s AND t.gone_at IS NULL
-      AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
-    GROUP BY 1, 2
-"""
-# Tweets of the last 24 hours: about as many will come in the next.
-ARRIVALS = "SELECT count(*) FROM trackers_tweet WHERE id > %(id)s"
-
-# When as many as there is money for will have come up.
-DRY_AT = f"""
-    SELECT j.due_at
-    FROM {TweetUpdate._meta.db_table} j JOIN trackers_tweet t ON t.id = j.key
-    WHERE j.due_at < %(next_day)s AND t.gone_at IS NULL
-      AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
-      AND (t.paid_by = %(project)s OR t.paid_by IS NULL)
-    ORDER BY j.due_at OFFSET %(left)s LIMIT 1
-"""
-
-# Held until the end of the transaction, so that one worker reckons and the others go on.
-TRY_LOCK = "SELECT pg_try_advisory_xact_lock(%(key)s)"
-RATIONING = 0x726174696F6E
 
 RATION = """
     UPDATE trackers_project
-    SET floors = %(floors)s::jsonb, rationed_at = %(now)s, needs = %(needs)s,
-        waiting = %(waiting)s, runs_dry_at = %(dry_at)s
+    SET floors = %(floors)s::jsonb, rationed_at = %(now)s, floors_wanted_at = NULL,
+        needs = %(needs)s, waiting = %(waiting)s, runs_dry_at = %(dry_at)s
     WHERE id = %(project)s
 """
 
 # Where there is no budget (any more) there is nothing to tell. Writes nothing in the ordinary case.
 UNRATION = """
     UPDATE trackers_project
-    SET floors = '[]', rationed_at = NULL, needs = NULL, waiting = 0, runs_dry_at = NULL
-    WHERE id <> ALL(%(but)s::bigint[]) AND rationed_at IS NOT NULL
+    SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
+        needs = NULL, waiting = 0, runs_dry_at = NULL
+    WHERE id <> ALL(%(but)s::bigint[])
+      AND (rationed_at IS NOT NULL OR floors_wanted_at IS NOT NULL)
 """
 
 
@@ -82,90 +50,68 @@ class Ration:
     waiting: int
 
 
-def ration_of(left: int, needs: Sequence[int], expected: int) -> Ration:
+def ration_of(
+    left: int, needs: Sequence[int], expected: int, variances: Sequence[float] = ()
+) -> Ration:
     """What a tweet of each tier leaves to younger ones, with `left` tweet-days until midnight.
 
-    `needs`: tweets of each tier, youngest first, that are to be paid for; `expected`: new ones
-    that will come, which are younger than all of them.
+    `needs`: tweets of each tier, youngest first, that are to be paid for, and the `variances` of
+    these numbers where they are estimates; `expected`: new ones that will come, which are younger
+    than all of them.
     """
     total = sum(needs) + expected
     # So many come, give or take: each older tier leaves one deviation more to them than the tier
     # before it, so that a surprise costs the oldest first. What is left of it in the evening, the
     # waiting ones get (trackers.updater.reserve).
-    surprise = math.sqrt(expected)
-    if total + round(surprise * (len(needs) - 1)) <= left:
+    uncertain = accumulate(variances or [0.0] * len(needs), initial=float(expected))
+    surprises = [round(math.sqrt(one) * tier) for tier, one in enumerate(uncertain)][: len(needs)]
+    if total + max(surprises, default=0) <= left:
         return Ration((), total, 0)
     younger = accumulate(needs[:-1], initial=expected)
     # New ones are of the first tier, which leaves nothing to anyone.
-    floors = (need + round(surprise * tier) if tier else 0 for tier, need in enumerate(younger))
+    floors = (
+        need + surprise if tier else 0
+        for tier, (need, surprise) in enumerate(zip(younger, surprises, strict=True))
+    )
     return Ration(tuple(floors), total, max(total - left, 0))
 
 
-def rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Sequence[Purse] | None:
-    """The purses with the floors of today; None while another worker reckons them.
-
-    Those of yesterday's evening would let the old ones that waited take all in the morning.
-    """
-    if not plan.tiers or all(purse.is_rationed for purse in purses):
-        return purses
-    with transaction.atomic(), cursor() as db:
-        is_ours = db.execute(TRY_LOCK, {"key": RATIONING}).fetchone() == (True,)
-        if is_ours:
-            ration(plan, now=now)
-    return ledger.purses() if is_ours else None
-
-
 def ration(plan: Plan, *, now: datetime) -> list[str]:
-    """Write the floors of every project with a budget; the names of those that are short."""
+    """Write the floors of every project with a budget; the names of those that are short.
+
+    Each project's are written on their own, so that what comes to an end half-way was of use.
+    """
     purses = ledger.purses()
     limited = [purse for purse in purses if purse.left is not None and plan.tiers]
     with cursor() as db:
-        db.execute(UNRATION, {"but": [purse.project for purse in limited]})
+        db.execute(UNRATION, {"but": array(purse.project for purse in limited)})
     if not limited:
         return []
+    # X's clocks differ by seconds. At midnight those projects that are behind keep their floors,
+    # which are those of their day, until the next minute.
+    day = max(purse.day for purse in limited)
+    limited = [purse for purse in limited if purse.day == day]
+    next_day = now + (limited[0].next_day() - limited[0].now)
+    needed = needs(plan, now=now, day=day, next_day=next_day)
     homeless_to = sum(purse.usable for purse in purses) or 1
     short = []
     for purse in limited:
-        assert purse.left is not None
-        next_day = now + (purse.next_day() - purse.now)
-        needs = needs_of(purse, plan, homeless_to, now=now, next_day=next_day)
-        expected = round(arrivals(now=now) * ((next_day - now) / timedelta(days=1)) / homeless_to)
-        found = ration_of(purse.left, needs, expected)
-        write(purse, plan, found, next_day=next_day)
-        if found.waiting:
+        part = needed.of(purse.project, homeless_to=homeless_to)
+        if ration_one(purse, part, plan, now=now).waiting:
             short.append(purse.name)
     return short
 
 
-def needs_of(
-    purse: Purse, plan: Plan, homeless_to: int, *, now: datetime, next_day: datetime
-) -> list[int]:
-    """By tier, what this project is to pay for; of tweets without a project its share."""
-    bounds = [tier.younger_than.total_seconds() * 1000 for tier in plan.tiers]
-    params = {
-        "now_ms": now.timestamp() * 1000,
-        "bounds": array(bounds),
-        "day": purse.day,
-        "next_day": next_day,
-    }
-    needs = [0.0] * len(bounds)
-    with cursor() as db:
-        for paid_by, tier, count in db.execute(NEEDS, params):
-            if paid_by == purse.project:
-                needs[tier] += count
-            elif paid_by is None:
-                needs[tier] += count / homeless_to
-    return [round(need) for need in needs]
+def ration_one(purse: Purse, part: Part, plan: Plan, *, now: datetime) -> Ration:
+    assert purse.left is not None
+    rest_of_day = (purse.next_day() - purse.now) / DAY
+    counts = [round(count) for count in part.counts]
+    found = ration_of(purse.left, counts, round(part.arrivals * rest_of_day), part.variances)
+    write(purse, plan, found, dry_at(part.due, purse.left, now=now) if found.waiting else None)
+    return found
 
 
-def arrivals(*, now: datetime) -> int:
-    yesterday_ms = int((now - timedelta(days=1)).timestamp() * 1000)
-    with cursor() as db:
-        found = db.execute(ARRIVALS, {"id": first_id_at(yesterday_ms)}).fetchone()
-    return found[0] if found else 0
-
-
-def write(purse: Purse, plan: Plan, found: Ration, *, next_day: datetime) -> None:
+def write(purse: Purse, plan: Plan, found: Ration, runs_dry_at: datetime | None) -> None:
     floors = [
         [tier.younger_than.total_seconds(), floor]
         for tier, floor in zip(plan.tiers, found.floors, strict=False)
@@ -177,19 +123,7 @@ def write(purse: Purse, plan: Plan, found: Ration, *, next_day: datetime) -> Non
         "now": purse.now,
         "needs": found.needs,
         "waiting": found.waiting,
-        "dry_at": dry_at(purse, next_day=next_day, day=purse.day) if found.waiting else None,
+        "dry_at": runs_dry_at,
     }
     with cursor() as db:
         db.execute(RATION, params)
-
-
-def dry_at(purse: Purse, *, next_day: datetime, day: date) -> datetime | None:
-    params = {
-        "project": purse.project,
-        "left": purse.left,
-        "day": day,
-        "next_day": next_day,
-    }
-    with cursor() as db:
-        found = db.execute(DRY_AT, params).fetchone()
-    return found[0] if found else None

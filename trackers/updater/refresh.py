@@ -1,6 +1,6 @@
 """One batch: look up ─> compare ─> save ─> promote.
 
-claimed ids ─> a request and its money ─> X's answer ─> a verdict per tweet ─> one statement
+claimed ids ─> requests and their money ─> X's answers ─> a verdict per tweet ─> one statement
 What goes wrong comes back as a value that says what happened to the batch; no transaction is
 open while X is asked.
 """
@@ -8,23 +8,28 @@ open while X is asked.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db import InterfaceError, InternalError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError
 
+from trackers.credentials import turns
+from trackers.credentials.rests import rest_after
+from trackers.jobs import task_time
 from trackers.jobs.queue import Batch
-from trackers.tweets.describe import describe
+from trackers.money import ledger
 from trackers.tweets.paid import mark_paid
-from trackers.updater.known import known
-from trackers.updater.promote import Rules, Verdict, verdicts
-from trackers.updater.reserve import Asked, Held, Waiting, reserve
-from trackers.updater.save import Saved, save
-from trackers.xapi import client, ledger, turns
-from trackers.xapi.answers import Lookup
-from trackers.xapi.errors import Depleted, NotReady, RateLimited, Refused, Unavailable, XError
-from tweetwatch.database import together
+from trackers.updater.before import read_before
+from trackers.updater.edits import without_merged
+from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
+from trackers.updater.promote import CheckRules
+from trackers.updater.reserve import Granted, Held, Waiting, reserve
+from trackers.updater.save import Saved
+from trackers.updater.write import write
+from trackers.xapi.answers import Lookup, Shown
+from trackers.xapi.errors import Depleted, NotReady, Refused
+from tweetwatch.database import DatabaseClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,75 +44,95 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """X answered for the tweets of `batch`, and it is saved."""
+    """What X answered for the tweets of a batch is saved; what came to nothing is in `failed`.
+
+    `unclear`: of which X told nothing that can be read, for the first time, and what is wrong.
+    `room`: for how many tweets there was room, where it was not for all. `broke`: what nobody
+    expected; the tweets of these requests stay claimed, as after a crash.
+    """
 
     batch: Batch
-    credential: str
-    answer: Lookup = field(repr=False)
+    answers: Sequence[Answered] = field(repr=False)
     saved: Saved = field(repr=False)
+    unclear: Mapping[int, str] = field(repr=False)
+    failed: Sequence[Failed] = ()
+    broke: Sequence[Exception] = ()
+    room: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What X answered for, in figures; `left`: requests left, by the credential's name."""
+
+    asked: int
+    measured: int
+    missing: int
+    broken: int
+    unread: int
+    left: Mapping[str, int | str]
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
     """The request came to nothing.
 
-    `another_may`: another credential may do better at once. `known`: nobody needs to be cautious,
-    since a window or money that ran out, or the renewal of its tokens, keeps this credential from
-    asking. `until`: X asked to be left alone so long.
+    `another_may`: another credential may do better at once. `needs_no_backoff`: nobody needs to be
+    cautious, since a rest, a window or money that ran out, or the renewal of its tokens, keeps this
+    credential from asking.
     """
 
     batch: Batch
     credential: str
     because: str
     another_may: bool = False
-    known: bool = False
-    until: datetime | None = None
+    needs_no_backoff: bool = False
 
 
-def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Failed | Waiting:
+def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
     """Look up the tweets of the batch and save what X says of them."""
     # Before the database tells its time: what was measured is never dated before X said it.
     began = time.monotonic()
-    before = known(batch.keys)
-    asked = reserve(batch, before, timeout=asking.timeout)
-    if not isinstance(asked, Asked):
-        return asked
-    turn, batch = asked.turn, asked.batch
-
-    try:
-        answer = client.look_up(
-            turn.credential, batch.keys, base_url=asking.base_url, timeout=asking.timeout
-        )
-    except XError as error:
-        return failed(asked, error, now=before.now)
-    # The database's time, from its answer above and what our clock has run since.
-    answered_at = before.now + timedelta(seconds=time.monotonic() - began)
-
-    rules = Rules(before.plan, asking.confirm_gone_after, asking.gone_every)
-    judged = list(verdicts(batch.keys, answer, before.tweets, rules, now=answered_at))
-    # First, since it was paid for; what is not settled counts as spent.
-    saved = save_in_spite_of_the_database(batch, judged, at=answered_at, asked=asked)
-    # Locks: the window's row, then that of the day's spending.
-    with together():
-        turns.answered(turn, answer.window)
-        settle(asked, answer)
-    # On its own: a crash between the two leaves the tweet undescribed, which the next look mends.
-    describe([answer.posts[id] for id in saved.undescribed])
-    return Refreshed(batch, turn.credential.name, answer, saved)
-
-
-def settle(asked: Asked, answer: Lookup) -> None:
-    """X bills what it showed, well-formed or not."""
-    shown = answer.posts.keys() | answer.broken.keys()
-    ledger.settle(
-        asked.payment,
-        posts=len(asked.unpaid & shown),
-        shown=len(shown),
-        x_now=answer.window.seen_at if answer.window else None,
-    )
+    before = read_before(batch.keys)
+    batch = without_merged(batch, before)
+    if not batch.keys:
+        return Waiting()
+    granted = reserve(batch, before, timeout=asking.timeout)
+    if not isinstance(granted, Granted):
+        return granted
+    clock = DatabaseClock(before.now, began)
+    lease_ends = clock.monotonic_at(batch.expires_at)
+    sender = Sender(asking.base_url, asking.timeout, before, lease_ends, clock)
+    answers: list[Answered] = []
+    failures: list[Failed] = []
+    broke: list[Exception] = []
+    for one in look_up(granted.requests, sender):
+        match one:
+            case Answered():
+                answers.append(one)
+            case Unanswered():
+                name = one.grant.turn.credential.name
+                is_first = all(other.credential != name for other in failures)
+                try:
+                    # At once: others are not to ask for the same meanwhile.
+                    failures.append(failed(one, now=before.now if is_first else None))
+                except (DatabaseError, InterfaceError) as error:
+                    # What the others answered is to be saved, when the database is there again.
+                    broke.append(error)
+            case Broke():
+                broke.append(one.error)
+    rules = CheckRules(before.plan, asking.confirm_gone_after, asking.gone_every)
+    until = min(lease_ends, task_time.ends_at())
+    saved, unclear = write(batch, answers, before, rules, until=until)
+    return Refreshed(batch, answers, saved, unclear, failures, broke, granted.room)
 
 
-def failed(asked: Asked, error: XError, *, now: datetime) -> Failed:
+def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
+    """What went wrong is learnt, and what it may have cost is counted.
+
+    `now`: refusals of its keys, and a project that has run out of money, are counted too; once for
+    all requests that went out together.
+    """
+    asked, error = unanswered.grant, unanswered.error
     turn = asked.turn
     turns.settle_failed(turn, error, now=now)
     if error.sent and error.maybe_billed:
@@ -116,34 +141,38 @@ def failed(asked: Asked, error: XError, *, now: datetime) -> Failed:
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
     else:
         ledger.cancel(asked.payment)
-    retry_after = error.retry_after if isinstance(error, Unavailable) else None
+    # It is left alone for a while (turns.settle_failed); the others go on.
+    rests = rest_after(error) is not None
     return Failed(
         asked.batch,
         turn.credential.name,
         str(error),
-        another_may=isinstance(error, Refused | RateLimited | NotReady | Depleted),
-        known=isinstance(error, NotReady | Depleted)
-        or (isinstance(error, RateLimited) and error.resets_at is not None),
-        until=now + retry_after if retry_after else None,
+        another_may=rests or isinstance(error, Refused | NotReady | Depleted),
+        needs_no_backoff=rests or isinstance(error, NotReady | Depleted),
     )
 
 
-def save_in_spite_of_the_database(
-    batch: Batch, judged: Sequence[Verdict], *, at: datetime, asked: Asked
-) -> Saved:
-    """Save, and again when the database goes away, chose us in a deadlock or is read-only for a
-    while, as long as the lease lasts.
+def sum_up(answers: Sequence[Answered], saved: Saved) -> Said:
+    lookups = [one.reply for one in answers if isinstance(one.reply, Lookup)]
+    shown = [one.reply for one in answers if isinstance(one.reply, Shown)]
+    measured = {id for one in lookups for id in one.posts}.union(*(one.ids for one in shown))
+    return Said(
+        asked=sum(len(one.grant.batch.keys) for one in answers),
+        measured=len(saved.ours & measured),
+        missing=sum(len(one.missing) for one in lookups),
+        broken=sum(len(one.broken) for one in lookups),
+        unread=sum(len(one.unread) for one in lookups),
+        left=left_of(answers),
+    )
 
-    X was paid for the answer. A save that was committed before its connection broke is not
-    repeated: the lease is off the rows then.
-    """
-    begun = time.monotonic()
-    while True:
-        try:
-            return save(batch, judged, at=at, paid_on=asked.payment.day, paid_by=asked.turn.project)
-        except (OperationalError, InterfaceError, InternalError):
-            left = (batch.expires_at - at).total_seconds()
-            if connection.in_atomic_block or time.monotonic() - begun > left:
-                raise
-            connection.close()
-            time.sleep(0.2)
+
+def left_of(answers: Iterable[Answered]) -> Mapping[str, int | str]:
+    """Requests left, by the credential's name: the least that was told."""
+    left: dict[str, int | str] = {}
+    for one in answers:
+        name, window = one.grant.turn.credential.name, one.reply.window
+        known = left.get(name)
+        if window and (not isinstance(known, int) or window.remaining < known):
+            left[name] = window.remaining
+        left.setdefault(name, "unknown")
+    return left

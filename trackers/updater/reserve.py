@@ -1,30 +1,43 @@
-"""Who asks X for a batch, and for which of its tweets: a request in a window, and the money for it.
+"""Who asks X for which tweets of a batch: requests in windows, and the money for them.
 
-claimed ids ─> shares by project ─> a credential in turn ─> tweet-days reserved ─> Asked
+claimed ids ─> shares by project ─> credentials in turn ─> tweet-days reserved ─> a BatchGrant each
 What finds no room goes back into the queue at once, and no try of it is counted.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from trackers.credentials import turns
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
-from trackers.updater.known import Before
-from trackers.updater.ration import rationed
+from trackers.money import ledger
+from trackers.money.ledger import Payment, Purse
+from trackers.updater.before import Before
+from trackers.updater.hundreds import (
+    AT_ONCE,
+    hundreds,
+    now_of,
+    requests_for,
+    room_for,
+    some_of,
+)
+from trackers.updater.morning import until_rationed
 from trackers.updater.shares import Share, share_out
-from trackers.xapi import ledger, turns
-from trackers.xapi.ledger import Payment, Purse
 
 logger = logging.getLogger(__name__)
 
 # How long nothing is asked when there is no credential that could; a person has to act.
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
-# Others took the last of the money between our look and our reservation, or reckon the floors.
+# Others took the last of the money between our look and our reservation, or the day ended in
+# between.
 A_MOMENT = timedelta(seconds=1)
+# The floors of a new day are being reckoned. Long enough for that, so that what waits is not moved
+# again and again; no longer, so that what has money comes before the first ten minutes are over.
+FLOORS_COME = timedelta(seconds=10)
 # Those who wait for money come back in the evening, for what the young ones did not need, and then
 # on the next UTC day, each time in the order in which they were due. In the evening that takes an
 # hour. In the morning it takes the day's first ten minutes, before those come up that were paid for
@@ -35,13 +48,22 @@ MORNING_SPREAD = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BatchGrant:
     """A request that may be sent for the tweets of `batch`, of which `unpaid` are new today."""
 
     batch: Batch
     turn: turns.Turn
     payment: Payment
-    unpaid: frozenset[int]
+    unpaid: Set[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """The requests that may be sent. `room`: how many tweets the next batch should have, where
+    there was not room for all of this one."""
+
+    requests: Sequence[BatchGrant]
+    room: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +73,7 @@ class Held:
     batch: Batch
     until: datetime
     because: str
+    room: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,64 +81,100 @@ class Waiting:
     """There is no money for any of the batch today: all of it was put off."""
 
 
-def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Asked | Held | Waiting:
+def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
+    """As many requests as there is room and money for; the tweets of the others are back."""
     now = before.now
-    purses = rationed(before.purses, before.plan, now=now)
-    if purses is None:
-        put_off(batch, batch.keys, A_MOMENT)
-        return Waiting()
-    shared = share_out(batch.keys, before.tweets, purses, now=now)
+    purses = until_rationed(before.purses, before.plan, now=now)
+    shared = share_out(before.groups(), purses, now=now)
     if shared.waiting:
-        usable = [purse for purse in purses if purse.usable]
-        delay = min(wait_for_money(batch.due_at, purse) for purse in usable)
+        delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
         batch = put_off(batch, shared.waiting, delay)
         if not batch.keys:
             return Waiting()
-    found, shut = whose_turn(shared.shares)
-    if found is None:
+    # Where a request is full there is most often another. They must not take the whole window from
+    # the young ones, where some are younger than others.
+    spread = len(batch.keys) >= AT_ONCE and len(before.plan.tiers) > 1
+    asking, shut = whose_turn(shared.shares, batch, spread=spread)
+    if not asking:
         until, because = first_room([no_room for _, no_room in shut] or [nobody()], now=now)
-        return Held(batch, until, because)
-    share, turn = found
+        return Held(batch, until, because, room_for(0, len(shared.shares)))
     for other, no_room in shut:
         batch = put_off(batch, other.ids, wait_for(no_room, now=now))
-    # Paid for by projects that may have room: for the next claim, with others of theirs.
-    batch = put_off(batch, set(batch.keys) - set(share.ids), timedelta(0))
-    return pay(batch, share, turn, timeout=timeout)
+    # What found no room, or waits for company: for the next claim, in its place in line.
+    asked = {id for share, _, _ in asking for id in share.ids}
+    batch = leave(batch, set(batch.keys) - asked)
+    grants = [
+        grant
+        for share, in_turn, _ in asking
+        for grant in pay(parted(batch, share.ids)[0], share, in_turn, before.odd, timeout=timeout)
+    ]
+    is_short = shut or any(len(in_turn) < requests_for(wanted) for _, in_turn, wanted in asking)
+    room = room_for(len(grants), len(shared.shares)) if is_short else None
+    return Granted(grants, room) if grants else Waiting()
 
 
-def pay(batch: Batch, share: Share, turn: turns.Turn, *, timeout: timedelta) -> Asked | Waiting:
-    """Reserve the tweet-days of those that are new today, the youngest first."""
+def pay(
+    batch: Batch,
+    share: Share,
+    in_turn: Sequence[turns.Turn],
+    odd: Collection[int],
+    *,
+    timeout: timedelta,
+) -> Sequence[BatchGrant]:
+    """Reserve the tweet-days of those that are new today, the youngest first; the requests."""
     unpaid = share.youngest_first()
     payment = ledger.reserve(
         share.purse,
         unpaid=[one.floor for one in unpaid],
         paid=len(share.paid),
         timeout=timeout,
+        clock=in_turn[0].clock,
     )
     if payment is None:
-        turns.cancel(turn)
+        turns.cancel_all(in_turn)
         put_off(batch, batch.keys, A_MOMENT)
-        return Waiting()
+        return []
     batch = put_off(batch, [one.tweet_id for one in unpaid[payment.posts :]], A_MOMENT)
-    paid_for = frozenset(one.tweet_id for one in unpaid[: payment.posts])
-    return Asked(batch, turn, payment, paid_for)
+    paid_for = {one.tweet_id for one in unpaid[: payment.posts]}
+    requests = hundreds(batch.keys, odd)
+    turns.cancel_all(in_turn[len(requests) :])
+    payments = payment.parts([(len(paid_for.intersection(ids)), len(ids)) for ids in requests])
+    return [
+        BatchGrant(replace(batch, keys=ids), turn, part, paid_for.intersection(ids))
+        for ids, turn, part in zip(requests, in_turn, payments, strict=False)
+    ]
 
 
 NoTurn = turns.NoRoom | turns.NoCredential
+# A share, its requests, and for how many tweets requests were wanted.
+ShareTurns = tuple[Share, Sequence[turns.Turn], int]
 
 
 def whose_turn(
-    shares: Sequence[Share],
-) -> tuple[tuple[Share, turns.Turn] | None, list[tuple[Share, NoTurn]]]:
-    """A request for the largest share whose project has room, and the larger ones without."""
+    shares: Sequence[Share], batch: Batch, *, spread: bool
+) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
+    """The shares that are asked for now, each with its requests, and those that have no room.
+
+    The largest first. `spread`: in their turn, so that the window lasts until it ends.
+    """
+    asking: list[ShareTurns] = []
     shut: list[tuple[Share, NoTurn]] = []
     for share in shares:
-        turn = turns.take(project=share.purse.project)
-        if isinstance(turn, turns.Turn):
-            return (share, turn), shut
-        shut.append((share, turn))
-    return None, shut
+        ids: Sequence[int] = share.ids
+        if len(shares) > 1:
+            ids = now_of(ids, is_full=batch.is_full, is_first=not asking, turn=batch.lease)
+        if not ids:
+            continue
+        found = turns.take_several(
+            requests_for(len(ids)), project=share.purse.project, spread=spread
+        )
+        if isinstance(found, turns.NoRoom | turns.NoCredential):
+            shut.append((share, found))
+            continue
+        some = some_of(ids, len(found) * AT_ONCE, turn=batch.lease)
+        asking.append((share.only(set(some)), found, len(ids)))
+    return asking, shut
 
 
 def nobody() -> NoTurn:
@@ -140,16 +199,34 @@ def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
 
 def put_off(batch: Batch, ids: Collection[int], delay: timedelta) -> Batch:
     """Give these back, due after `delay`; the batch without them."""
-    if not ids:
-        return batch
-    gone = set(ids)
-    queue.release(replace(batch, keys=tuple(id for id in batch.keys if id in gone)), delay)
-    return replace(batch, keys=tuple(id for id in batch.keys if id not in gone))
+    back, batch = parted(batch, ids)
+    if back.keys:
+        queue.release(back, delay)
+    return batch
+
+
+def leave(batch: Batch, ids: Collection[int]) -> Batch:
+    """Give these back where they stood in line; the batch without them."""
+    back, batch = parted(batch, ids)
+    if back.keys:
+        queue.put_back(back)
+    return batch
+
+
+def parted(batch: Batch, ids: Collection[int]) -> tuple[Batch, Batch]:
+    """The batch of these alone, and the batch without them."""
+    those = set(ids)
+    return (
+        replace(batch, keys=tuple(id for id in batch.keys if id in those)),
+        replace(batch, keys=tuple(id for id in batch.keys if id not in those)),
+    )
 
 
 def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
     """Until the evening of X's day or, when that has come, its next day; and then a while by when
-    it was due."""
+    it was due. Only a moment where the floors of today are awaited."""
+    if purse.awaits_floors:
+        return FLOORS_COME
     next_day = purse.next_day() - purse.now
     midnight = datetime.combine(purse.day, datetime.min.time(), UTC)
     since = min(max(due_at - midnight, timedelta(0)), timedelta(days=1))

@@ -2,153 +2,284 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import chain
 
-from trackers.jobs.queue import Batch
-from trackers.tweets.record import RECORD, Change, change
-from trackers.updater.models import TweetUpdate
+import orjson
+
+from trackers.jobs.models import BUCKET_KEYS
+from trackers.jobs.queue import Batch, new_stamp
+from trackers.outbox.staging import TWEETS, later
+from trackers.schedule.intervals import Plan, jittered
+from trackers.tweets.record import recording
+from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.promote import Verdict
-from tweetwatch.database import array, cursor, plain
+from trackers.xapi.answers import Shown
+from tweetwatch.database import array, cursor
 
-# The fence is the lease on the job's row: what a rival claimed meanwhile, or a person rescheduled
-# or took out, is not ours, and nothing at all is written for it.
-# Locks: a job's row, then its tweet's (in RECORD), in the order of ids, as the answer has them;
-# `held` takes the first before it is written, since an UPDATE and a DELETE have orders of their
-# own, and a refresh of the same tweets would wait crosswise.
-# LATERAL: each row is found by the primary key, whatever the statistics say. Once the queue was
-# analyzed empty, a plain join was planned as a walk over the whole table for each key.
-# ctid: a job's row stays where `held` locked it. A tweet's may have moved since the statement began
-# and is found by its id.
-SAVE = plain(
+# The fence: the buckets that still carry the lease, and of their keys those whose job has their
+# stamp. What a rival claimed meanwhile, or a person rescheduled or took out, is not ours, and
+# nothing at all is written for it. Keys of these buckets that are not saved now stay claimed.
+# Locks: the buckets, a job's row, then its tweet's (in {record}), in the order of ids; `held` takes
+# the second before it is written, since an UPDATE and a DELETE have orders of their own, and a
+# refresh of the same tweets would wait crosswise.
+# Where not all were measured the tweets are locked there as well: `newest`, `missing` and `unclear`
+# take theirs one after the other, and a pause of the same tweets would wait crosswise.
+# `unseen` reads those that X does not show as they are under that lock: before `missing` writes
+# them, which has them from there. So a deletion is told at the turn alone.
+# LATERAL, and = ANY(ARRAY), by which no hash and no merge can join: each row is found by the
+# primary key, whatever the statistics say. Once the queue was analyzed empty, a plain join was
+# planned as a walk over the whole table for each key.
+# ctid: a job's row stays where `held` locked it, since nobody else writes one and leaves it its
+# stamp. A tweet's may have moved since the statement began and is found by its id. An array of
+# places leaves the planner no walk over the whole queue (see CLAIM).
+# Tweets with a verdict come first, and the verdicts' arrays are only that long: unnest fills the
+# rest with nulls. Those are tweets of which X told only counts; they are due again by their age.
+# Those of a tier are due together, and all others by the second, so that buckets are full.
+JOB = TweetUpdate._meta.db_table
+BUCKET = TweetBucket._meta.db_table
+AGE = "extract(epoch FROM m.at - t.created_at)::float8"
+# 1 is the youngest, one more than there are: too old. Null: born in the future, or nobody knows
+# when. As `Plan.tier` has it.
+TIER = f"CASE WHEN {AGE} >= -300 THEN 1 + width_bucket({AGE}, %(bounds)s::float8[]) END"
+HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
+               coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
+SAVE = recording(
     f"""
-    WITH answer AS MATERIALIZED (
-        SELECT * FROM unnest(
-            %(ids)s::bigint[], %(due_in)s::float8[], %(kind)s::text[], %(gone)s::bool[],
-            %(hole_after)s::float8[],
-            %(retweets)s::int[], %(replies)s::int[], %(likes)s::int[], %(quotes)s::int[],
-            %(bookmarks)s::int[], %(impressions)s::bigint[]
-        ) AS a(tweet_id, due_in, kind, gone, hole_after,
-               retweets, replies, likes, quotes, bookmarks, impressions)
+    WITH fence AS MATERIALIZED (
+        DELETE FROM {BUCKET} WHERE lease = %(lease)s
+        RETURNING due_at, lease, attempts, urgent, stamp, keys
+    ),
+    stay AS (
+        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, stamp, keys)
+        SELECT due_at, lease, attempts, urgent, stamp, of.keys
+        FROM fence CROSS JOIN LATERAL (
+            SELECT array_agg(key) AS keys FROM unnest(fence.keys) AS key
+            WHERE (key IN (SELECT unnest(%(ids)s::bigint[]))) IS NOT TRUE
+        ) AS of
+        WHERE of.keys IS NOT NULL
     ),
     held AS MATERIALIZED (
-        SELECT a.*, job.place
-        FROM answer a CROSS JOIN LATERAL (
-            SELECT ctid AS place FROM {TweetUpdate._meta.db_table}
-            WHERE key = a.tweet_id AND lease = %(lease)s FOR UPDATE
+        SELECT a.*, job.place, (%(ats)s::timestamptz[])[a.request] AS at,
+               (%(paid_on)s::date[])[a.request] AS paid_on,
+               (%(paid_by)s::int[])[a.request] AS paid_by
+        FROM (
+            SELECT * FROM unnest(
+                %(ids)s::bigint[], %(request)s::int[],
+                %(kind)s::text[], %(due_in)s::float8[], %(gone)s::bool[],
+                %(hole_after)s::float8[], %(urgent)s::bool[],
+                %(rt)s::int[], %(re)s::int[], %(li)s::int[], %(qu)s::int[], %(bo)s::int[],
+                %(im)s::bigint[]
+            ) AS a(id, request, kind, due_in, gone, hole_after, urgent, rt, re, li, qu, bo, im)
+            WHERE (id IN (SELECT unnest(keys) FROM fence)) IS TRUE
+            ORDER BY id
+        ) a
+        CROSS JOIN LATERAL (
+            SELECT ctid AS place FROM {JOB}
+            WHERE key = a.id AND stamp = ANY(ARRAY(SELECT stamp FROM fence)) FOR UPDATE
         ) job
-    ),
-    moved AS (
-        UPDATE {TweetUpdate._meta.db_table} j
-        SET due_at = now() + h.due_in * interval '1 second', lease = NULL, attempts = 0
-        FROM held h WHERE j.ctid = h.place AND h.due_in IS NOT NULL
-    ),
-    over AS (
-        DELETE FROM {TweetUpdate._meta.db_table} j USING held h
-        WHERE j.ctid = h.place AND h.due_in IS NULL
+        LEFT JOIN LATERAL (
+            SELECT FROM trackers_tweet WHERE %(mixed)s AND id = a.id FOR UPDATE
+        ) tweet ON true
     ),
     measured AS MATERIALIZED (
-        SELECT h.tweet_id, %(at)s::timestamptz AS at,
-               h.hole_after * interval '1 second' AS hole_after,
-               h.retweets, h.replies, h.likes, h.quotes, h.bookmarks, h.impressions
-        FROM held h WHERE h.kind = 'measured'
+        SELECT id AS tweet_id, at, paid_on, paid_by, kind, due_in, hole_after,
+               rt, re, li, qu, bo, im
+        FROM held WHERE kind IS NULL OR kind = 'measured'
     ),
-"""
-    + RECORD
-    + """,
+    unseen AS MATERIALIZED (
+        SELECT h.*, t.gone_at, greatest(t.measured_until, t.tracked_at) AS since
+        FROM held h CROSS JOIN LATERAL (
+            SELECT * FROM trackers_tweet WHERE id = h.id FOR UPDATE
+        ) t WHERE h.kind NOT IN ('measured', 'broken', '')
+    ),
+    {{record}},
+    planned AS MATERIALIZED (
+        SELECT h.place,
+               CASE WHEN h.kind IS NULL
+                    THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
+                    ELSE to_timestamp(ceil(extract(epoch FROM now()) + h.due_in)) END AS due_at,
+               CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
+                    ELSE h.urgent END AS urgent
+        FROM held h LEFT JOIN (
+            SELECT t.id, {TIER.replace("m.at", "t.at")} AS tier FROM recorded t
+        ) m ON m.id = h.id
+    ),
+    moved AS (
+        UPDATE {JOB} j
+        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false)
+        FROM planned p
+        WHERE j.ctid = ANY(ARRAY(SELECT place FROM held)) AND j.ctid = p.place
+          AND p.due_at IS NOT NULL
+        RETURNING j.key, j.due_at, j.urgent
+    ),
+    again AS (
+        INSERT INTO {BUCKET} (due_at, urgent, stamp, keys)
+        SELECT due_at, urgent, %(stamp)s, keys[first:first + {BUCKET_KEYS - 1}]
+        FROM (
+            SELECT due_at, urgent, array_agg(key ORDER BY key) AS keys FROM moved GROUP BY 1, 2
+        ) AS together
+        CROSS JOIN LATERAL generate_series(1, cardinality(keys), {BUCKET_KEYS}) AS first
+    ),
+    over AS (
+        DELETE FROM {JOB} j USING planned p
+        WHERE j.ctid = ANY(ARRAY(SELECT place FROM planned WHERE due_at IS NULL))
+          AND j.ctid = p.place
+    ),
     missing AS (
         UPDATE trackers_tweet t
-        SET missing_since = coalesce(t.missing_since, %(at)s::timestamptz),
+        SET missing_since = coalesce(t.missing_since, a.at),
             -- What the users endpoint told is more than the tweets' endpoint ever says.
             missing_because = CASE
                 WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
                 THEN t.missing_because ELSE a.kind END,
-            gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, %(at)s::timestamptz) END
-        FROM held a
-        WHERE t.id = a.tweet_id AND a.kind NOT IN ('measured', '')
+            gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, a.at) END,
+            unclear_since = NULL, unclear_because = ''
+        FROM unseen a WHERE t.id = ANY(ARRAY[a.id])
+    ),
+    unclear AS (
+        -- X showed the broken ones too, and bills them once a day, as those that were measured.
+        UPDATE trackers_tweet t
+        SET unclear_since = coalesce(t.unclear_since, h.at),
+            unclear_because = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
+            paid_on = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_on, t.paid_on)
+                           ELSE t.paid_on END,
+            paid_by = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_by, t.paid_by)
+                           ELSE t.paid_by END
+        FROM held h WHERE t.id = ANY(ARRAY[h.id]) AND h.kind IN ('broken', '')
     ),
     hushed AS (
         -- What X no longer shows we show no longer either.
         DELETE FROM trackers_tweettext
-        WHERE tweet_id = ANY(ARRAY(SELECT tweet_id FROM held WHERE gone))
+        WHERE tweet_id = ANY(ARRAY(SELECT id FROM held WHERE gone))
+    ),
+    hushed_versions AS (
+        UPDATE trackers_tweetversion SET text = NULL
+        WHERE tweet_id = ANY(ARRAY(SELECT id FROM held WHERE gone)) AND text IS NOT NULL
     )
-    SELECT held.tweet_id, coalesce(b.undescribed, false),
-           coalesce(b.changed AND NOT b.belated, false), b.measurements > 0,
-           b.retweets, b.replies, b.likes, b.quotes, b.bookmarks, b.impressions,
-           b.new_retweets, b.new_replies, b.new_likes, b.new_quotes, b.new_bookmarks,
-           b.new_impressions
-    FROM held LEFT JOIN before b ON b.id = held.tweet_id
-"""
+    SELECT array_agg(held.id), count(*) FILTER (WHERE r.changed AND NOT r.belated),
+           array_agg(held.id) FILTER (
+               WHERE r.gone_at IS NOT NULL OR r.id IS NOT NULL AND r.created_at IS NULL)
+    FROM held LEFT JOIN recorded r ON r.id = held.id
+    """,
+    hole=HOLE,
+    # The job's row is locked, and whoever deletes a tweet takes that first.
+    late_lock="",
+    more=f"""
+        UNION ALL
+        SELECT ({TWEETS}), 'delete', {later("at", "since")}, id, NULL, NULL FROM unseen
+        WHERE ({TWEETS}) IS NOT NULL AND gone AND gone_at IS NULL
+    """,
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Saved:
-    """What one batch changed, for those who come after.
+class Judged:
+    """What becomes of the tweets of one request: a verdict each, or nothing but new counts.
 
-    `ours`: the tweets whose lease still stood; for the others nothing was written.
+    X answered `at`, and billed the project `paid_by` for it on the UTC day `paid_on`.
+    """
+
+    verdicts: Sequence[Verdict] | Shown
+    at: datetime
+    paid_on: date | None = None
+    paid_by: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What was written, for those who come after.
+
+    `ours`: the tweets whose lease still stood; for the others nothing was written. `changed`: how
+    many have other figures than before.
     """
 
     ours: frozenset[int]
-    changes: tuple[Change, ...]
+    changed: int
     undescribed: frozenset[int]
 
 
-def save(
-    batch: Batch,
-    verdicts: Sequence[Verdict],
-    *,
-    at: datetime,
-    paid_on: date | None = None,
-    paid_by: int | None = None,
-) -> Saved:
-    """Write the verdicts of a batch that X answered at `at`.
+NOTHING_SAVED = Saved(frozenset(), 0, frozenset())
 
-    `paid_by` is the project that X billed for it on the UTC day `paid_on`.
-    """
+
+def save(batch: Batch, judged: Sequence[Judged], plan: Plan) -> Saved:
+    """Write what X said of the tweets of a batch, and when each is looked up again."""
     with cursor() as db:
-        db.execute(SAVE, columns(batch, verdicts, at=at, paid_on=paid_on, paid_by=paid_by))
-        rows = db.fetchall()
-    return Saved(
-        ours=frozenset(row[0] for row in rows),
-        changes=tuple(change(row[0], at, row[3], row[4:]) for row in rows if row[2]),
-        undescribed=frozenset(row[0] for row in rows if row[1]),
-    )
+        found = db.execute(SAVE.on(db), columns(batch, judged, plan)).fetchone()
+    assert found is not None
+    ours, changed, undescribed = found
+    return Saved(frozenset(ours or ()), changed, frozenset(undescribed or ()))
 
 
 UNKNOWN = (None,) * 6
 
 
-def columns(
-    batch: Batch,
-    verdicts: Sequence[Verdict],
-    *,
-    at: datetime,
-    paid_on: date | None = None,
-    paid_by: int | None = None,
-) -> dict[str, object]:
-    ids, due_in, figures, hole_after, missing, gone = zip(*verdicts, strict=True)
-    counts = [one or UNKNOWN for one in figures]
-    retweets, replies, likes, quotes, bookmarks, impressions = zip(*counts, strict=True)
-    kinds = zip(figures, missing, strict=True)
+def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, object]:
+    """The parameters of SAVE: those with a verdict first, then those with counts alone."""
+    verdicts: list[Verdict] = []
+    shown: list[Shown] = []
+    ids: list[int] = []
+    request: list[int] = []
+    for place, part in enumerate(judged, 1):
+        if not isinstance(part.verdicts, Shown):
+            verdicts += part.verdicts
+            request += [place] * len(part.verdicts)
+    ids += [one.tweet_id for one in verdicts]
+    for place, part in enumerate(judged, 1):
+        if isinstance(part.verdicts, Shown):
+            shown.append(part.verdicts)
+            ids += part.verdicts.ids
+            request += [place] * len(part.verdicts.ids)
+    counts = [one.figures or UNKNOWN for one in verdicts]
+    figures = [
+        array(chain(column, *(one.figures[place] for one in shown)))
+        for place, column in enumerate(zip(*counts, strict=True) if counts else [()] * 6)
+    ]
     return {
         "lease": batch.lease,
-        "at": at,
-        "paid_on": paid_on,
-        "paid_by": paid_by,
+        "stamp": new_stamp(),
         "ids": array(ids),
-        "due_in": array(map(seconds, due_in)),
-        "kind": array("measured" if one else reason or '""' for one, reason in kinds),
-        "gone": array(gone),
-        "hole_after": array(map(seconds, hole_after)),
-        "retweets": array(retweets),
-        "replies": array(replies),
-        "likes": array(likes),
-        "quotes": array(quotes),
-        "bookmarks": array(bookmarks),
-        "impressions": array(impressions),
+        "request": array(request),
+        "ats": [one.at for one in judged],
+        "paid_on": [one.paid_on for one in judged],
+        "paid_by": [one.paid_by for one in judged],
+        "kind": array(map(kind, verdicts)),
+        "due_in": array(seconds(one.due_in) for one in verdicts),
+        "gone": array(one.gone for one in verdicts),
+        "hole_after": array(seconds(one.hole_after) for one in verdicts),
+        "urgent": array(one.urgent for one in verdicts),
+        "mixed": not all(one.figures for one in verdicts),
+        "broken": reasons(verdicts),
+        **dict(zip(("rt", "re", "li", "qu", "bo", "im"), figures, strict=True)),
+        **of_plan(plan),
     }
+
+
+def of_plan(plan: Plan) -> dict[str, object]:
+    """The intervals, as SAVE goes by them: the rule of `Plan.tier` and `hole_after` once more."""
+    every = [tier.every.total_seconds() for tier in plan.tiers]
+    return {
+        "bounds": [tier.younger_than.total_seconds() for tier in plan.tiers],
+        # One jitter for all of a tier, so that they stay together.
+        "every": [jittered(tier).total_seconds() for tier in plan.tiers],
+        # Twice the interval; the last look of a cycle has the last one's.
+        "holes": [2 * one for one in [*every, *every[-1:]]],
+    }
+
+
+def reasons(verdicts: Iterable[Verdict]) -> str:
+    """Why some could not be read, as JSON: next to no batch has any."""
+    told = {str(one.tweet_id): one.broken[:200] for one in verdicts if one.broken}
+    return orjson.dumps(told).decode()
+
+
+def kind(verdict: Verdict) -> str:
+    """What SAVE makes of it, as a word of an array."""
+    if verdict.figures:
+        return "measured"
+    return verdict.missing or ("broken" if verdict.broken else '""')
 
 
 def seconds(time: timedelta | None) -> float | None:

@@ -8,13 +8,14 @@ Where nobody has, they wait for the next UTC day.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from operator import itemgetter
 
+from trackers.money.ledger import Purse
 from trackers.tweets.snowflake import born_at
-from trackers.updater.known import NOTHING, Known
-from trackers.xapi.ledger import Purse
+from trackers.updater.before import Group, Prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,13 @@ class Share:
     def ids(self) -> list[int]:
         return [*self.paid, *(one.tweet_id for one in self.unpaid)]
 
+    def only(self, ids: Collection[int]) -> Share:
+        return Share(
+            self.purse,
+            [id for id in self.paid if id in ids],
+            [one for one in self.unpaid if one.tweet_id in ids],
+        )
+
     def youngest_first(self) -> list[Unpaid]:
         return sorted(self.unpaid, key=lambda one: one.floor)
 
@@ -49,10 +57,8 @@ class Shares:
     waiting: Sequence[int]
 
 
-def share_out(
-    ids: Iterable[int], known: Mapping[int, Known], purses: Sequence[Purse], *, now: datetime
-) -> Shares:
-    """A place for each id. No usable purse at all: no shares, and nobody waits for money."""
+def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime) -> Shares:
+    """A place for each tweet. No usable purse at all: no shares, and nobody waits for money."""
     usable = [purse for purse in purses if purse.usable]
     # One that X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
@@ -60,18 +66,20 @@ def share_out(
     free = [share for share in shares.values() if is_free(share)]
     if not shares:
         return Shares([], [])
-    waiting = []
-    # The newest first, so that within a batch too the oldest are those that wait.
-    for id in sorted(ids, reverse=True):
-        tweet = known.get(id, NOTHING)
-        home = shares.get(tweet.paid_by) if tweet.paid_by is not None else None
+    unpaid: list[tuple[int, Share | None, Prior]] = []
+    for prior, ids in groups:
+        home = shares.get(prior.paid_by) if prior.paid_by is not None else None
         if home and home.purse.requests < 1 and free:
             home = None
-        if home and tweet.paid_on == home.purse.day:
-            home.paid.append(id)
-            continue
+        if home and prior.paid_on == home.purse.day:
+            home.paid.extend(ids)
+        else:
+            unpaid.extend((id, home, prior) for id in ids)
+    waiting = []
+    # The newest first, so that within a batch too the oldest are those that wait.
+    for id, home, prior in sorted(unpaid, key=itemgetter(0), reverse=True):
         # One that was never looked up is as old as its id.
-        age = now - (tweet.created_at or born_at(id))
+        age = now - (prior.created_at or born_at(id))
         if share := payer(home, shares.values(), age):
             share.unpaid.append(Unpaid(id, share.purse.floor(age)))
         else:
@@ -89,6 +97,9 @@ def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share 
     """Its own project while that has money for it, else the one that has most left."""
     if home and money_left(home, age) > 0:
         return home
+    # In a moment it may well have: no other shall pay for the old ones of every midnight.
+    if home and home.purse.awaits_floors and home.purse.left:
+        return None
     richest = max(shares, key=lambda share: (money_left(share, age), share.purse.requests))
     return richest if money_left(richest, age) > 0 else None
 

@@ -6,6 +6,7 @@ make.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
@@ -26,7 +27,8 @@ class Figures(NamedTuple):
 
 
 class Post(NamedTuple):
-    """One tweet as X shows it. `edit_history` is oldest first and ends with the newest version."""
+    """One tweet as X shows it, under the id of the version that is shown. `edit_history` is oldest
+    first and ends with the newest version."""
 
     id: int
     author_id: int | None
@@ -36,6 +38,13 @@ class Post(NamedTuple):
     edit_history: tuple[int, ...]
     figures: Figures
     username: str = ""
+    # Where X does not show it, as "DE FR", and whether for copyright: empty for most.
+    withheld: str = ""
+    conversation_id: int | None = None
+    replied_to: int | None = None
+    quoted: int | None = None
+    retweeted: int | None = None
+    media_keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +57,17 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class WindowSeen:
-    """A request window as X's headers tell of it. `seen_at` is X's clock (the Date header)."""
+    """A request window as X's headers tell of it.
+
+    `seen_at` is X's clock (the Date header), None when X did not tell: no time is better than that
+    of this host.
+    """
 
     endpoint: str
     limit: int
     remaining: int
     resets_at: datetime
-    seen_at: datetime
+    seen_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +76,30 @@ class Lookup:
 
     posts: shown, and well-formed. missing: not shown, X said why. broken: shown, but its JSON is
     not what X documents (a one-line reason). In none of the three: X gave no verdict.
+    unread: single counts of posts that are not what X documents; these are unknown there.
+    edited: those of `posts` that have several versions; which one is shown, their post says.
+    strangers: how many others X showed, that nobody asked for.
     """
 
     posts: dict[int, Post]
     missing: dict[int, Missing]
     broken: dict[int, str]
+    window: WindowSeen | None
+    unread: tuple[str, ...] = ()
+    edited: tuple[int, ...] = ()
+    strangers: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """X showed each tweet that was asked for, in its only version, and told nothing but counts.
+
+    What a Lookup would say of it is that and no more. figures: a list of whole numbers for each of
+    the columns of `Figures`, in the order of `ids`, which are as they were asked for.
+    """
+
+    ids: Sequence[int]
+    figures: tuple[list[int], ...]
     window: WindowSeen | None
 
 

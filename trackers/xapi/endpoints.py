@@ -20,3 +20,18 @@ USAGE: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
 STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
 STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}
 CHANGE_STREAM_RULES: Mapping[str, str] = {"v2": "POST /2/tweets/search/stream/rules"}
+
+# What X is asked to tell; fields cost nothing, an expansion would be billed as a read of its own.
+# What can change is asked for with every look: a long text is told only of those that have one, and
+# `withheld` only of those that are. The rest, once X told it, does not change.
+LOOK_FIELDS = ["public_metrics", "edit_history_tweet_ids", "note_tweet", "withheld"]
+POST_FIELDS = [
+    *LOOK_FIELDS,
+    "created_at",
+    "author_id",
+    "lang",
+    "conversation_id",
+    "referenced_tweets",
+    "attachments",
+]
+USER_FIELDS = ["protected"]

@@ -1,10 +1,13 @@
 """All that can go wrong with a request to X, as the rest of the product knows it.
 
     XError
-    ├── RateLimited   429: the window is used up, until `resets_at` when X told
+    ├── RateLimited   429: the window is used up, or X wants fewer requests; `resets_at` and
+    │                 `retry_after` when X told
     ├── Depleted      402, or 429 for a cap: the credits or the month's posts are used up
-    ├── Refused       401, 403: X does not accept these keys (one alone proves nothing)
+    ├── Refused       401: X does not accept these keys (one alone proves nothing)
+    │   ├── Forbidden     403: not at this endpoint, whatever is asked for
     │   └── SignInAgain   the refresh token is spent or withdrawn: a person has to act
+    ├── NotShown      403, 404 of one account or list: gone or hidden, or X is out of order
     ├── NotReady      its tokens are renewed, or are to be: another credential may do better
     ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X told
     ├── Garbage       200 with something that is not an answer
@@ -49,13 +52,19 @@ class XError(Exception):
 
 
 class RateLimited(XError):
-    """`resets_at`: when the window opens again, by X's clock; None when X did not tell."""
+    """`resets_at`: when the window opens again, by X's clock; None when X did not tell. It is as X
+    says: it may be past, or years ahead."""
 
     def __init__(
-        self, reason: str, *, resets_at: datetime | None, window: WindowSeen | None = None
+        self,
+        reason: str,
+        *,
+        resets_at: datetime | None,
+        retry_after: timedelta | None = None,
+        window: WindowSeen | None = None,
     ) -> None:
         super().__init__(reason, window=window)
-        self.resets_at = resets_at
+        self.resets_at, self.retry_after = resets_at, retry_after
 
 
 class Depleted(XError):
@@ -63,11 +72,19 @@ class Depleted(XError):
 
 
 class Refused(XError):
-    """X does not accept this credential, or not for this endpoint."""
+    """X does not accept this credential."""
 
     def __init__(self, reason: str, *, status: int, window: WindowSeen | None = None) -> None:
         super().__init__(reason, window=window)
         self.status = status
+
+
+class Forbidden(Refused):
+    """X does not accept this credential at this endpoint; elsewhere it may be as good as ever."""
+
+
+class NotShown(XError):
+    """X does not show this account or list; it once said so for hours of what was there."""
 
 
 class SignInAgain(Refused):
@@ -85,7 +102,8 @@ class NotReady(XError):
 class Unavailable(XError):
     """X, or the way to it, is out of order. `retry_after` as X asked for it, else None.
 
-    `maybe_billed`: there was no reply, or the end of it was missing.
+    `maybe_billed`: there was no reply, or the end of it was missing. `sent`: False when nothing
+    of the request can have reached X.
     """
 
     def __init__(
@@ -95,9 +113,10 @@ class Unavailable(XError):
         retry_after: timedelta | None = None,
         window: WindowSeen | None = None,
         maybe_billed: bool = False,
+        sent: bool = True,
     ) -> None:
         super().__init__(reason, window=window)
-        self.maybe_billed = maybe_billed
+        self.sent, self.maybe_billed = sent, maybe_billed
         self.retry_after = retry_after
 
 

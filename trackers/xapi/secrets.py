@@ -1,39 +1,13 @@
-"""Secrets at rest: JSON encrypted with FIELD_KEYS, and an object that never shows what it holds."""
+"""Secrets as plain values: an object that never shows what it holds."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
-
-from cryptography.fernet import Fernet, InvalidToken, MultiFernet
-from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.db import models
-
-# What each kind of credential is made of; the names of the commands' JSON.
-NEEDS = {
-    "bearer": ("bearer_token",),
-    "oauth1": ("consumer_key", "consumer_secret", "access_token", "access_token_secret"),
-    "oauth2": ("client_id", "access_token", "refresh_token"),
-}
-# What else one may have: a public client of OAuth 2.0 has no secret, a confidential one has.
-MAY_HAVE = {"oauth2": ("client_secret",)}
 
 # What may stand in a header: printable ASCII without blanks.
 KEY = re.compile(r"[!-~]+")
-
-
-class SecretUnreadableError(Exception):
-    """A stored secret cannot be decrypted with any of FIELD_KEYS: was a key lost or replaced?"""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "A stored secret cannot be decrypted with any key in FIELD_KEYS. "
-            "Put the key that encrypted it back at the end of FIELD_KEYS, or enter the secret anew."
-        )
 
 
 class Secrets(Mapping[str, str]):
@@ -60,75 +34,3 @@ class Secrets(Mapping[str, str]):
 
     def __reduce__(self) -> Any:
         raise TypeError("Secrets are not pickled: a task gets a credential's id.")
-
-
-def encrypt(secrets: Mapping[str, str]) -> str:
-    return fernet(tuple(settings.FIELD_KEYS)).encrypt(json.dumps(dict(secrets)).encode()).decode()
-
-
-def decrypt(token: str) -> Secrets:
-    """What a stored token holds; SecretUnreadableError when none of FIELD_KEYS opens it."""
-    return opened(tuple(settings.FIELD_KEYS), token)
-
-
-# Each batch asks with a credential, and to open it anew takes as long as three statements.
-@lru_cache(maxsize=64)
-def opened(keys: tuple[str, ...], token: str) -> Secrets:
-    try:
-        plain = fernet(keys).decrypt(token.encode())
-    except InvalidToken:
-        raise SecretUnreadableError from None
-    return Secrets(json.loads(plain))
-
-
-@lru_cache(maxsize=4)
-def fernet(keys: tuple[str, ...]) -> MultiFernet:
-    return MultiFernet([Fernet(key) for key in keys])
-
-
-class EncryptedJSONField(models.Field):
-    """A `Secrets` kept as one Fernet token; the first of FIELD_KEYS encrypts, all decrypt."""
-
-    description = "Encrypted JSON"
-
-    def get_internal_type(self) -> str:
-        return "TextField"
-
-    def from_db_value(self, value: str | None, *_: object) -> Secrets | None:
-        return None if value is None else decrypt(value)
-
-    def to_python(self, value: Any) -> Secrets | None:
-        if value is None or isinstance(value, Secrets):
-            return value
-        if isinstance(value, Mapping):
-            return Secrets(value)
-        raise ValidationError("Secrets are a JSON object of names and texts.")
-
-    def get_prep_value(self, value: Any) -> str | None:
-        secrets = self.to_python(value)
-        return None if secrets is None else encrypt(secrets)
-
-    def get_lookup(self, lookup_name: str) -> Any:
-        # Two encryptions of one secret differ, so that every comparison would be wrong.
-        return super().get_lookup(lookup_name) if lookup_name == "isnull" else None
-
-    def value_to_string(self, obj: models.Model) -> str:
-        return self.get_prep_value(self.value_from_object(obj)) or ""
-
-
-def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
-    """Raise ValidationError, naming what is missing or strange and never a value."""
-    needed, optional = NEEDS.get(kind), MAY_HAVE.get(kind, ())
-    if needed is None:
-        raise ValidationError(f"There is no kind of credential called {kind!r}.")
-    given = dict(secrets or {})
-    missing = [name for name in needed if not given.get(name)]
-    if missing:
-        raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
-    if given.keys() - {*needed, *optional}:
-        # Not named: who mixes up names and values has a secret where a name belongs.
-        known = " and ".join((*needed, *optional))
-        raise ValidationError(f"A credential of kind {kind} has {known} only.")
-    for name, value in given.items():
-        if not isinstance(value, str) or not KEY.fullmatch(value):
-            raise ValidationError(f"{name} has white space or characters that no key of X has.")

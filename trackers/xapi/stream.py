@@ -8,31 +8,27 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 
-import requests
 from urllib3 import BaseHTTPResponse, Timeout
-from urllib3.exceptions import HTTPError
 from urllib3.exceptions import TimeoutError as TooLate
 
 from trackers.xapi.answers import WindowSeen
-from trackers.xapi.deadline import endless_connections_to
-from trackers.xapi.endpoints import STREAM
+from trackers.xapi.endpoints import POST_FIELDS, STREAM
 from trackers.xapi.errors import BadRequest, Garbage, RateLimited, Unavailable, XError
-from trackers.xapi.headers import date_of
-from trackers.xapi.line import Line
-from trackers.xapi.models import Credential
-from trackers.xapi.refusals import read_problem
-from trackers.xapi.signing import sign_with
-from trackers.xapi.timelines import POST_FIELDS
-from trackers.xapi.transport import (
+from trackers.xapi.keys import Keys
+from trackers.xapi.parse.problems import read_problem
+from trackers.xapi.wire.headers import date_of
+from trackers.xapi.wire.line import Line, Send
+from trackers.xapi.wire.pools import endless_connections_to
+from trackers.xapi.wire.signing import sign_with
+from trackers.xapi.wire.transport import (
     CANONICAL,
     CONNECT_WITHIN_SECONDS,
-    Rejected,
+    RejectedReply,
     Reply,
     Sign,
     Wire,
@@ -64,14 +60,14 @@ class StreamWire(Wire):
         super().__init__(
             sign, base_url=base_url, timeout=silence, connections=endless_connections_to
         )
-        # Without a total: each wait has its own end.
-        self._timeout = Timeout(
-            connect=min(self._seconds, CONNECT_WITHIN_SECONDS), read=self._seconds
-        )
         self.opened: BaseHTTPResponse | None = None
 
+    def _times(self, seconds: float) -> Timeout:
+        # Without a total: each wait has its own end.
+        return Timeout(connect=min(seconds, CONNECT_WITHIN_SECONDS), read=seconds)
+
     def _exchange(
-        self, method: str, path: str, headers: dict[str, Any], sent: bytes | str | None
+        self, method: str, path: str, headers: dict[str, str], sent: bytes | None
     ) -> Reply:
         response = self._open(method, path, headers, sent)
         if response.status == 200:
@@ -88,16 +84,16 @@ class StreamWire(Wire):
 class Attempt:
     """One request to connect: X's clock in the reply, which came `at`; and what X refused with."""
 
-    ask: Callable[[], requests.Response]
+    ask: Send
     date: datetime | None = None
     at: float = 0.0
-    rejected: bytes | None = None
+    rejected: bytes | None = field(default=None, repr=False)
     window: WindowSeen | None = None
 
-    def send(self) -> requests.Response:
+    def send(self) -> Reply:
         try:
             response = self.ask()
-        except Rejected as refusal:
+        except RejectedReply as refusal:
             self.rejected = refusal.reply.body
             raise
         self.date, self.at = date_of(response.headers.get("date")), time.monotonic()
@@ -130,8 +126,10 @@ class Opened:
         try:
             yield from split(self._pieces())
             return
-        except (HTTPError, OSError, ValueError, AttributeError) as error:
-            # The latter two: another thread closed what is being read.
+        except XError:
+            raise
+        except Exception as error:
+            # Of any kind, where another thread closed what is being read.
             if self._closed:
                 return
             failure = self._failure(error)
@@ -180,20 +178,17 @@ def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
             raise Garbage(f"X sent a line of more than {LONGEST_LINE >> 20} MB.")
 
 
-def connect(
-    credential: Credential, *, base_url: str, timeout: timedelta, silence: timedelta
-) -> Opened:
+def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta) -> Opened:
     """Open the stream of the credential's app; raises XError and nothing else.
 
-    `base_url` and `timeout` are those of `client.look_up`; `silence`: the longest wait for a line
-    or a keep-alive, which X sends every 20 s.
+    `base_url` is that of `client.look_up`; `silence`: the longest wait for the reply, a line, or a
+    keep-alive, which X sends every 20 s. `timeout`, as all questions have it, ends nothing here.
     """
-    line = Line(credential, base_url=base_url, timeout=timeout)
-    wire = StreamWire(sign_with(credential), base_url=base_url, silence=silence)
-    line.session.mount(CANONICAL + "/", wire)
+    wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
+    line = Line(keys, wire)
     attempt = Attempt(lambda: ask_to_connect(line))
     try:
-        line.ask(STREAM[credential.api], attempt.send, attempt.read, ())
+        line.ask(STREAM[keys.api], attempt.send, attempt.read, ())
     except XError as error:
         line.close()
         failure = of_its_kind(error, attempt.rejected)
@@ -203,13 +198,12 @@ def connect(
     raise failure
 
 
-def ask_to_connect(line: Line) -> requests.Response:
+def ask_to_connect(line: Line) -> Reply:
     # Packed lines would wait in the packer until there are more.
     return line.session.get(
         PATH,
         params={"tweet.fields": ",".join(POST_FIELDS)},
         headers={"Accept-Encoding": "identity"},
-        stream=True,
     )
 
 
@@ -217,11 +211,13 @@ def of_its_kind(error: XError, rejected: bytes | None) -> XError:
     """The same error, told apart by what X said of the connection; without a reply, Unreachable."""
     if rejected is None:
         if isinstance(error, Unavailable):
-            return Unreachable(error.reason, window=error.window)
+            return Unreachable(error.reason, window=error.window, sent=error.sent)
         return error
     issue = read_problem(rejected).get("connection_issue")
     if issue == "RuleConfigurationIssue":
         return NoRules(error.reason, window=error.window)
     if issue == "TooManyConnections" and isinstance(error, RateLimited):
-        return TooManyConnections(error.reason, resets_at=None, window=error.window)
+        return TooManyConnections(
+            error.reason, resets_at=None, retry_after=error.retry_after, window=error.window
+        )
     return error

@@ -6,52 +6,71 @@ Over the same lines and with the same errors as `client`; for bearer tokens alon
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 import requests
 from tweepy.streaming import StreamingClient, StreamRule
 
 from trackers.xapi.endpoints import CHANGE_STREAM_RULES, STREAM_RULES
-from trackers.xapi.line import PLACEHOLDER, Line, line_for
-from trackers.xapi.models import Credential
-from trackers.xapi.parse_stream import (
+from trackers.xapi.errors import BadRequest, Garbage
+from trackers.xapi.keys import Keys
+from trackers.xapi.parse.stream import (
     Added,
     Deleted,
-    Rules,
+    RulesTold,
     read_added,
     read_deleted,
     read_rules,
 )
+from trackers.xapi.wire.line import PLACEHOLDER, Line, line_for
+from trackers.xapi.wire.transport import RejectedReply, Reply
 
 # X's own bound of a rule is 1,024 characters, so that this many fit in any request.
 MOST_AT_ONCE = 100
 
 
-def rules_of(credential: Credential, *, base_url: str, timeout: timedelta) -> Rules:
+def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesTold:
     """All rules of the credential's app, whoever made them; raises XError and nothing else."""
-    line = line_for(credential, base_url, timeout)
+    line = line_for(keys, base_url, timeout)
     client = tweepy_over(line)
-    return line.ask(STREAM_RULES[credential.api], client.get_rules, read_rules, ())
+    return line.ask(STREAM_RULES[keys.api], client.get_rules, read_rules, ())
 
 
-def add_rules(
-    credential: Credential, tagged: Mapping[str, str], *, base_url: str, timeout: timedelta
-) -> Added:
-    """Add rules, given as tags by value, `MOST_AT_ONCE` at the most; as `rules_of`."""
-    line = line_for(credential, base_url, timeout)
+def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Added:
+    """Add rules, given as tags by value, `MOST_AT_ONCE` at the most; as `rules_of`.
+
+    BadRequest when X refuses all of them and names none; what it says of single ones is an answer.
+    """
+    line = line_for(keys, base_url, timeout)
     client = tweepy_over(line)
     rules = [StreamRule(value=value, tag=tag) for value, tag in tagged.items()]
-    endpoint = CHANGE_STREAM_RULES[credential.api]
-    return line.ask(endpoint, lambda: client.add_rules(rules), read_added, ())
+    refused = b""
+
+    def send() -> Reply:
+        nonlocal refused
+        try:
+            return client.add_rules(rules)
+        except RejectedReply as refusal:
+            refused = refusal.reply.body
+            raise
+
+    try:
+        return line.ask(CHANGE_STREAM_RULES[keys.api], send, read_added, ())
+    except BadRequest as error:
+        window, failure = error.window, error
+    with suppress(Garbage):
+        told = read_added(refused, (), window=window)
+        if told.refused or told.known:
+            return told
+    raise failure
 
 
-def delete_rules(
-    credential: Credential, ids: Sequence[int], *, base_url: str, timeout: timedelta
-) -> Deleted:
+def delete_rules(keys: Keys, ids: Sequence[int], *, base_url: str, timeout: timedelta) -> Deleted:
     """Delete rules by their ids; as `add_rules`."""
-    line = line_for(credential, base_url, timeout)
+    line = line_for(keys, base_url, timeout)
     client = tweepy_over(line)
-    endpoint = CHANGE_STREAM_RULES[credential.api]
+    endpoint = CHANGE_STREAM_RULES[keys.api]
     return line.ask(endpoint, lambda: client.delete_rules(list(ids)), read_deleted, ())
 
 

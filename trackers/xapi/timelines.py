@@ -12,19 +12,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from requests import Response
-
 from trackers.xapi.answers import Account, Missing, WindowSeen
-from trackers.xapi.client import TWEET_FIELDS, USER_FIELDS
-from trackers.xapi.endpoints import ACCOUNT_POSTS, LIST_POSTS, MENTIONS, SEARCH, USERNAMES
+from trackers.xapi.endpoints import (
+    ACCOUNT_POSTS,
+    LIST_POSTS,
+    MENTIONS,
+    POST_FIELDS,
+    SEARCH,
+    USER_FIELDS,
+    USERNAMES,
+)
 from trackers.xapi.errors import BadRequest, StaleSinceId
-from trackers.xapi.headers import date_of
-from trackers.xapi.line import Line, line_for
-from trackers.xapi.models import Credential
+from trackers.xapi.keys import V2, Keys
 from trackers.xapi.page import Ask, Kind, Page
-from trackers.xapi.parse_timeline import read_listing, read_named, stale_since_id
-from trackers.xapi.renew import tokens_of
-from trackers.xapi.transport import Rejected
+from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.wire.headers import date_of
+from trackers.xapi.wire.line import Line, Send, line_for
+from trackers.xapi.wire.transport import RejectedReply, Reply
 
 # The endpoint of each kind, as `turns.take` wants it.
 ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
@@ -33,7 +37,6 @@ ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
     "search": SEARCH,
     "list": LIST_POSTS,
 }
-POST_FIELDS = [*TWEET_FIELDS, "referenced_tweets"]
 # A Date that far from our own clock is rather a fault than a clock.
 MOST_SKEW = timedelta(hours=1)
 
@@ -47,56 +50,49 @@ class Named:
     window: WindowSeen | None
 
 
-def read_page(credential: Credential, ask: Ask, *, base_url: str, timeout: timedelta) -> Page:
+def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Page:
     """One page, in one request; raises XError and nothing else.
 
     `base_url` and `timeout` are those of `client.look_up`. A `since_id` that search finds too old
     is StaleSinceId.
     """
-    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
-        line = line_for(asking, base_url, timeout)
-        exchange = Exchange(lambda: SEND[ask.kind](line, ask))
-        endpoint = ENDPOINTS[ask.kind][Credential.Api.V2]
-        try:
-            return line.ask(endpoint, exchange.send, exchange.read_page, ())
-        except BadRequest as error:
-            is_stale, suggested = stale_since_id(exchange.rejected)
-            if not is_stale:
-                raise
-            stale = StaleSinceId(error.reason, suggested=suggested, window=error.window)
-        raise stale
+    line = line_for(keys, base_url, timeout)
+    exchange = Exchange(lambda: SEND[ask.kind](line, ask))
+    try:
+        return line.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
+    except BadRequest as error:
+        is_stale, suggested = stale_since_id(exchange.rejected)
+        if not is_stale:
+            raise
+        stale = StaleSinceId(error.reason, suggested=suggested, window=error.window)
+    raise stale
 
 
-def look_up_username(
-    credential: Credential, username: str, *, base_url: str, timeout: timedelta
-) -> Named:
+def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timedelta) -> Named:
     """Whose name this is, without the @; as `read_page`."""
 
     def read(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Named:
         return Named(*read_named(body, username), window)
 
-    with tokens_of(credential, base_url=base_url, timeout=timeout) as asking:
-        line = line_for(asking, base_url, timeout)
-        return line.ask(
-            USERNAMES[Credential.Api.V2], lambda: ask_username(line, username), read, ()
-        )
+    line = line_for(keys, base_url, timeout)
+    return line.ask(USERNAMES[V2], lambda: ask_username(line, username), read, ())
 
 
 @dataclass(slots=True)
 class Exchange:
     """One request and its reply, with the clocks beside it."""
 
-    ask: Callable[[], Response]
+    ask: Send
     began: float = 0.0
     took: timedelta = timedelta(0)
     date: datetime | None = None
     rejected: bytes = field(default=b"", repr=False)
 
-    def send(self) -> Response:
+    def send(self) -> Reply:
         began = time.monotonic()
         try:
             response = self.ask()
-        except Rejected as refusal:
+        except RejectedReply as refusal:
             self.rejected = refusal.reply.body
             raise
         self.took = timedelta(seconds=time.monotonic() - began)
@@ -130,30 +126,30 @@ def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedel
     return (now - took / 2) - (date + timedelta(milliseconds=500))
 
 
-def ask_account(line: Line, ask: Ask) -> Response:
+def ask_account(line: Line, ask: Ask) -> Reply:
     return line.tweepy.get_users_tweets(ask.of, **options(ask))
 
 
-def ask_mentions(line: Line, ask: Ask) -> Response:
+def ask_mentions(line: Line, ask: Ask) -> Reply:
     return line.tweepy.get_users_mentions(ask.of, **options(ask))
 
 
-def ask_search(line: Line, ask: Ask) -> Response:
+def ask_search(line: Line, ask: Ask) -> Reply:
     given = options(ask)
     if "pagination_token" in given:
         given["next_token"] = given.pop("pagination_token")
     return line.tweepy.search_recent_tweets(ask.of, **given)
 
 
-def ask_list(line: Line, ask: Ask) -> Response:
+def ask_list(line: Line, ask: Ask) -> Reply:
     return line.tweepy.get_list_tweets(ask.of, **options(ask))
 
 
-def ask_username(line: Line, username: str) -> Response:
+def ask_username(line: Line, username: str) -> Reply:
     return line.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
 
 
-SEND: Mapping[Kind, Callable[[Line, Ask], Response]] = {
+SEND: Mapping[Kind, Callable[[Line, Ask], Reply]] = {
     "account": ask_account,
     "mentions": ask_mentions,
     "search": ask_search,

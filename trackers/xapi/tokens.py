@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
 from trackers.xapi.errors import Garbage, Refused, SignInAgain, XError
-from trackers.xapi.refusals import error_in, read_problem, shorten
+from trackers.xapi.parse.problems import read_problem, shorten
 from trackers.xapi.secrets import KEY, Secrets
-from trackers.xapi.signing import sign_as_client
-from trackers.xapi.transport import CANONICAL, Rejected, Reply, Wire, session_over
+from trackers.xapi.wire.refusals import error_in
+from trackers.xapi.wire.session import Session
+from trackers.xapi.wire.signing import sign_as_client
+from trackers.xapi.wire.transport import CANONICAL, RejectedReply, Reply, Wire
 
 TOKEN_URL = CANONICAL + "/2/oauth2/token"
 # X calls a spent refresh token an invalid request, RFC 6749 an invalid grant.
@@ -39,20 +41,23 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
     After any other error the refresh token may be good still, or be spent already.
     """
-    sign = sign_as_client(secrets)
-    session = session_over(Wire(sign, base_url=base_url, timeout=timeout))
+    session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
-        reply = cast(Reply, session.post(TOKEN_URL, data=form_of(secrets)))
-        return read_tokens(reply.body)
-    except Rejected as rejected:
+        return read_tokens(session.post(TOKEN_URL, data=form_of(secrets)).body)
+    except RejectedReply as rejected:
         error = refusal_in(rejected.reply)
     except XError as failure:
         error = failure
     finally:
         session.close()
-    basic = sign("POST", TOKEN_URL).removeprefix("Basic ")
-    error.hide(secret for secret in (*secrets.values(), basic) if secret)
+    hide_in(error, secrets)
     raise error.with_traceback(None) from None
+
+
+def hide_in(error: XError, secrets: Mapping[str, str]) -> None:
+    """On its own, since the frames that an error leaves behind may be shown with their locals."""
+    basic = sign_as_client(secrets)("POST", TOKEN_URL).removeprefix("Basic ")
+    error.hide(secret for secret in (*secrets.values(), basic) if secret)
 
 
 def form_of(secrets: Mapping[str, str]) -> dict[str, str]:

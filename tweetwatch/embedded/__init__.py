@@ -8,6 +8,11 @@ Imports no Django: settings call `database_url`.
 
 from __future__ import annotations
 
+import warnings
+
 from tweetwatch.embedded.users import EmbeddedPostgresError, database_url
+
+# The package asks for that directory when it is loaded; without it the temporary one does as well.
+warnings.filterwarnings("ignore", message="XDG_RUNTIME_DIR is not set")
 
 __all__ = ["EmbeddedPostgresError", "database_url"]

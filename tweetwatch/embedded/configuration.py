@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-# Measured for many small updates of few hot tables; synchronous_commit stays on.
+from tweetwatch.embedded.resources import memory, shared_buffers
+
+# Measured for many small updates of few hot tables; synchronous_commit stays on. After a checkpoint
+# each page goes whole into the WAL once, hence few checkpoints (docs/postgresql.md).
 SETTINGS = """\
 # Written on every start of the embedded server; changes made here are lost.
 max_connections = 200
-shared_buffers = 512MB
+shared_buffers = {shared_buffers}MB
 max_wal_size = 4GB
-checkpoint_timeout = 10min
+checkpoint_timeout = 30min
 autovacuum_naptime = 10s
 autovacuum_vacuum_cost_limit = 2000
 random_page_cost = 1.1
@@ -24,22 +27,20 @@ INCLUDE = "include_if_exists = 'tweetwatch.conf'"
 
 
 def write_settings(data: Path) -> None:
-    """Bring both files up to date; nothing is written when they are."""
-    _write(data / "tweetwatch.conf", SETTINGS, data=data)
+    """Bring both files up to date; nothing is written when they are. Call as the data's owner."""
+    settings = SETTINGS.format(shared_buffers=shared_buffers(memory()))
+    _write(data / "tweetwatch.conf", settings)
     main = data / "postgresql.conf"
     text = main.read_text()
     if INCLUDE not in text.splitlines():
-        _write(main, f"{text.rstrip()}\n\n{INCLUDE}\n", data=data)
+        _write(main, f"{text.rstrip()}\n\n{INCLUDE}\n")
 
 
-def _write(path: Path, text: str, *, data: Path) -> None:
+def _write(path: Path, text: str) -> None:
     if path.exists() and path.read_text() == text:
         return
     fresh = path.with_suffix(".new")
-    fresh.write_text(text)
-    fresh.chmod(0o600)
-    # As root the server runs as another user, the owner of its data directory.
-    if os.geteuid() == 0:
-        owner = data.stat()
-        os.chown(fresh, owner.st_uid, owner.st_gid)
+    fresh.unlink(missing_ok=True)
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
     fresh.replace(path)

@@ -6,6 +6,7 @@ start ─> every 0.3 s: all users gone? ─ yes ─> stop the server, exit
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
@@ -16,13 +17,18 @@ from types import FrameType
 import psutil  # type: ignore[import-untyped]
 
 from tweetwatch.embedded import server
+from tweetwatch.embedded.account import act_as
 from tweetwatch.embedded.locks import is_open_on, open_lock, try_exclusive
+from tweetwatch.embedded.logs import is_too_large, rotate
 from tweetwatch.embedded.place import Place, last_lines
 from tweetwatch.embedded.postmaster import is_alive, live_postmaster, socket_directory
+from tweetwatch.embedded.resources import full_disk
+from tweetwatch.embedded.versions import OtherVersionError
 
 logger = logging.getLogger(__name__)
 
 TICK = 0.3
+LOGS_EVERY = 3.0
 LONGEST_PAUSE = 5.0
 
 
@@ -35,8 +41,10 @@ def keep(place: Place) -> None:
     keeper_fd = open_lock(place.keeper_lock)
     if not _take(keeper_fd) or os.fork() != 0:
         return
-    os.ftruncate(keeper_fd, 0)
-    os.pwrite(keeper_fd, f"{os.getpid()}\n".encode(), 0)
+    # Only for `status`, and a full disk may have no room for it.
+    with contextlib.suppress(OSError):
+        os.ftruncate(keeper_fd, 0)
+        os.pwrite(keeper_fd, f"{os.getpid()}\n".encode(), 0)
     try:
         _Keeper(place, keeper_fd).run()
     except Exception:
@@ -64,6 +72,7 @@ class _Keeper:
         self.told_to_stop = False
         self.pause = 0.1
         self.next_try = 0.0
+        self.next_look_at_logs = 0.0
 
     def run(self) -> None:
         signal.signal(signal.SIGTERM, self.tell_to_stop)
@@ -71,6 +80,7 @@ class _Keeper:
         while not self.is_over():
             if self.postmaster is None or not is_alive(self.postmaster):
                 self.start()
+            self.keep_logs_small()
             time.sleep(TICK if self.postmaster else 0.05)
         self.end()
 
@@ -97,6 +107,11 @@ class _Keeper:
             logger.warning("postmaster %s died, starting another", died.pid)
         try:
             self.postmaster = server.start(self.place)
+        except OtherVersionError as error:
+            # Another try would change nothing; who asks next is told the same.
+            logger.error("%s", error)
+            self.told_to_stop = True
+            return
         except (OSError, RuntimeError, AssertionError, subprocess.SubprocessError) as error:
             self.report(error)
         if self.postmaster is not None:
@@ -109,10 +124,24 @@ class _Keeper:
 
     def report(self, error: Exception) -> None:
         logger.error("start failed: %s: %s", type(error).__name__, error)
+        if full := full_disk(self.place.directory):
+            logger.error("%s", full)
         # Not the whole log: failed statements in it carry data.
         for line in last_lines(self.place.server_log, lines=30):
             if any(f" {level}: " in line for level in ("FATAL", "PANIC", "HINT")):
                 logger.error("server: %s", line)
+
+    def keep_logs_small(self) -> None:
+        if time.monotonic() < self.next_look_at_logs:
+            return
+        self.next_look_at_logs = time.monotonic() + LOGS_EVERY
+        # A full disk has no room for the copy; the log does not grow there either.
+        with contextlib.suppress(OSError, RuntimeError):
+            if is_too_large(self.place.keeper_log):
+                rotate(self.place.keeper_log)
+            if is_too_large(self.place.server_log):
+                account = server.owner_of(self.place.data)
+                act_as(account, lambda: rotate(self.place.server_log))
 
     def end(self) -> None:
         """Stop; free keeper.lock before users.lock, as who waits for the second needs the first."""
@@ -121,8 +150,7 @@ class _Keeper:
         if self.postmaster is not None:
             socket_dir = socket_directory(self.place.data)
             server.stop(self.postmaster)
-            if socket_dir is not None and socket_dir != self.place.data:
-                server.remove_socket_dir(socket_dir)
+            server.remove_socket_dir(socket_dir, data=self.place.data)
             logger.info("stopped: postmaster %s, keeper %s", self.postmaster.pid, os.getpid())
         os.close(self.keeper_fd)
         os.close(self.users_fd)

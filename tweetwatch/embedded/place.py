@@ -6,7 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from tweetwatch.embedded.account import read_own
+
 DATABASE = "tweetwatch"
+# The application's role; the superuser only makes it and what belongs to it.
+ROLE = "tweetwatch"
 SUPERUSER = "postgres"
 
 
@@ -43,9 +47,6 @@ class Place:
 def last_lines(path: Path, *, lines: int) -> list[str]:
     """The last lines of a log; none when it can't be read."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 16384))
-            text = file.read().decode(errors="replace")
+        return read_own(path, last=16384).splitlines()[-lines:]
     except OSError:
         return []
-    return text.splitlines()[-lines:]

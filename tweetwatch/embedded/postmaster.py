@@ -6,11 +6,14 @@ PostgreSQL and psutil both call a zombie or a reused pid "running"; here neither
 from __future__ import annotations
 
 import contextlib
+import errno
 import signal
 import time
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
+
+from tweetwatch.embedded.account import read_own
 
 SOCKET_LOCK = ".s.PGSQL.5432.lock"
 ENDED = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
@@ -25,10 +28,19 @@ def live_postmaster(data: Path) -> psutil.Process | None:
 def socket_directory(data: Path) -> Path | None:
     """Where the server listens, from line 5 of `postmaster.pid`; None while it isn't written."""
     try:
-        lines = (data / "postmaster.pid").read_text().splitlines()
+        lines = read_own(data / "postmaster.pid").splitlines()
     except OSError:
         return None
     return Path(lines[4]) if len(lines) > 4 and lines[4] else None
+
+
+def is_recovering(data: Path) -> bool:
+    """Whether a server lives that has begun and lets nobody in yet: line 8 of `postmaster.pid`."""
+    try:
+        lines = read_own(data / "postmaster.pid").splitlines()
+    except OSError:
+        return False
+    return len(lines) > 7 and lines[7].strip() == "starting" and live_postmaster(data) is not None
 
 
 def is_alive(process: psutil.Process) -> bool:
@@ -49,7 +61,7 @@ def wait_until_ended(processes: list[psutil.Process], *, seconds: float) -> bool
 
 
 def remove_stale_files(data: Path, *, socket_dir: Path) -> None:
-    """Remove the two pid files that name no running server of `data`. Hold the package's lock."""
+    """Remove the pid files that name no running server of `data`."""
     for path in (data / "postmaster.pid", data / SOCKET_LOCK, socket_dir / SOCKET_LOCK):
         pid = _named_pid(path)
         if pid is not None and _postgres_of(pid, data) is None:
@@ -77,9 +89,14 @@ def end_orphans(data: Path) -> None:
 def _named_pid(path: Path) -> int | None:
     """The pid on the first line; 0 (nobody) for a file cut short, None without a file."""
     try:
-        first = path.read_text().partition("\n")[0]
+        first = read_own(path).partition("\n")[0]
     except FileNotFoundError:
         return None
+    except OSError as error:
+        # A link, or a socket: no server makes these.
+        if error.errno in {errno.ELOOP, errno.ENXIO}:
+            return 0
+        raise
     # A single-user server writes its pid negated.
     return abs(int(first)) if first.strip().lstrip("-").isdigit() else 0
 
@@ -91,6 +108,9 @@ def _postgres_of(pid: int, data: Path, *, sure: bool = False) -> psutil.Process 
     try:
         process = psutil.Process(pid)
         if process.name() != "postgres" or not is_alive(process):
+            return None
+        # The file may say what it likes; a process of another account is never signalled.
+        if process.uids().real != data.stat().st_uid:
             return None
         ours = _works_in(process, data, sure=sure)
     except psutil.NoSuchProcess:

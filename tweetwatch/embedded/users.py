@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
-from psycopg import sql
 
 from tweetwatch.embedded.locks import is_free, is_open_on, open_lock, try_shared
-from tweetwatch.embedded.place import DATABASE, SUPERUSER, Place, last_lines
-from tweetwatch.embedded.postmaster import socket_directory
+from tweetwatch.embedded.place import DATABASE, ROLE, Place, last_lines
+from tweetwatch.embedded.postmaster import is_recovering, socket_directory
+from tweetwatch.embedded.resources import full_disk
+from tweetwatch.embedded.role import Connect, is_prepared, prepare
+from tweetwatch.embedded.versions import OtherVersionError, refuse_another_version
 
+logger = logging.getLogger(__name__)
+
+# Seconds of a recovery until it is told, and between two words after that.
+SILENT_FOR = 5.0
+WORD_EVERY = 15.0
 # What the keeper and the server get of our environment: no secrets, and no PG* that would
 # move the port or the data.
 KEPT_VARIABLES = (
@@ -35,8 +44,9 @@ def database_url(directory: Path, *, within: float = 60.0) -> str:
     """Make sure the PostgreSQL under `directory` runs; return the URL of its database.
 
     This process (and those it forks) counts as a user until it ends. The URL names the unix
-    socket: `postgres://postgres:@/tweetwatch?host=/socket/dir`. It was tried with a connection.
-    Raises EmbeddedPostgresError, at the latest after `within` seconds.
+    socket: `postgres://tweetwatch:@/tweetwatch?host=/socket/dir`. It was tried with a connection.
+    Raises EmbeddedPostgresError, at the latest after `within` seconds beside those in which the
+    server recovers from a crash.
     """
     place = Place.at(directory)
     deadline = time.monotonic() + within
@@ -46,6 +56,8 @@ def database_url(directory: Path, *, within: float = 60.0) -> str:
         place.directory.mkdir(parents=True, exist_ok=True)
         _count_as_user(place, deadline=deadline)
         return _wait_for_server(place, deadline=deadline)
+    except OtherVersionError as error:
+        raise EmbeddedPostgresError(str(error)) from None
     except TimeoutError as error:
         raise _failure(place, f"did not answer within {within:g} s") from error
     except OSError as error:
@@ -67,19 +79,50 @@ def _count_as_user(place: Place, *, deadline: float) -> None:
 
 
 def _wait_for_server(place: Place, *, deadline: float) -> str:
-    """Every round looks for the keeper again: the one seen before may have been ending."""
-    while time.monotonic() < deadline:
+    """Every round looks for the keeper again: the one seen before may have been ending.
+
+    A server that recovers from a crash is waited for as long as that takes, with a word now and
+    then: the deadline stands still meanwhile.
+    """
+    waited = Recovery(place)
+    while time.monotonic() < deadline + waited.seconds:
         if is_free(place.keeper_lock):
             _spawn_keeper(place)
         url = _working_url(place)
         if url is not None:
             return url
         time.sleep(0.03)
+        waited.look()
     raise TimeoutError
+
+
+class Recovery:
+    """How long a server was seen to recover."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.seconds = 0.0
+        self._looked_at = time.monotonic()
+        self._next_word = SILENT_FOR
+
+    def look(self) -> None:
+        before, self._looked_at = self._looked_at, time.monotonic()
+        if not is_recovering(self.place.data):
+            return
+        self.seconds += self._looked_at - before
+        if self.seconds >= self._next_word:
+            self._next_word += WORD_EVERY
+            logger.warning(
+                "The PostgreSQL in %s is recovering from a crash; nobody can connect until it is "
+                "done (%.0f s so far).",
+                self.place.directory,
+                self.seconds,
+            )
 
 
 def _spawn_keeper(place: Place) -> None:
     """Start a keeper and wait until it detached itself (or found another one there)."""
+    refuse_another_version(place)
     command = [
         sys.executable,
         "-P",
@@ -116,36 +159,51 @@ def _keeper_environment() -> dict[str, str]:
 
 
 def _working_url(place: Place) -> str | None:
-    """The URL once a connection works and the database is there, else None."""
-    socket_dir = socket_directory(place.data)
+    """The URL once the application's role reaches the database and owns its tables, else None."""
+    socket_dir = _own_socket_directory(place)
     if socket_dir is None:
         return None
+
+    def connect(user: str, database: str) -> psycopg.Connection[Any]:
+        return _connect(socket_dir, user, database)
+
     try:
-        with _connect(socket_dir, SUPERUSER) as connection:
-            _create_database(connection)
-        with _connect(socket_dir, DATABASE) as connection:
-            connection.execute("SELECT 1")
+        if not _is_ready(connect):
+            prepare(connect)
+            return None
     except psycopg.Error:
         return None
-    return f"postgres://{SUPERUSER}:@/{DATABASE}?host={quote(str(socket_dir))}"
+    return f"postgres://{ROLE}:@/{DATABASE}?host={quote(str(socket_dir))}"
 
 
-def _connect(socket_dir: Path, database: str) -> psycopg.Connection[tuple[object, ...]]:
+def _is_ready(connect: Connect) -> bool:
+    try:
+        with connect(ROLE, DATABASE) as connection:
+            return is_prepared(connection)
+    except psycopg.OperationalError:
+        return False
+
+
+def _own_socket_directory(place: Place) -> Path | None:
+    """The one that the server names, if it is of the same account: a file of its tells it."""
+    socket_dir = socket_directory(place.data)
+    try:
+        if socket_dir and socket_dir.lstat().st_uid == place.data.stat().st_uid:
+            return socket_dir
+    except FileNotFoundError:
+        pass
+    return None
+
+
+def _connect(socket_dir: Path, user: str, database: str) -> psycopg.Connection[Any]:
     return psycopg.connect(
         host=str(socket_dir),
         port=5432,
-        user=SUPERUSER,
+        user=user,
         dbname=database,
         connect_timeout=5,
         autocommit=True,
     )
-
-
-def _create_database(connection: psycopg.Connection[tuple[object, ...]]) -> None:
-    """Two users may both find it missing: the slower gets an error and comes back."""
-    found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
-    if found.fetchone() is None:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
 
 
 def _failure(place: Place, what: str) -> EmbeddedPostgresError:
@@ -153,5 +211,6 @@ def _failure(place: Place, what: str) -> EmbeddedPostgresError:
         f"The embedded PostgreSQL under {place.directory} {what}: read {place.keeper_log} and "
         f"{place.server_log}, or set DATABASE_URL to a PostgreSQL 15 or newer.",
         *last_lines(place.keeper_log, lines=10),
+        *filter(None, [full_disk(place.directory)]),
     ]
     return EmbeddedPostgresError("\n".join(lines))

@@ -24,7 +24,7 @@ def main(which, settings_over, *arguments):
     settings.Q_CLUSTER.update(json.loads(settings_over))
     django.setup()
     if which == "ours":
-        from trackers.jobs.cluster import Cluster
+        from trackers.jobs.processes.cluster import Cluster
 
         # Ten times as often as people get it, so that tests wait less.
         Cluster.look_every, Cluster.stop_margin = 0.5, 2.0

@@ -22,7 +22,7 @@ STOCK_BROKER = {"broker_class": None, "orm": "default"}
 ROLES = ("sentinel", "idle", "processing", "monitor", "pusher")
 
 
-def poll(condition, *, seconds=30.0):
+def poll(condition, *, seconds=90.0):
     """The first true value of `condition`, else the last false one."""
     deadline = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < deadline:
@@ -113,7 +113,7 @@ class Running:
                 len(self.find("idle")) == workers and self.find("pusher") and self.find("monitor")
             )
 
-        assert poll(up, seconds=20), self.said()
+        assert poll(up, seconds=90), self.said()
         return self
 
     def said(self):
@@ -140,7 +140,7 @@ class Running:
     def noted(self):
         return self.notes.read_text().splitlines() if self.notes.exists() else []
 
-    def does(self, function="note", *args, seconds=30.0, **kwargs):
+    def does(self, function="note", *args, seconds=90.0, **kwargs):
         """Whether a task given now is done in time."""
         word = self.enqueue(function, *args, **kwargs)
         return poll(lambda: word in self.noted(), seconds=seconds)

@@ -14,7 +14,7 @@ import pytest
 from django_q.queues import Queue
 
 from tests.jobs.cluster.running import poll, stat
-from trackers.jobs.channel import (
+from trackers.jobs.processes.channel import (
     GROWTH,
     STOP,
     Channel,
@@ -96,6 +96,8 @@ def test_a_channel_lives_on_when_writers_are_killed_in_the_middle(start):
     got = []
     for me in range(8):
         writer = start(write_all, channel, me, 10_000_000)
+        while me not in got:
+            got.append(channel.get()[0])
         until = time.monotonic() + random.uniform(0.01, 0.1)
         while time.monotonic() < until:
             got.append(channel.get()[0])

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.jobs.cluster.running import poll, stat
-from trackers.jobs.flag import Flag
+from trackers.jobs.processes.flag import Flag
 
 fork = multiprocessing.get_context("fork")
 

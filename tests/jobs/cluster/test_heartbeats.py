@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from tests.jobs.cluster.running import poll
-from trackers.jobs.heartbeats import forget_the_silent
 from trackers.jobs.models import Worker
+from trackers.jobs.processes.heartbeats import forget_the_silent
 
 
 def test_every_process_has_a_row_that_is_renewed(cluster):
@@ -59,7 +59,7 @@ def test_what_a_killed_worker_did_last_stays_with_main(run):
 
     os.kill(victim, signal.SIGKILL)
 
-    assert poll(lambda: ("worker", victim) not in cluster.rows(), seconds=20)
+    assert poll(lambda: ("worker", victim) not in cluster.rows(), seconds=90)
     assert ("main", done_at) in cluster.rows("kind, done_at")
 
 

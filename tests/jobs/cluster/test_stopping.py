@@ -31,7 +31,7 @@ def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
     # A race that is lost nearly always: some clusters do end.
     for _ in range(8):
         cluster = run(which="stock", **STOCK_BROKER)
-        assert cluster.does(seconds=20)
+        assert cluster.does(seconds=90)
 
         to_the_group(cluster, signal.SIGTERM)
 
@@ -76,7 +76,7 @@ def test_a_stop_lets_a_running_task_end_whatever_signals_follow(run):
 
 def test_a_signal_while_the_cluster_starts_ends_it_cleanly(run):
     cluster = run()
-    assert poll(lambda: cluster.find("sentinel"), seconds=20)
+    assert poll(lambda: cluster.find("sentinel"), seconds=90)
 
     to_every_process(cluster, signal.SIGTERM)
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.jobs.cluster.running import poll
-from trackers.jobs.timer import Timer
+from trackers.jobs.processes.timer import Timer
 
 fork = multiprocessing.get_context("fork")
 

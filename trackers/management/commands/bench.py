@@ -11,6 +11,7 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -46,6 +47,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--ten-million", action="store_true", help="`scale` up to 10 million tweets"
         )
+        parser.add_argument(
+            "--pictures", type=Path, help="folder that `timelines` draws its curves into"
+        )
         parser.add_argument("--json", action="store_true", help="print one object")
         parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
 
@@ -68,7 +72,8 @@ class Command(BaseCommand):
         chosen = list(registry.chosen(wanted))
         machine = registry.describe()
         self.announce(chosen, machine, size.scale)
-        results = self.run_all(chosen, registry.workshop(size, self.say))
+        shop = registry.workshop(size, self.say, pictures=options["pictures"])
+        results = self.run_all(chosen, shop)
         if options["json"]:
             told = {
                 "at": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -8,19 +8,22 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping
 from getpass import getpass
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from trackers.credentials.check import CheckResult, check
+from trackers.credentials.describe import describe, table
+from trackers.credentials.models import Credential
+from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
 from trackers.jobs import holds
+from trackers.money.projects import App
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.xapi.check import Verdict, check
-from trackers.xapi.describe import describe, table
-from trackers.xapi.models import Credential
-from trackers.xapi.projects import App
-from trackers.xapi.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
+from trackers.xapi.wire import way
+from trackers.xapi.wire.transport import CANONICAL
 
 USAGE = 2
 
@@ -83,6 +86,7 @@ class Command(BaseCommand):
         names = [options["name"]] if options["name"] else [one.name for one in everyone()]
         if not names:
             raise CommandError("There is no credential to check.")
+        self.say_way()
         verdicts = []
         for name in names:
             verdict = check_one(name)
@@ -96,6 +100,13 @@ class Command(BaseCommand):
         if not any(verdict.ok for verdict in verdicts):
             raise CommandError("X answered with none of them.")
 
+    def say_way(self) -> None:
+        """How X is asked, where that is not the usual way."""
+        address = settings.X_API_BASE_URL or CANONICAL
+        taken = str(way.current().taken_to(urlsplit(address).hostname or ""))
+        if settings.X_API_BASE_URL or taken:
+            self.say(f"X is asked at {', '.join(filter(None, (address, taken)))}.")
+
     def do_disable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         credential.disable(options["reason"], now=timezone.now())
@@ -104,6 +115,7 @@ class Command(BaseCommand):
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
+        credential.forget_rejections()
         credential.enable()
         self.say(f"{credential} is enabled.")
         self.show([describe(credential)], options)
@@ -135,12 +147,12 @@ def find(name: str) -> Credential:
         raise CommandError(f"There is no credential called {name}.") from None
 
 
-def check_one(name: str) -> Verdict:
+def check_one(name: str) -> CheckResult:
     credential = find(name)
     try:
         credential.refresh_from_db(fields=["secrets", "refused"])
     except SecretUnreadableError as error:
-        return Verdict(name, "failed", str(error), None)
+        return CheckResult(name, "failed", str(error), None)
     return check(credential, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 

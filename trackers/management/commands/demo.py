@@ -4,16 +4,15 @@ demo ─┬─ embedded PostgreSQL (a fresh one)
       ├─ fakex     (the X that is asked)
       ├─ qcluster  (the workers)
       ├─ stream    (the posts that appear meanwhile)
+      ├─ deliver   (events to their subscribers)
       └─ gunicorn  (the pages)
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import sys
@@ -22,15 +21,14 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from trackers.management import demo_folder
 from trackers.management.children import Child, end
-from tweetwatch.embedded.place import Place
-from tweetwatch.embedded.postmaster import live_postmaster
 
 MARK = "TWEETWATCH_DEMO"
 RESTARTS_MOST = 5
@@ -53,6 +51,8 @@ BANNER = """
 
 
 class Command(BaseCommand):
+    # The checks look into the database, which here is to be made first.
+    requires_system_checks = ()
     help = "Run it all with a fake X: database, workers and pages; Ctrl-C ends everything."
     requires_migrations_checks = False
 
@@ -68,7 +68,8 @@ class Command(BaseCommand):
             "--directory",
             type=Path,
             default=settings.BASE_DIR / "var" / "demo",
-            help="where its database and logs go; emptied first",
+            help="where its database and logs go: a new folder, or an earlier demo's, which is "
+            "emptied first",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -76,20 +77,19 @@ class Command(BaseCommand):
         if os.environ.get(MARK) != str(directory):
             begin_again(directory, workers=options["workers"])
         signal.signal(signal.SIGTERM, interrupt)
-        directory.parent.mkdir(parents=True, exist_ok=True)
         children: list[Child] = []
-        with directory.with_suffix(".lock").open("w") as lock:
-            take(lock, directory)
-            try:
-                self.run(directory, children, options)
-            except KeyboardInterrupt:
-                self.stdout.write("\nEnding …")
-            finally:
-                self.end(children)
+        claimed = demo_folder.claim(directory)
+        try:
+            self.run(directory, children, options)
+        except KeyboardInterrupt:
+            self.stdout.write("\nEnding …")
+        finally:
+            self.end(children)
+            os.close(claimed)
 
     def run(self, directory: Path, children: list[Child], options: dict[str, Any]) -> None:
         port = free_port(options["port"])
-        logs = make_fresh(directory)
+        logs = demo_folder.empty(directory)
         address = f"http://127.0.0.1:{port}/"
 
         self.stdout.write("Starting a PostgreSQL of its own …")
@@ -104,6 +104,8 @@ class Command(BaseCommand):
         children.append(workers)
         listen = [*manage, "stream"]
         children.append(Child("the stream", listen, log=logs / "stream.log", env=env))
+        send = [*manage, "deliver"]
+        children.append(Child("deliveries", send, log=logs / "deliver.log", env=env))
         children.append(Child("pages", gunicorn(port), log=logs / "pages.log", env=env))
         count = self.wait_for_first_looks(children)
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
@@ -185,7 +187,7 @@ def begin_again(directory: Path, *, workers: int) -> NoReturn:
     env = {
         **os.environ,
         MARK: str(directory),
-        "EMBEDDED_POSTGRES_DIR": str(directory / "postgres"),
+        "EMBEDDED_POSTGRES_DIR": str(directory / demo_folder.POSTGRES),
         # Empty: the demo never touches a database that somebody uses.
         "DATABASE_URL": "",
         "DATABASE_POOL": "false",
@@ -215,32 +217,6 @@ def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def take(lock: IO[str], directory: Path) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise CommandError(
-            f"Another demo is running in {directory}; end it, or give another --directory."
-        ) from None
-
-
-def make_fresh(directory: Path) -> Path:
-    """Empty the demo's directory; where its logs go."""
-    data = Place.at(directory / "postgres").data
-    deadline = time.monotonic() + 20
-    # The last run's server takes a moment to end when the run was killed.
-    while live_postmaster(data) is not None:
-        if time.monotonic() > deadline:
-            raise CommandError(f"A PostgreSQL still runs in {directory}; end it first.")
-        time.sleep(0.1)
-    if directory.exists() and not (directory / "log").is_dir() and any(directory.iterdir()):
-        raise CommandError(f"{directory} has something else in it, and the demo would empty it.")
-    shutil.rmtree(directory, ignore_errors=True)
-    logs = directory / "log"
-    logs.mkdir(parents=True)
-    return logs
-
-
 def free_port(port: int) -> int:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -264,10 +240,10 @@ def prepare(fake: str) -> str:
     """A credential for the fake, an admin, and the fake's tweets tracked; the admin's password."""
     from django.contrib.auth.models import User
 
-    from trackers import tasks
-    from trackers.ingest.models import Source
-    from trackers.xapi.models import Credential
-    from trackers.xapi.projects import App
+    from trackers.credentials.models import Credential
+    from trackers.ingest.files.track_lines import track_lines
+    from trackers.ingest.sources.models import Source
+    from trackers.money.projects import App
 
     Credential.objects.create(
         name="demo",
@@ -279,7 +255,7 @@ def prepare(fake: str) -> str:
     User.objects.create_superuser("admin", "", password)
     with urllib.request.urlopen(f"{fake}/_fake/ids", timeout=30) as answer:  # noqa: S310
         ids = json.load(answer)["ids"]
-    tasks.track_lines(ids, came_from="the demo")
+    track_lines(ids, came_from="the demo")
     Source.objects.create(kind=Source.Kind.STREAM, of=f"#{LIVE_TAG}", owner="demo")
     let_posts_appear(fake)
     return password

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from trackers.ingest.lines import id_of
+from trackers.ingest.files.lines import id_of
 from trackers.tweets.export import export_samples, export_tweets
 
 EXPORTS = {"samples": export_samples, "tweets": export_tweets}

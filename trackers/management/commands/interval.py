@@ -9,9 +9,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
-from trackers import tasks
 from trackers.schedule.durations import parse, spell
 from trackers.schedule.models import Interval
+from trackers.schedule.replan import replan
 from trackers.schedule.validate import JITTER, Row, faults
 
 USAGE = 2
@@ -26,7 +26,9 @@ class Command(BaseCommand):
         put = actions.add_parser("set", help="replace the whole list, in one transaction")
         put.add_argument("rows", nargs="+", metavar="AGE=EVERY", help="as in 18m=60s 1d=1h")
         put.add_argument("--jitter", type=float, help="for every row; else kept, or 0.05")
-        put.add_argument("--replan", action="store_true", help="re-plan what is scheduled as well")
+        put.add_argument(
+            "--replan", action="store_true", help="have the workers re-plan what is scheduled"
+        )
         for action in actions.choices.values():
             action.add_argument("--json", action="store_true", help="print one object a line")
 
@@ -52,8 +54,11 @@ class Command(BaseCommand):
             replace(rows)
         self.do_list(options)
         if options["replan"]:
-            done = tasks.replan()
-            self.say(f"Re-planned: {done.moved} next checks moved, {done.woken} brought back.")
+            replan()
+            self.say(
+                "The workers re-plan what is scheduled; the intervals’ page in the admin tells how "
+                "far they are. Without a cluster it waits until one runs."
+            )
         else:
             self.say(
                 "In force with each tweet's next look-up; --replan moves what is scheduled as well."

@@ -13,13 +13,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from trackers import tasks
-from trackers.ingest.models import LEAST_EVERY, MOST_EVERY, Source, SourcePoll
-from trackers.ingest.naming import named
-from trackers.ingest.sources import claim
-from trackers.ingest.standing import Standing, standings
+from trackers.ingest.sources import life
+from trackers.ingest.sources.life import claim
+from trackers.ingest.sources.models import LEAST_EVERY, MOST_EVERY, Source, SourcePoll
+from trackers.ingest.sources.naming import named
+from trackers.ingest.sources.standing import Standing, standings
 from trackers.jobs import queue
 from trackers.management import status
 from trackers.schedule.durations import parse, spell
+from tweetwatch.clock_times import clock_time
 
 USAGE = 2
 ACTIONS = ("add", "pause", "resume", "remove")
@@ -71,9 +73,9 @@ class Command(BaseCommand):
     def act(self, action: str, sources: Sequence[Source]) -> None:
         ids = [source.pk for source in sources]
         act = {
-            "pause": tasks.pause_sources,
-            "resume": tasks.resume_sources,
-            "remove": tasks.remove_sources,
+            "pause": life.pause,
+            "resume": life.resume,
+            "remove": life.remove,
         }[action]
         self.say(f"{action}: {act(ids)} of {len(ids)}.")
 
@@ -88,7 +90,7 @@ class Command(BaseCommand):
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
-        tasks.poll_sources_now([source.pk])
+        life.poll_now([source.pk])
         before = source.polled_at
         while source.polled_at == before:
             batch = claim(source.pk)
@@ -136,7 +138,7 @@ def add(words: Sequence[str], options: dict[str, Any]) -> Source:
         raise CommandError(str(error), returncode=USAGE) from None
     if same := Source.objects.filter(kind=source.kind, of=source.of).first():
         raise CommandError(f"It is a source already: {same.pk}, {same}.")
-    tasks.add_source(source)
+    life.add(source)
     return source
 
 
@@ -190,5 +192,5 @@ def sentence(standing: Standing) -> str:
     if standing.gaps_open or standing.gaps_lost:
         words.append(f"{standing.gaps_open:,} gaps to fill, {standing.gaps_lost:,} lost")
     if standing.next_poll_at:
-        words.append(f"next at {standing.next_poll_at:%H:%M:%S} UTC")
+        words.append(f"next at {clock_time(standing.next_poll_at, now=timezone.now())}")
     return ", ".join(words) + (f". {standing.reason}" if standing.reason else "")

@@ -9,7 +9,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django_q.conf import Conf
 
-from trackers.jobs.cluster import Cluster
+from trackers.jobs.processes.cluster import Cluster
+from trackers.tasks import take_figures
 
 
 class Command(BaseCommand):
@@ -31,6 +32,7 @@ class Command(BaseCommand):
                 sys.executable, sys.orig_argv, {**os.environ, "Q_CLUSTER_NAME": name}
             )
         cluster = Cluster()
+        cluster.record = take_figures
         cluster.stop_requested = options["run_once"]
         try:
             pid = cluster.start()

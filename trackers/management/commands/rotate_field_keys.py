@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from trackers.xapi.rotation import encrypt_anew
-from trackers.xapi.secrets import SecretUnreadableError
+from trackers.credentials.rotation import encrypt_anew
+from trackers.credentials.secrets import SecretUnreadableError
 
 
 class Command(BaseCommand):
@@ -26,4 +26,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"rotated": count}))
         else:
-            self.stdout.write(f"{count} credentials are encrypted with the first of FIELD_KEYS.")
+            self.stdout.write(
+                f"The secrets of {count} credentials and subscribers are encrypted with the first "
+                "of FIELD_KEYS."
+            )

@@ -8,12 +8,12 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from trackers.ingest.stream import Listening
-from trackers.ingest.stream_connection import Settings
-from trackers.ingest.stream_rules import Asking
-from trackers.ingest.stream_store import Margins
+from trackers.ingest.stream import lease as stream_lease
+from trackers.ingest.stream.lease import Holder
+from trackers.ingest.stream.listening import Listening
+from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 
 
 class Command(BaseCommand):
@@ -22,10 +22,35 @@ class Command(BaseCommand):
         "does; others stand by and take over. Ctrl-C ends it, once what was read is stored."
     )
 
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--new-mark",
+            action="store_true",
+            help="This database is a copy of another installation's: take a new mark for the tags "
+            "of its rules, so that it leaves the other's alone, and end.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["new_mark"]:
+            self.take_new_mark()
+        else:
+            self.listen()
+
+    def take_new_mark(self) -> None:
+        taken = stream_lease.take_new_mark()
+        if isinstance(taken, Holder):
+            raise CommandError(f"A process listens for this database: {taken}. End it first.")
+        self.tell(f"the mark of our rules is {taken} now; those with other marks are left alone")
+
+    def listen(self) -> None:
         listening = Listening(
             Settings(
-                Asking(settings.X_API_BASE_URL, settings.REQUEST_TIMEOUT, settings.STREAM_SILENCE),
+                RuleAsking(
+                    settings.X_API_BASE_URL,
+                    settings.REQUEST_TIMEOUT,
+                    settings.STREAM_SILENCE,
+                    settings.STREAM_RULES_EVERY,
+                ),
                 Margins(settings.STREAM_LATE_BY, settings.STREAM_ACTS_AFTER),
             ),
             tell=self.tell,

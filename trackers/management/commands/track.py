@@ -11,10 +11,11 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from trackers import tasks
-from trackers.ingest.files import lines_of
+from trackers.ingest.files.lines import READERS, read
+from trackers.ingest.files.opening import lines_of
+from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
-from trackers.ingest.lines import READERS, read
+from trackers.ingest.track import track_stream
 
 TOLD_ONE_BY_ONE = 1000
 # Where nobody sees a bar, in a log.
@@ -50,7 +51,7 @@ class Command(BaseCommand):
                 raise CommandError(
                     f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
                 )
-        self.total, self.rejected = tasks.Tracked(), 0
+        self.total, self.rejected = TrackedLines(), 0
         began = time.monotonic()
         try:
             self.track(read(given, format="ids"), "the command line")
@@ -82,7 +83,7 @@ class Command(BaseCommand):
                 progress.end()
 
     def track(self, stream: Iterable[Found | Rejected], came_from: str) -> None:
-        for chunk in tasks.track_found(stream, came_from=came_from):
+        for chunk in track_stream(stream, came_from=came_from):
             self.total.read += chunk.read
             self.total.tracked += chunk.tracked
             self.total.already += chunk.already

@@ -1,0 +1,53 @@
+"""Tokens of the API in the admin: told once, and only as powerful as who makes them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.admin.conftest import act
+from trackers.tokens.models import ApiToken
+from trackers.tokens.secret import digest_of
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/trackers/apitoken/"
+
+
+def test_a_token_is_told_once_and_works_until_it_is_revoked(staff, client):
+    user = User.objects.create_user("program")
+
+    page = staff.post(f"{LIST}add/", {"user": user.pk, "name": "nightly"})
+    [secret] = re.findall(r"<code>([\w-]{43})</code>", page.content.decode())
+    assert "no-store" in page["Cache-Control"]
+    assert secret not in str(page.cookies)
+    token = ApiToken.objects.get()
+    assert (token.user, token.digest) == (user, digest_of(secret))
+
+    def status():
+        return client.get(
+            "/api/v1/users", headers={"Authorization": f"Bearer {secret}"}
+        ).status_code
+
+    assert status() == 200
+    for shown in (LIST, f"{LIST}{token.pk}/change/", f"{LIST}{token.pk}/history/", "/admin/"):
+        assert secret not in staff.get(shown).content.decode()
+
+    act(staff, LIST, "revoke", token.pk)
+    assert status() == 401
+
+
+def test_who_is_no_superuser_makes_and_sees_tokens_of_their_own_alone(client, db):
+    root = User.objects.create_superuser("root")
+    ApiToken.objects.create(user=root, name="of root", digest="0" * 64)
+    bob = User.objects.create_user("bob", is_staff=True)
+    bob.user_permissions.set(Permission.objects.filter(content_type__model="apitoken"))
+    client.force_login(bob)
+
+    refused = client.post(f"{LIST}add/", {"user": root.pk, "name": "x"})
+    assert refused.context["adminform"].form.errors.keys() == {"user"}
+    assert "of root" not in client.get(LIST).content.decode()
+
+    client.post(f"{LIST}add/", {"user": bob.pk, "name": "x"})
+    assert list(ApiToken.objects.filter(name="x").values_list("user", flat=True)) == [bob.pk]

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import pytest
+
+from trackers.milestones.models import Milestone
+
+pytestmark = pytest.mark.django_db
+MILESTONES = "/admin/trackers/milestone/"
+
+
+def test_a_milestone_is_added_once_and_removed(staff):
+    staff.post(f"{MILESTONES}add/", {"metric": "quotes", "at": "5000"})
+    again = staff.post(f"{MILESTONES}add/", {"metric": "quotes", "at": "5000"})
+
+    added = Milestone.objects.get(metric="quotes")
+    assert (added.at, added.low, added.nth) == (5000, 4500, 4)
+    assert "already exists" in again.content.decode()
+    assert "5,000" in staff.get(MILESTONES).content.decode()
+
+    staff.post(f"{MILESTONES}{added.pk}/delete/", {"post": "yes"})
+    assert not Milestone.objects.filter(metric="quotes").exists()
+
+
+def test_the_first_ones_are_there():
+    assert Milestone.objects.filter(metric="likes").count() == 4

@@ -1,0 +1,32 @@
+"""The knobs of a queue that only its owner can set a bound to."""
+
+from __future__ import annotations
+
+import pytest
+
+from trackers.jobs.models import Namespace
+
+KNOBS = {
+    "buffer_ttl": "0s", "lease": "60s", "retry_first": "5s", "retry_most": "10m",
+    "arrivals_per_second": "1000",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "most", "sentence"),
+    [
+        ("tweet:update", 1000, "A batch of tweet:update has 1 to 1,000 keys."),
+        ("source:poll", 1, "A batch of source:poll has 1 key."),
+        ("import:part", 1, "A batch of import:part has 1 key."),
+    ],
+)
+def test_a_batch_is_no_larger_than_the_queues_task_can_take(staff, name, most, sentence):
+    change = f"/admin/trackers/namespace/{name.replace(':', '_3A')}/change/"
+
+    refused = staff.post(change, {**KNOBS, "batch_size": str(most + 1)})
+    before = Namespace.objects.get(pk=name).batch_size
+    staff.post(change, {**KNOBS, "batch_size": str(most)})
+
+    assert sentence in refused.content.decode()
+    assert before <= most
+    assert Namespace.objects.get(pk=name).batch_size == most

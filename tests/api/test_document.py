@@ -1,0 +1,64 @@
+"""docs/api.md: each of its examples is asked for, and answered as it says there."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import Permission
+
+from tests.conftest import PROJECT
+from tests.timelines.feeds.world import bring, source, tweet
+from trackers.api.urls import api
+from trackers.timelines import feeds
+from trackers.timelines.watchers import own
+from trackers.tweets.models import Author, Tweet, TweetText
+
+pytestmark = pytest.mark.django_db
+DOCUMENT = (PROJECT / "docs" / "api.md").read_text()
+EXAMPLE = re.compile(r"```http\n(\w+) /api/v1/(\S+)\n(.*?)\n?(\d{3})\n(.*?)```", re.DOTALL)
+# What no two runs have in common.
+VARIES = {"clock", "followed_at", "next", "source"}
+
+
+def told(answer):
+    if isinstance(answer, list):
+        return [told(one) for one in answer]
+    if isinstance(answer, dict):
+        varies = VARIES | ({"id"} if "kind" in answer else set())
+        return {key: "…" if key in varies and one else told(one) for key, one in answer.items()}
+    return answer
+
+
+def test_each_example_is_answered_as_the_document_says(program):
+    came_from, id = source(), tweet(1) + 2
+    bring(came_from, tweet(1), id, author=42)
+    Author.objects.filter(pk=42).update(username="nasa", name="NASA")
+    Tweet.objects.filter(pk=id).update(
+        likes=7, retweets=3, created_at="2026-11-02T00:00Z", measured_until=None,
+        replies=None, quotes=None, bookmarks=None, impressions=None,
+    )  # fmt: skip
+    TweetText.objects.filter(tweet=id).update(text="Liftoff")
+    feeds.follow(own(program.user).pk, source_id=came_from)
+    program.user.user_permissions.add(Permission.objects.get(codename="use_timeline_store"))
+
+    for method, address, body, status, expected in EXAMPLE.findall(DOCUMENT):
+        path = address.format(watcher="me", source=came_from, account=42, name="news", id=11)
+        given = json.loads(body) if body.strip() else None
+        answer = program.ask(method, path, given)
+        assert program.status == int(status), (method, path, answer)
+        wanted = json.loads(expected) if expected.strip() else None
+        assert told(answer) == told(wanted), (method, path)
+
+
+def test_each_call_of_the_api_has_an_example():
+    examples = {(method, path.split("?")[0]) for method, path, *_ in EXAMPLE.findall(DOCUMENT)}
+    calls = {
+        (method.upper(), path.removeprefix("/api/v1/"))
+        for path, methods in api.get_openapi_schema()["paths"].items()
+        for method in methods
+    }
+
+    assert len(calls) > 20
+    assert examples == calls

@@ -1,0 +1,158 @@
+"""Timelines: the store beside bare rows, homes by each strategy, and beside these their rivals.
+
+Each part is a program of its own on one database, and tells its times as one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tests.benchmarks.database import Database
+from tests.benchmarks.results import Bar, Result, Spread
+from tests.benchmarks.rounds import row
+from tests.benchmarks.timelines.drawing import drawn
+from tests.benchmarks.timelines.world import FOLLOWERS, WATCHERS
+from tests.benchmarks.workshop import Workshop
+
+SETTINGS = (("DJANGO_SETTINGS_MODULE", "tests.benchmarks.timelines.settings"),)
+TWEETS, FULL_HOME = 1_000_000, 800
+RAMPS = (
+    ("reads", "A page of 50", "sources followed"),
+    ("delivers", "Delivery of one tweet", "followers"),
+)
+BUILT = ("cache", "sized", "timed")
+
+
+@dataclass
+class Found:
+    spreads: list[Spread] = field(default_factory=list)
+    bars: list[Bar] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def spread(self, name: str, values: Sequence[float], unit: str = "ms") -> Spread:
+        self.spreads.append(Spread(name, tuple(values), unit))
+        return self.spreads[-1]
+
+    def ratio(self, name: str, these: Sequence[float], those: Sequence[float]) -> float:
+        """Round by round; the median."""
+        ratios = [this / max(that, 1e-9) for this, that in zip(these, those, strict=True)]
+        return self.spread(name, ratios, "").median
+
+    def bar(self, name: str, measured: float, most: float, unit: str = "") -> None:
+        self.bars.append(Bar(name, measured, most, "at most", unit))
+
+
+def run(shop: Workshop) -> Result:
+    found = Found()
+    with shop.databases.fresh() as fresh:
+        shop.say("timelines: one entry to 1,000 timelines, and eight writers at once")
+        appends(shop, replace(fresh, extra=SETTINGS), found)
+    with shop.databases.fresh() as fresh:
+        database = replace(fresh, extra=SETTINGS)
+        filled(shop, database)
+        shop.say("timelines: deliveries to a thousand watchers")
+        deliveries(shop, database, found)
+        shop.say("timelines: pages by each strategy")
+        pages(shop, database, found)
+        shop.say("timelines: what people would take instead, beside ours")
+        contest(shop, database, found)
+        shop.say("timelines: pages by sources followed, deliveries by followers")
+        ramps(shop, database, found)
+    return Result(
+        "timelines", [row(one) for one in found.spreads], found.bars, found.spreads, found.notes
+    )
+
+
+def told(database: Database, part: str, **given: Any) -> Any:
+    program = f"from tests.benchmarks.timelines import {part}; {part}.main(**{given!r})"
+    return json.loads(shell(database, program).splitlines()[-1])
+
+
+def shell(database: Database, program: str) -> str:
+    return database.manage("shell", "--verbosity=0", "-c", program)
+
+
+def times(shop: Workshop, full: int, *, least: int = 2) -> int:
+    """So many rounds: all of them from a fifth of the full length on."""
+    return least if shop.size.is_smoke else max(least, round(full * min(1.0, 5 * shop.size.scale)))
+
+
+def appends(shop: Workshop, database: Database, found: Found) -> None:
+    each = shop.size.many(FULL_HOME)
+    got = told(
+        database, "appending", each=each, rounds=times(shop, 60), turns=times(shop, 60, least=5)
+    )
+    found.spread("one entry to 1,000 timelines", got["took"]["append"])
+    found.spread("bare INSERT of the 1,000 rows", got["took"]["bare"])
+    name = "append ÷ bare INSERT, 1,000 timelines"
+    found.bar(name, found.ratio(name, got["took"]["append"], got["took"]["bare"]), 3)
+    found.spread("an entry, heap", [got["heap"]], "bytes")
+    found.spread("an entry, its indexes", [got["index"]], "bytes")
+    for what, wrong in (("lost", got["lost"]), ("faults", len(got["faults"]))):
+        found.bars.append(Bar(f"8 writers: {what}", wrong, 0, "exactly", book=True))
+    found.notes += got["faults"]
+
+
+def filled(shop: Workshop, database: Database) -> None:
+    tweets, full = shop.size.many(TWEETS), max(40, shop.size.many(FULL_HOME))
+    watchers, followers = (20, 50) if shop.size.is_smoke else (WATCHERS, FOLLOWERS)
+    shop.say(f"timelines: loading {tweets:,} tweets of 5,000 sources, {watchers:,} watchers")
+    database.manage("migrate", "--run-syncdb", "--verbosity=0")
+    given = {"tweets": tweets, "watchers": watchers, "followers": followers, "full": full}
+    shell(database, f"from tests.benchmarks.timelines import world; world.fill_all(**{given!r})")
+    shop.databases.settle()
+
+
+def deliveries(shop: Workshop, database: Database, found: Found) -> None:
+    took = told(database, "delivering", rounds=times(shop, 15))
+    for name, values in took.items():
+        found.spread(f"{name}, 20 tweets", values)
+    for key in BUILT:
+        name = f"{key}: one by one ÷ in one go"
+        ratio = found.ratio(name, took[f"{key}: one by one"], took[f"{key}: in one go"])
+        found.bars.append(Bar(name, ratio, 5))
+
+
+def pages(shop: Workshop, database: Database, found: Found) -> None:
+    readers = times(shop, 40)
+    got = told(database, "paging", readers=readers, rounds=3, requests=times(shop, 15))
+    for name, values in got["sql"].items():
+        most = 10 if "followed" in name else 2
+        found.bar(f"SQL of {name}", found.spread(f"SQL of {name}", values).median, most, "ms")
+    slowest = max(found.spread(f"Home by {key}", got["http"][key]).median for key in got["http"])
+    found.bar("Home as a browser gets it", slowest, 60, "ms")
+
+
+def contest(shop: Workshop, database: Database, found: Found) -> None:
+    # Not the first, who follows so many by now.
+    readers = [2] if shop.size.is_smoke else [2, 3, 4, 5]
+    got = told(database, "contest", readers=readers, rounds=times(shop, 15))
+    found.notes += got["left_out"]
+    for what, most in (("reads", 2), ("delivers one", 3), ("delivers 20", 3)):
+        took = got[what]
+        for name, values in took.items():
+            found.spread(f"{name} {what}", values)
+        for rival in ("redis", "rows", "activity-stream"):
+            if rival in took:
+                name = f"cache {what} ÷ {rival}"
+                ratio = found.ratio(name, took["cache"], took[rival])
+                if rival == "redis":
+                    found.bar(name, ratio, most)
+
+
+def ramps(shop: Workshop, database: Database, found: Found) -> None:
+    steps = 3 if shop.size.is_smoke else 11
+    got = told(database, "ramps", steps=steps, rounds=times(shop, 30))
+    numbers = got["numbers"]
+    for what, title, across in RAMPS:
+        curves = got[what]
+        for key, values in curves.items():
+            for number, value in zip(numbers, values, strict=True):
+                found.spread(f"{key} {what}, {across}: {number:,}", [value])
+        if shop.pictures:
+            shop.pictures.mkdir(parents=True, exist_ok=True)
+            picture = drawn(title, across=across, numbers=numbers, curves=curves)
+            (shop.pictures / f"timelines-{what}.svg").write_text(picture)

@@ -1,0 +1,73 @@
+"""A page of 50 by every strategy, in what its statements take; and Home as a browser gets it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from tests.benchmarks.timelines.turns import Times, in_turns, sql_clock
+from tests.benchmarks.timelines.world import lay_out
+from tests.timelines.feeds.large import follow_many
+from trackers.timelines import feeds
+from trackers.timelines.feeds import FeedStrategy
+from trackers.timelines.homes import FeedSettings
+from tweetwatch.database import cursor
+
+MANY = 2_000
+# Where a home ends for whoever scrolls far.
+DEEP = "SELECT id FROM trackers_tweet ORDER BY id OFFSET %(half)s LIMIT 1"
+COUNT = "SELECT count(*) FROM trackers_tweet"
+
+
+def main(*, readers: int, rounds: int, requests: int) -> None:
+    watchers = list(range(1, readers + 1))
+    lay_out(watchers)
+    with cursor() as db:
+        tweets = db.execute(COUNT).fetchone()[0]
+        middle = db.execute(DEEP, {"half": tweets // 2}).fetchone()[0]
+    known = feeds.strategies()
+    took: Times = {}
+    for what, given in (("page one", {}), ("in the middle", {"before": middle})):
+        for key, times in pages(known, watchers, rounds=rounds, **given).items():
+            took[f"{key}: {what}"] = times
+    follow_many(watchers[0], MANY)
+    only = {"read": known["read"]}
+    many = pages(only, watchers[:1], rounds=max(rounds, 10))["read"]
+    took[f"read: page one of {MANY:,} followed"] = many
+    print(json.dumps({"sql": took, "http": over_http(watchers[-1], requests)}))
+
+
+def pages(
+    known: Mapping[str, FeedStrategy], watchers: Sequence[int], *, rounds: int, **given: int
+) -> Times:
+    """Milliseconds of SQL, in turn."""
+    spent: Times = {key: [] for key in known}
+    with sql_clock() as clock:
+        for turn in range(rounds + 1):
+            for me in watchers:
+                for key, strategy in list(known.items())[:: -1 if turn % 2 else 1]:
+                    clock.spent = 0.0
+                    page = strategy.page(me, **given)
+                    if not page.complete:
+                        raise RuntimeError(f"The home of {me} by {key} is not laid out.")
+                    if turn:
+                        spent[key].append(1000 * clock.spent)
+    return spent
+
+
+def over_http(user_id: int, requests: int) -> Times:
+    """The whole page as the server makes it, by each strategy."""
+    browser = Client(SERVER_NAME="localhost")
+    browser.force_login(User.objects.get(pk=user_id))
+
+    def home(key: str) -> None:
+        FeedSettings.objects.update(strategy=key)
+        reply = browser.get("/home/")
+        if reply.status_code != 200 or reply.content.count(b"/tweets/") < 50:
+            raise RuntimeError(f"Home by {key} answers {reply.status_code}, or is not full.")
+
+    return in_turns({key: partial(home, key) for key in feeds.strategies()}, rounds=requests)

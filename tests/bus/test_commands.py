@@ -1,0 +1,281 @@
+"""`bus_token` and `subscriber`: for people at a terminal, and for scripts with --json."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from trackers.bus import tokens
+from trackers.bus.auth import caller_of
+from trackers.bus.fields import NewToken
+from trackers.bus.subscribers import listed as all_of_them
+from trackers.events import signing_keys
+from trackers.events.claim import claim, promote
+from trackers.events.models import BusToken, EventBatch, Subscriber, SubscriberState
+from trackers.events.settle import Delivery, settle
+from trackers.events.spread import spread_all
+from trackers.outbox.models import Topic
+from trackers.outbox.tell import Told, tell
+
+pytestmark = pytest.mark.django_db
+
+CALLBACK = "https://receiver.example/events"
+
+
+def manage(command, *given):
+    out, err = io.StringIO(), io.StringIO()
+    call_command(command, *map(str, given), stdout=out, stderr=err)
+    return out.getvalue(), err.getvalue()
+
+
+def told(command, *given):
+    return [json.loads(line) for line in manage(command, *given, "--json")[0].splitlines()]
+
+
+def add(name="shop", *more, topic="orders"):
+    [shown] = told("subscriber", "add", name, "--callback", CALLBACK, "--topic", topic, *more)
+    return shown["signing_secret"]
+
+
+def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
+    [made] = told("bus_token", "add", "shop")
+
+    basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
+    caller = caller_of(rf.get("/", headers={"Authorization": f"Basic {basic}"}))
+    assert (caller.name, caller.is_root) == ("shop", False)
+    [row] = told("bus_token", "list")
+    assert row == {"name": "shop", "token": f"{made['token'][:10]}…"}
+    assert manage("bus_token", "remove", "shop")[0].startswith("shop is refused")
+    assert not BusToken.objects.exists()
+    with pytest.raises(CommandError, match="no token called shop"):
+        manage("bus_token", "remove", "shop")
+
+
+@pytest.mark.parametrize(
+    ("name", "token", "seen"),
+    [
+        ("shop", "shop--0123456789abcdef", "shop--0123…"),
+        ("shop:eu", "shop-eu--0123456789abcdef", "shop-eu--0123…"),
+        ("shop", "shop--01234", "shop--0…"),
+        ("shop", "0123456789abcdef", "0123…"),
+        ("shop", "abc", "…"),
+        ("shop", "--0123456789abcdef", "…"),
+    ],
+)
+def test_of_a_token_no_more_is_shown_than_a_quarter_of_what_is_secret(name, token, seen):
+    tokens.make(NewToken(name, token))
+
+    assert [tokens.shown(one) for one in BusToken.objects.all()] == [seen]
+
+
+def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():
+    more = ("--topic", "tweets", "--max", 7, "--timeout", 0, "--ordered", "--concurrency", 2)
+    key = add("shop", *more, "--format", "cloudevents")
+
+    assert key.startswith("whsec_")
+    assert len(signing_keys.base64.b64decode(key.removeprefix("whsec_"))) == 32
+    [row] = told("subscriber", "list")
+    assert row == {
+        "name": "shop",
+        "callback": CALLBACK,
+        "topics": ["orders", "tweets"],
+        "max_events": 7,
+        "timeout_ms": 0,
+        "ordered": True,
+        "concurrency": 2,
+        "format": "cloudevents",
+        "with_data": False,
+        "each_change": False,
+        "authors": [],
+        "sources": [],
+        "at_least": None,
+        "state": "ready",
+        "because": "",
+        "next_at": None,
+        "health": 100,
+        "added": 0,
+        "delivered": 0,
+        "dropped": 0,
+        "queued": 0,
+        "batches": 0,
+        "oldest": None,
+    }
+    assert key not in "".join(manage("subscriber", "list"))
+    assert Topic.objects.get(name="tweets").wanted
+
+
+def test_what_comes_and_in_which_form_is_chosen():
+    add("shop", "--uuid", "me", "--with-data", "--each-change", "--author", 2**60, "--author", 7,
+        "--source", 1, "--at-least", "likes=1000")  # fmt: skip
+
+    [row] = told("subscriber", "list")
+    assert {name: row[name] for name in ("with_data", "each_change")} == {
+        "with_data": True, "each_change": True
+    }  # fmt: skip
+    assert (row["authors"], row["sources"]) == ([str(2**60), "7"], ["1"])
+    assert row["at_least"] == "likes=1000"
+    assert Subscriber.objects.get().secrets["uuid"] == "me"
+    for bad in ("fame=3", "likes", "likes=-1", "likes=many"):
+        with pytest.raises(CommandError, match="is not like likes=1000"):
+            add("other", "--at-least", bad)
+    with pytest.raises(CommandError, match="without a colon"):
+        add("other", "--uuid", "a:b")
+    with pytest.raises(CommandError, match="less than or equal to"):
+        add("other", "--author", 2**70)
+
+
+def test_what_waits_is_listed_at_once_and_dropped_with_the_subscriber():
+    add()
+    tell([Told("orders", "create", url="https://shop.example/1")] * 2)
+
+    line, _ = manage("subscriber", "list")
+    assert "0 delivered, 2 queued, 0 dropped" in line
+    assert told("subscriber", "remove", "shop") == [{"removed": "shop", "dropped": 2}]
+    assert told("subscriber", "list") == []
+    # The name is free again.
+    add()
+    assert [one["added"] for one in told("subscriber", "list")] == [0]
+
+
+def test_a_paused_subscriber_and_one_that_was_disabled_are_resumed():
+    add()
+    manage("subscriber", "pause", "shop")
+    assert [one["state"] for one in told("subscriber", "list")] == ["paused"]
+    manage("subscriber", "resume", "shop")
+    SubscriberState.objects.update(
+        disabled_at="2026-11-01T00:00Z", disabled_because="410", health=0
+    )
+    assert [one["state"] for one in told("subscriber", "list")] == ["disabled"]
+
+    manage("subscriber", "resume", "shop")
+
+    [row] = told("subscriber", "list")
+    assert (row["state"], row["because"], row["health"]) == ("ready", "", 100)
+
+
+def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
+    first = add()
+
+    def keys():
+        return Subscriber.objects.get(name="shop").secrets["signing"]
+
+    second, third = (
+        told("subscriber", "rotate-secret", "shop")[0]["signing_secret"] for _ in range(2)
+    )
+    assert keys() == [third, second]
+    assert first not in keys()
+    manage("subscriber", "rotate-secret", "shop", "--end-overlap")
+    assert keys() == [third]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "says"),
+    [
+        ("Shop", ("--callback", CALLBACK, "--topic", "a"), "A name has"),
+        ("shop", ("--callback", "http://a.example/", "--topic", "a"), "https://"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a1"), "name of a topic"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a", "--max", "0"), "greater than"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a", "--timeout", "-1"), "greater than"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a", "--concurrency", "101"), "less than"),
+        ("known", ("--callback", CALLBACK, "--topic", "a"), "already exists"),
+    ],
+)
+def test_a_bad_subscriber_is_refused_and_nothing_stored(name, given, says):
+    add("known")
+
+    with pytest.raises(CommandError, match=says) as refused:
+        manage("subscriber", "add", name, *given)
+
+    assert refused.value.returncode == 2
+    assert Subscriber.objects.count() == 1
+    assert not Topic.objects.filter(name="a").exists()
+
+
+def test_who_was_removed_gives_its_name_back_while_a_batch_is_on_its_way():
+    add()
+    tell([Told("orders", "create", url="https://shop.example/1")])
+    with transaction.atomic():
+        spread_all()
+    subscriber = Subscriber.objects.get(name="shop")
+    subscriber.batches.update(state="pending", lease=1, is_current=False)
+
+    manage("subscriber", "remove", "shop")
+    add()
+
+    assert [one["queued"] for one in told("subscriber", "list")] == [0]
+    assert subscriber.batches.count() == 1
+
+
+def test_listing_many_subscribers_takes_no_more_queries_than_one():
+    add("one")
+    with CaptureQueriesContext(connection) as few:
+        assert len(all_of_them()) == 1
+    for name in ("two", "three"):
+        add(name, "--topic", "tweets")
+    with CaptureQueriesContext(connection) as many:
+        assert [one.topics for one in all_of_them()] == [["orders"], *[["orders", "tweets"]] * 2]
+
+    assert len(many) == len(few)
+
+
+def test_a_token_in_a_path_does_not_get_into_the_log(caplog):
+    logging.getLogger("django.request").warning("Not Found: %s", "/api_tokens/shop--1234")
+
+    assert "/api_tokens/…" in caplog.text
+    assert "1234" not in caplog.text
+
+
+def test_a_test_a_replay_and_a_batch_of_the_log_are_delivered_once_more():
+    add()
+    began = timezone.now() - timedelta(minutes=5)
+    tell([Told("orders", "create", url="https://shop.example/1")])
+    [one] = taken()
+    settle([Delivery(one, True, timedelta(0), status=204)], most=timedelta(minutes=1))
+
+    [attempt] = told("subscriber", "attempts", "shop")
+    assert (attempt["outcome"], attempt["status"], attempt["batch"]) == (
+        "delivered", 204, str(one.uid)
+    )  # fmt: skip
+    since = ("--since", began.isoformat())
+    assert told("subscriber", "replay", "shop", *since, "--dry-run") == [
+        {"name": "shop", "events": 1, "dry_run": True}
+    ]
+    assert taken() == []
+    manage("subscriber", "replay", "shop", *since)
+    manage("subscriber", "redeliver", "shop", str(one.uid))
+    manage("subscriber", "test", "shop")
+
+    [again] = taken()
+    assert again.events[:2] == one.events * 2
+    assert len(again.events) == 3
+
+
+def test_what_cannot_be_delivered_once_more_is_refused():
+    add()
+    for given, says in (
+        (("replay", "shop", "--since", "yesterday"), "is not a time"),
+        (("replay", "shop", "--since", "2999-01-01"), "is before"),
+        (("redeliver", "shop", str(uuid4())), "no attempt to deliver"),
+        (("test", "nobody"), "no subscriber called nobody"),
+    ):
+        with pytest.raises(CommandError, match=says):
+            manage("subscriber", *given)
+
+
+def taken():
+    """What would be sent now."""
+    with transaction.atomic():
+        spread_all()
+    Subscriber.objects.update(timeout_ms=0)
+    EventBatch.objects.filter(state="early").update(deadline=timezone.now() - timedelta(hours=1))
+    promote()
+    return claim(10, timedelta(minutes=1))

@@ -1,0 +1,157 @@
+"""Does with homes what it is told, a line of JSON each, and answers each with one.
+
+What the database being away breaks off is done again: each act may be done twice.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections import Counter
+from io import BytesIO
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
+django.setup()
+
+from django.contrib.auth.models import User  # noqa: E402
+from django.db import InterfaceError, OperationalError, connection  # noqa: E402
+from django.utils import timezone  # noqa: E402
+from django_q.models import Schedule  # noqa: E402
+
+from trackers.ingest.files import importing  # noqa: E402
+from trackers.ingest.files.upload import upload_file  # noqa: E402
+from trackers.ingest.sources.imports import Import  # noqa: E402
+from trackers.timelines import feeds  # noqa: E402
+from trackers.timelines.models import Watcher  # noqa: E402
+from trackers.timelines.settings import current, save  # noqa: E402
+
+# The cache is cut back, and what is below its floor is read from the sources.
+SIZES = {"cache_size": 200, "cache_slack": 20, "bucket_size": 20, "bucket_days": 1}
+PAGE = 100
+REPEATED_FOR = 120.0
+
+
+def begin(files, followers, accounts, look):
+    """The watchers, whom they follow, and empty homes: all that comes into them is delivered."""
+    # It would drop the homes of those who never look.
+    Schedule.objects.filter(func="trackers.tasks.drop_idle_feeds").delete()
+    settings = current()
+    for name, value in SIZES.items():
+        setattr(settings, name, value)
+    save(settings)
+    users = [User.objects.create(username=f"watcher {number}") for number in range(len(accounts))]
+    watchers = [Watcher.objects.create(user=user).pk for user in users]
+    Watcher.objects.filter(pk__in=watchers[:look]).update(read_at=timezone.now())
+    brought = {upload(number, ids): ids for number, ids in enumerate(files)}
+    follows = {
+        watcher: [-int(id) for id in mine] for watcher, mine in zip(watchers, accounts, strict=True)
+    }
+    for source, places in zip(brought, followers, strict=True):
+        for place in places:
+            follows[watchers[place]].append(source)
+    for watcher, origins in follows.items():
+        for origin in origins:
+            follow(watcher, origin)
+        for strategy in feeds.strategies().values():
+            strategy.rebuild(watcher)
+    at = time.time()
+    return {"at": at, "look": watchers[:look], "follows": follows, "brought": brought}
+
+
+def upload(number, ids):
+    text = "\n".join(map(str, ids)).encode()
+    name = f"{number}.txt"
+    return upload_file(BytesIO(text), name=name, owner="chaos", size=len(text)).pk
+
+
+def of(origin):
+    return {"source_id": origin} if origin > 0 else {"author_id": -origin}
+
+
+def follow(watcher, origin):
+    feeds.follow(watcher, **of(origin))
+
+
+def unfollow(watcher, origin):
+    feeds.unfollow(watcher, **of(origin))
+
+
+def import_(source):
+    importing.start(Import.objects.get(pk=source), column=None, referenced=False)
+
+
+def switch(strategy):
+    settings = current()
+    settings.strategy = strategy
+    save(settings)
+
+
+def walk(strategy):
+    """Every home by every strategy; of those who look, by that of the settings."""
+    look = set(Watcher.objects.exclude(read_at=None).values_list("pk", flat=True))
+    known = feeds.strategies()
+    walks = [
+        walked(known[key], watcher)
+        for watcher in Watcher.objects.order_by("pk").values_list("pk", flat=True)
+        for key in (("read", strategy) if watcher in look else known)
+    ]
+    return {"walks": walks, "repeated": repeated}
+
+
+def walked(strategy, watcher):
+    # Asked for first: the first page may lay it out.
+    state = None if strategy.key == "read" else strategy.stands(watcher).state
+    page = strategy.page(watcher, limit=PAGE)
+    down, served = list(page.ids), [page.served_by]
+    while page.older is not None:
+        above = not state or page.older >= state.floor
+        page = strategy.page(watcher, limit=PAGE, before=page.older)
+        down += page.ids
+        served += [page.served_by] if above else []
+    up, anchor = [], 0
+    while anchor is not None:
+        page = strategy.page(watcher, limit=PAGE, after=anchor)
+        up, anchor = [*page.ids, *up], page.newer
+    laid_out = state.built_at.timestamp() if state else 0
+    return {
+        "watcher": watcher,
+        "strategy": strategy.key,
+        "down": down,
+        "up": up,
+        "served": served,
+        "laid_out": laid_out,
+    }
+
+
+ACTS = {
+    "begin": begin,
+    "import": import_,
+    "follow": follow,
+    "unfollow": unfollow,
+    "switch": switch,
+    "walk": walk,
+}
+repeated = Counter()
+
+
+def do(act, given):
+    end = time.monotonic() + REPEATED_FOR
+    while True:
+        try:
+            return act(**given)
+        except (OperationalError, InterfaceError) as error:
+            if time.monotonic() > end:
+                raise
+            repeated[type(error.__cause__ or error).__name__] += 1
+            connection.close()
+            time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    for line in sys.stdin:
+        given = json.loads(line)
+        print(json.dumps(do(ACTS[given.pop("do")], given)), flush=True)

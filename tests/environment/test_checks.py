@@ -1,0 +1,52 @@
+"""`manage.py check` compares the time-outs with what is in the database."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.checks import run_checks
+from django.utils import timezone
+
+from tests.conftest import PROJECT
+from tests.factories import CredentialFactory
+from trackers.jobs.models import Namespace
+
+
+def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database):
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": fresh_database, "TASK_TIMEOUT": "600"},
+        capture_output=True,
+        text=True,
+    )
+
+    assert ran.returncode == 1
+    assert "TASK_TIMEOUT (600 s) is not shorter than the lease of tweet:update (60 s)" in ran.stderr
+
+
+@pytest.mark.django_db
+def test_a_longer_lease_allows_a_longer_task(settings):
+    settings.TASK_TIMEOUT = 600
+    assert {one.id for one in run_checks()} >= {"trackers.E001"}
+
+    Namespace.objects.update(lease="0:15:00")
+
+    assert not [one for one in run_checks() if one.id == "trackers.E001"]
+
+
+@pytest.mark.django_db
+def test_two_requests_fit_into_a_task_where_tokens_are_renewed(settings):
+    settings.TASK_TIMEOUT = 29
+    assert not [one for one in run_checks() if one.id == "trackers.E002"]
+
+    user = CredentialFactory(name="user", kind="oauth2")
+
+    [error] = [one for one in run_checks() if one.id == "trackers.E002"]
+    assert "twice REQUEST_TIMEOUT (30 s)" in error.msg
+    assert "the credential user" in error.msg
+    user.disable("by hand", now=timezone.now())
+    assert not [one for one in run_checks() if one.id == "trackers.E002"]

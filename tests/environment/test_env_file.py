@@ -1,0 +1,92 @@
+"""The .env: who may read it is told, and one that cannot be read is not taken for a missing one."""
+
+from __future__ import annotations
+
+import os
+import pwd
+from importlib import import_module
+
+import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+
+from tweetwatch import environment
+
+NOBODY = 65534
+
+
+@pytest.fixture
+def file(tmp_path, settings):
+    settings.ENV_FILE = tmp_path / ".env"
+    settings.ENV_FILE.write_text("SECRET_KEY=here\n")
+    settings.ENV_FILE.chmod(0o600)
+    return settings.ENV_FILE
+
+
+@pytest.fixture
+def somebody(file, settings):
+    """Another user than the file's owner; its name."""
+    if os.geteuid() != 0:
+        file.chmod(0)
+        yield environment.user_name()
+        return
+    # The checks import these, and nobody may not read the folders of every installation.
+    import_module(settings.ROOT_URLCONF)
+    os.seteuid(NOBODY)
+    yield pwd.getpwuid(NOBODY).pw_name
+    os.seteuid(0)
+
+
+def warnings():
+    return [one for one in run_checks() if one.id.startswith("tweetwatch.W")]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o620])
+def test_one_that_others_may_read_or_change_is_warned_of(file, mode):
+    file.chmod(mode)
+
+    [warning] = warnings()
+
+    assert warning.id == "tweetwatch.W001"
+    assert f"{file} (mode 0{mode:o})" in warning.msg
+    assert warning.hint == f"chmod 600 {file}"
+
+
+@pytest.mark.django_db
+def test_a_private_one_and_none_are_fine(file):
+    assert warnings() == []
+    file.unlink()
+    assert warnings() == []
+
+
+def test_one_that_cannot_be_read_is_called_so_with_its_path_and_the_user(
+    file, somebody, monkeypatch
+):
+    monkeypatch.delenv("SECRET_KEY")
+
+    with pytest.raises(ImproperlyConfigured) as refused:
+        environment.read(file)
+
+    assert f"{file} cannot be read by the user {somebody} (Permission denied)" in str(refused.value)
+    assert "SECRET_KEY is missing" not in str(refused.value)
+
+
+@pytest.mark.django_db
+def test_where_the_keys_are_in_the_environment_it_is_only_warned_of(file, somebody, monkeypatch):
+    monkeypatch.setenv("SECRET_KEY", "x" * 50)
+    monkeypatch.setenv("FIELD_KEYS", "a key")
+
+    environment.read(file)
+
+    [warning] = warnings()
+    assert warning.id == "tweetwatch.W002"
+    assert f"cannot be read by the user {somebody}" in warning.msg
+
+
+def test_a_folder_in_its_place_is_told_as_well(tmp_path, monkeypatch):
+    monkeypatch.delenv("FIELD_KEYS")
+    (tmp_path / ".env").mkdir()
+
+    with pytest.raises(ImproperlyConfigured, match=r"\.env cannot be read .*Is a directory"):
+        environment.read(tmp_path / ".env")

@@ -1,0 +1,73 @@
+"""Long work goes on in short transactions until its time is over, one process at a time."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.db import connection
+
+from tests.factories import TweetFactory
+from trackers.tweets.models import Tweet
+from tweetwatch.pieces import Deadline, Worked, in_pieces
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LATER, OVER = Deadline.after(3600), Deadline.after(0)
+
+
+def of(*pieces):
+    """A piece of work that says these numbers in turn, and then that nothing is left."""
+    rest = iter(pieces)
+    return lambda: next(rest, None)
+
+
+def test_all_is_done_when_there_is_time():
+    worked = in_pieces("a test", of(3, 4, 0), left=lambda: 1, deadline=LATER)
+
+    assert worked == Worked(rows=7)
+    assert worked.is_done
+
+
+def test_when_time_is_over_one_piece_is_done_and_the_rest_is_counted():
+    worked = in_pieces("a test", of(3, 4), left=lambda: 4, deadline=OVER)
+
+    assert worked == Worked(rows=3, left=4)
+    assert not worked.is_done
+
+
+def test_a_piece_that_fails_leaves_the_ones_before_it_committed():
+    def piece():
+        TweetFactory()
+        if Tweet.objects.count() == 3:
+            raise LookupError
+        return 1
+
+    with pytest.raises(LookupError):
+        in_pieces("a test", piece, left=lambda: 1, deadline=LATER)
+
+    assert Tweet.objects.count() == 2
+
+
+def test_while_one_is_at_it_another_does_nothing_and_other_work_goes_on():
+    begun, over, found = threading.Event(), threading.Event(), {}
+
+    def slow():
+        begun.set()
+        assert over.wait(30)
+
+    def work():
+        found["slow"] = in_pieces("a test", slow, left=lambda: 1, deadline=LATER)
+        connection.close()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    assert begun.wait(30)
+    same = in_pieces("a test", of(1), left=lambda: 1, deadline=LATER)
+    other = in_pieces("another test", of(1), left=lambda: 1, deadline=LATER)
+    over.set()
+    worker.join(30)
+
+    assert same == Worked(is_elsewhere=True)
+    assert other == Worked(rows=1)
+    assert found["slow"] == Worked()

@@ -1,0 +1,62 @@
+"""Subscribers, and what they are told."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from trackers.events import subscribe
+from trackers.events.books import read_books
+from trackers.events.claim import claim, promote
+from trackers.events.models import EventBatch, Subscriber
+from trackers.events.settle import Delivery, settle
+from trackers.events.spread import spread
+from trackers.outbox.models import Event
+from trackers.outbox.tell import Told, tell
+
+A_MINUTE = timedelta(minutes=1)
+NOW = timedelta(0)
+
+
+def subscriber(name="one", topics=("news",), **knobs):
+    given = {"callback": "https://there.example/in", "secrets": {"uuid": "u"}, "timeout_ms": 0}
+    made = Subscriber(name=name, **{**given, **knobs})
+    subscribe.add(made, topics)
+    return made
+
+
+def news(*numbers, topic="news", type="create"):
+    """Told in one transaction, an address each."""
+    tell([Told(topic, type, url=f"https://here.example/{number}") for number in numbers])
+
+
+def told(*numbers, **how):
+    news(*numbers, **how)
+    while spread():
+        pass
+
+
+def numbers(events):
+    """What the events are of, in the order of their ids here."""
+    urls = dict(Event.objects.filter(id__in=events).values_list("id", "url"))
+    return [int(urls[id].rsplit("/", 1)[1]) for id in events]
+
+
+def line(one):
+    """The batches of a subscriber: the state of each, and what is in it."""
+    rows = EventBatch.objects.filter(subscriber=one).order_by("place")
+    return [("current" if row.is_current else str(row.state), *numbers(row.events)) for row in rows]
+
+
+def take(slots=10, lease=A_MINUTE):
+    promote()
+    return claim(slots, lease)
+
+
+def deliver(batches, *, delivered=True, most=A_MINUTE, **answer):
+    return settle([Delivery(one, delivered, NOW, **answer) for one in batches], most=most)
+
+
+def books(name="one"):
+    [found] = [row for row in read_books() if row.name == name]
+    assert found.balance, found
+    return found.added, found.delivered, found.dropped, found.queued

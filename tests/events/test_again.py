@@ -1,0 +1,80 @@
+"""What was delivered can be delivered once more, to one subscriber alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from tests.events.conftest import books, deliver, line, numbers, subscriber, take, told
+from trackers.events import again
+from trackers.events.models import Attempt, EventBatch
+from trackers.events.spread import spread
+from trackers.outbox.models import Event, Topic
+
+pytestmark = pytest.mark.django_db
+
+LONG = {"timeout_ms": 3_600_000}
+
+
+def test_a_stretch_of_time_is_replayed_to_one_subscriber_of_what_it_subscribes_to():
+    one, other = subscriber("one"), subscriber("other", ["news", "sports"], **LONG)
+    told(1, 2)
+    told(3, topic="sports")
+    deliver([batch for batch in take() if batch.subscriber_id == one.pk])
+    began = timezone.now() - timedelta(minutes=5)
+    ends = began + timedelta(minutes=10)
+
+    assert again.count(one, began, ends) == 2
+    assert again.count(one, began, began) == 0
+    assert again.replay(one, began, ends) == 2
+    spread()
+
+    [batch] = take()
+    assert (batch.subscriber_id, numbers(batch.events)) == (one.pk, [1, 2])
+    assert books("one") == (4, 2, 0, 2)
+    assert line(other) == [("current", 1, 2, 3)]
+    assert Topic.objects.get(name="news").events == 2
+
+
+def test_one_batch_of_the_log_is_delivered_once_more_under_another_id():
+    one = subscriber(max_events=2)
+    told(1, 2, 3)
+    first, _ = take()
+    deliver([first])
+
+    assert again.redeliver(one, first.uid) == 2
+    spread()
+
+    assert line(one) == [("pending", 3), ("ready", 1, 2)]
+    assert not EventBatch.objects.filter(uid=first.uid).exists()
+
+
+def test_what_the_log_does_not_have_is_refused_and_what_is_not_kept_left_out():
+    one = subscriber()
+    told(1)
+    [batch] = take()
+    deliver([batch])
+    with pytest.raises(again.NoSuchBatchError, match="no attempt to deliver"):
+        again.redeliver(one, uuid4())
+
+    Event.objects.all().delete()
+
+    assert again.redeliver(one, batch.uid) == 0
+    assert spread() == 0
+    assert Attempt.objects.count() == 1
+
+
+@pytest.mark.parametrize("topics", [["news"], []])
+def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
+    one, other = subscriber("one", topics), subscriber("other", ["news", "tweets"])
+
+    again.test(one)
+    spread()
+
+    [batch] = take()
+    [event] = Event.objects.filter(id__in=batch.events)
+    assert (event.type, event.topic.name) == ("noop", topics[0] if topics else "tweets")
+    assert line(other) == []

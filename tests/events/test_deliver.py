@@ -1,0 +1,227 @@
+"""From what is told to those who get it, over failures of every part."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+import time
+
+import psutil
+import pytest
+
+from tests.events.delivering import (
+    attempts,
+    books,
+    delivering,
+    end_leases,
+    process,
+    publish,
+    subscriber,
+)
+from tests.events.receivers import FOREVER, Receiver, answers, hangs
+from tests.x import wait_until
+from trackers.events.models import EventBatch, SubscriberState
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_what_is_told_arrives_in_batches_and_the_books_say_so():
+    receiver = Receiver(answers("204 No Content"))
+    one = subscriber("one", receiver, uuid="demo", max_events=40)
+
+    with delivering():
+        publish(100)
+        wait_until(lambda: books(one)[1] == 100)
+
+    told = [json.loads(got.body) for got in receiver.got]
+    assert sorted(len(events) for events in told) == [20, 40, 40]
+    assert sorted(event["t"] for events in told for event in events) == [*range(1, 101)]
+    assert books(one) == (100, 100, 0, 0)
+    assert attempts(one) == ["delivered"] * 3
+
+
+def test_one_who_hangs_does_not_slow_another():
+    slow, quick = Receiver(hangs), Receiver(answers())
+    hung = [subscriber(f"slow{n}", slow, max_events=1) for n in range(5)]
+    one = subscriber("quick", quick, max_events=1)
+
+    with delivering():
+        publish(20)
+        wait_until(lambda: books(one)[1] == 20)
+        wait_until(lambda: len(slow.got) == 5 * 4)
+        began = time.monotonic()
+        publish()
+        wait_until(lambda: books(one)[1] == 21)
+        took = time.monotonic() - began
+        # They hold their slots, and nothing else.
+        assert EventBatch.objects.filter(state="pending").count() == 5 * 4
+        assert {books(each)[1] for each in hung} == {0}
+        slow.close()
+
+    assert took < FOREVER / 3
+
+
+def ids(receiver):
+    return [got.headers["webhook-id"] for got in receiver.got]
+
+
+def test_a_process_killed_between_the_post_and_its_end_costs_no_event_and_no_count():
+    pids = []
+
+    def kills_once(conn, receiver):
+        receiver.read(conn)
+        if pids:
+            os.kill(pids.pop(), signal.SIGKILL)
+            return
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    receiver = Receiver(kills_once)
+    one = subscriber("one", receiver)
+    publish(3)
+
+    with process() as killed:
+        pids.append(killed.pid)
+        assert killed.wait(60) == -signal.SIGKILL
+    assert books(one) == (3, 0, 0, 3)
+    end_leases()
+    with delivering():
+        wait_until(lambda: books(one)[1])
+
+    first, second = receiver.got
+    assert ids(receiver) == [ids(receiver)[0]] * 2
+    assert first.body == second.body
+    assert books(one) == (3, 3, 0, 0)
+    assert attempts(one) == ["lost", "delivered"]
+
+
+def test_one_that_stood_still_for_longer_than_its_lease_changes_nothing():
+    pids, answered = [], threading.Event()
+
+    def stops_once(conn, receiver):
+        receiver.read(conn)
+        if pids:
+            os.kill(pids.pop(), signal.SIGSTOP)
+            answered.wait(FOREVER)
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    receiver = Receiver(stops_once)
+    one = subscriber("one", receiver)
+    publish(3)
+
+    with process() as stopped:
+        pids.append(stopped.pid)
+        wait_until(lambda: psutil.Process(stopped.pid).status() == psutil.STATUS_STOPPED)
+        end_leases()
+        with delivering():
+            wait_until(lambda: books(one)[1])
+        answered.set()
+        os.kill(stopped.pid, signal.SIGCONT)
+        wait_until(lambda: "late" in attempts(one))
+        stopped.send_signal(signal.SIGTERM)
+        assert stopped.wait(60) == 0, stopped.stderr.read()
+
+    assert books(one) == (3, 3, 0, 0)
+    assert attempts(one) == ["lost", "delivered", "late"]
+    assert ids(receiver) == [ids(receiver)[0]] * 2
+
+
+def test_who_is_asked_to_end_settles_what_is_on_its_way_and_gives_back_the_rest(firewall):
+    answered = threading.Event()
+
+    def answers_late(conn, receiver):
+        receiver.read(conn)
+        answered.wait(FOREVER)
+        conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+
+    class Unreachable:
+        url = f"http://127.0.0.1:{firewall.port}/"
+
+    receiver = Receiver(answers_late)
+    one, other = subscriber("one", receiver), subscriber("other", Unreachable)
+    publish()
+
+    with delivering():
+        wait_until(lambda: receiver.got and EventBatch.objects.filter(state="pending").count() == 2)
+        threading.Timer(0.3, answered.set).start()
+
+    assert books(one) == (1, 1, 0, 0)
+    assert books(other) == (1, 0, 0, 1)
+    [back] = EventBatch.objects.values_list("state", "attempts", "lease")
+    assert back == ("ready", 0, None)
+    assert attempts(other) == []
+
+
+def test_what_its_lease_would_not_outlast_is_not_sent():
+    receiver = Receiver(answers())
+    one = subscriber("one", receiver)
+    publish()
+
+    with delivering(total=FOREVER, lease=FOREVER):
+        wait_until(lambda: SubscriberState.objects.get(pk=one.pk).attempted_at)
+
+    assert receiver.connections == 0
+    assert EventBatch.objects.values_list("state", "attempts").get() == ("ready", 0)
+    assert attempts(one) == []
+
+
+def test_a_database_that_goes_away_is_waited_for(caplog):
+    receiver = Receiver(answers())
+    one = subscriber("one", receiver)
+    end_all = """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND backend_type = 'client backend'
+    """
+
+    with delivering():
+        for told in range(1, 4):
+            publish()
+            wait_until(lambda told=told: books(one)[1] == told)
+            with cursor() as db:
+                db.execute(end_all)
+        wait_until(lambda: "the database is away" in caplog.text)
+
+    assert books(one) == (3, 3, 0, 0)
+
+
+def test_who_answers_410_gets_nothing_more_and_429_is_obeyed():
+    gone, busy = (
+        Receiver(answers("410 Gone")),
+        Receiver(answers("429 Too Many Requests", headers="Retry-After: 900\r\n")),
+    )
+    first, second = subscriber("first", gone), subscriber("second", busy)
+
+    with delivering():
+        publish()
+        wait_until(lambda: attempts(first) and attempts(second))
+        publish()
+        wait_until(lambda: books(first)[0] == books(second)[0] == 2)
+
+    assert (len(gone.got), len(busy.got)) == (1, 1)
+    state = SubscriberState.objects.get(pk=first.pk)
+    assert state.disabled_because == "It answered 410 Gone: it wants no more."
+    with cursor() as db:
+        [(wait,)] = db.execute(
+            "SELECT extract(epoch FROM not_before - now()) FROM trackers_subscriberstate"
+            " WHERE subscriber_id = %s",
+            [second.pk],
+        ).fetchall()
+    assert 800 < wait < 1000
+
+
+def test_secrets_that_cannot_be_decrypted_hold_up_their_own_subscriber_alone():
+    receiver = Receiver(answers())
+    spoilt, fine = subscriber("spoilt", receiver), subscriber("fine", receiver)
+    with cursor() as db:
+        db.execute("UPDATE trackers_subscriber SET secrets = 'x' WHERE id = %s", [spoilt.pk])
+
+    with delivering():
+        publish()
+        wait_until(lambda: books(fine)[1] == 1 and attempts(spoilt))
+
+    failed = EventBatch.objects.get(subscriber=spoilt)
+    assert "cannot be decrypted with any key in FIELD_KEYS" in failed.last_error
+    assert len(receiver.got) == 1

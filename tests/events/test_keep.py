@@ -1,0 +1,88 @@
+"""Events and attempts lie by days, and go when they are old, but never one that still waits."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+
+from tests.events.conftest import books, deliver, line, subscriber, take, told
+from trackers.events.drop import drop_oldest, used_bytes
+from trackers.events.keep import ATTEMPTS, EVENTS, KEPT, forget, forget_strays, make_ahead
+from trackers.events.models import Attempt, EventBatch
+from trackers.outbox.models import Event
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+NEVER = Deadline(float("inf"))
+
+
+def in_partition(of, table):
+    with connection.cursor() as db:
+        db.execute(f"SELECT count(*) FROM {of.covering(datetime.now(UTC)).name}")
+        [(count,)] = db.fetchall()
+    return count == table.objects.count() > 0
+
+
+def test_events_lie_in_the_partition_of_their_day_and_go_with_it_once_nothing_waits():
+    now = datetime.now(UTC)
+    assert make_ahead(now=now) == 8
+    assert make_ahead(now=now) == 0
+    subscriber()
+    told(1, 2)
+    batches = take()
+    late = now + KEPT + 2 * DAY
+
+    assert in_partition(EVENTS, Event)
+    deliver(batches, delivered=False)
+    assert in_partition(ATTEMPTS, Attempt)
+    forget(now=late)
+    assert (Event.objects.count(), Attempt.objects.count()) == (2, 0)
+
+    EventBatch.objects.all().delete()
+    forget(now=late)
+    assert not Event.objects.exists()
+
+
+def test_what_fell_into_the_default_partition_goes_as_well():
+    now = datetime.now(UTC)
+    subscriber()
+    told(1, 2)
+    batches = take()
+
+    forget_strays(now=now + KEPT + DAY, deadline=NEVER)
+    assert Event.objects.count() == 2
+    deliver(batches)
+    assert forget_strays(now=now + KEPT + DAY, deadline=NEVER).rows == 3
+
+    assert not Event.objects.exists()
+    assert not Attempt.objects.exists()
+
+
+def test_when_too_much_waits_the_oldest_goes_and_what_is_current_last():
+    one = subscriber(max_events=2, timeout_ms=3_600_000)
+    told(1, 2, 3, 4, 5)
+    used = used_bytes()
+
+    assert drop_oldest(most_bytes=2 * used, deadline=NEVER).events == 0
+    dropped = drop_oldest(most_bytes=used, deadline=NEVER)
+
+    assert dropped.events > 0
+    assert used_bytes() == used - dropped.bytes
+    assert books()[2] == dropped.events
+    assert line(one)[-1:] in ([("current", 5)], [])
+
+
+def test_what_is_on_its_way_is_not_dropped():
+    subscriber(max_events=1, concurrency=1)
+    told(1, 2, 3)
+    [batch] = take()
+
+    drop_oldest(most_bytes=1, deadline=NEVER)
+
+    assert list(EventBatch.objects.values_list("id", flat=True)) == [batch.id]
+    deliver([batch])
+    assert books() == (3, 1, 2, 0)

@@ -1,0 +1,92 @@
+"""What is claimed is read with its events: in their order, and by their keys alone."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from tests.events.delivering import publish, subscriber
+from tests.plans import watched
+from trackers.events.claim import claim, promote
+from trackers.events.models import EventBatch
+from trackers.events.outgoing import load
+from trackers.events.spread import spread_all
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+A_MINUTE = timedelta(minutes=1)
+FILL = """
+    INSERT INTO trackers_event (received_at, topic_id, type, t, url)
+    SELECT now() - n * interval '5 s', (SELECT id FROM trackers_topic WHERE name = 'orders'),
+           'create', n, 'https://shop.example/old'
+    FROM generate_series(1, 20000) n
+"""
+
+
+class Nowhere:
+    url = "https://nowhere.example/hook"
+
+
+def claimed():
+    spread_all()
+    promote()
+    return claim(100, A_MINUTE)
+
+
+def times(outgoing):
+    return [event["t"] for event in json.loads(outgoing.body)]
+
+
+def test_events_come_in_the_order_of_their_batch():
+    one = subscriber("one", Nowhere)
+    publish(5)
+    spread_all()
+    batch = EventBatch.objects.get(subscriber=one)
+    EventBatch.objects.update(events=batch.events[::-1])
+
+    loaded = load(claimed(), public_url="https://watch.example")
+
+    assert [times(each) for each in loaded.outgoing] == [[5, 4, 3, 2, 1]]
+
+
+def test_what_is_kept_no_longer_is_left_out_and_a_batch_without_any_is_not_sent():
+    subscriber("one", Nowhere, max_events=3)
+    publish(6)
+    spread_all()
+    with cursor() as db:
+        db.execute("DELETE FROM trackers_event WHERE t < 5")
+
+    loaded = load(claimed(), public_url="https://watch.example")
+
+    assert [times(each) for each in loaded.outgoing] == [[5, 6]]
+    [impossible] = loaded.impossible
+    assert (impossible.delivered, impossible.error) == (False, "Its events are kept no longer.")
+
+
+def test_a_batch_whose_lease_is_anothers_is_not_read():
+    subscriber("one", Nowhere)
+    publish()
+    batches = claimed()
+    EventBatch.objects.update(lease=7)
+
+    loaded = load(batches, public_url="https://watch.example")
+
+    assert loaded.outgoing == []
+
+
+def test_events_are_read_by_their_keys(monkeypatch):
+    subscriber("one", Nowhere, max_events=10, concurrency=10)
+    with cursor() as db:
+        db.execute(FILL)
+        db.execute("ANALYZE trackers_event")
+    publish(100)
+    batches = claimed()
+
+    with watched(monkeypatch) as watch:
+        loaded = load(batches, public_url="https://watch.example")
+
+    assert sum(len(times(each)) for each in loaded.outgoing) == 100
+    reached = [one for one in watch.reached if one.table.startswith("trackers_event_")]
+    assert {(one.how, one.rows) for one in reached} == {("Index Scan", 100.0)}

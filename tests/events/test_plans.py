@@ -1,0 +1,81 @@
+"""A million events may wait: what a turn of a deliverer reads does not grow with them."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.events.conftest import A_MINUTE, deliver, news, subscriber
+from tests.plans import watched
+from trackers.events.books import read_books
+from trackers.events.claim import claim, give_back, promote
+from trackers.events.drop import drop_some
+from trackers.events.settle import recover
+from trackers.events.spread import spread
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SUBSCRIBERS, BATCHES, EVENTS = 100, 100, 100
+QUIET = "trackers_eventbatch", "trackers_subscriberstate"
+
+# A million in all; as many again wait for their next try.
+FILL = f"""
+    INSERT INTO trackers_eventbatch (uid, subscriber_id, state, is_current, place, events, keys,
+                                     bytes, first_at, last_at, deadline, last_error)
+    SELECT gen_random_uuid(), s.id, CASE WHEN n <= {BATCHES} THEN 'ready' ELSE 'early' END, false,
+           n, array_fill(n::bigint, ARRAY[{EVENTS}]), array_fill(0::bigint, ARRAY[{EVENTS}]),
+           20000, now(), now(), now() + interval '1 h', ''
+    FROM trackers_subscriber s, generate_series(1, {2 * BATCHES}) n
+"""
+
+
+def run(statement):
+    with cursor() as db:
+        db.execute(statement, prepare=False)
+
+
+def timed(act):
+    began = time.monotonic()
+    return act(), 1000 * (time.monotonic() - began)
+
+
+# Never filled; filled and emptied, so that the planner sees pages and takes them for empty.
+STATISTICS = {
+    "of an empty table": ("ANALYZE trackers_eventbatch", FILL),
+    "of an emptied table": (
+        FILL, "DELETE FROM trackers_eventbatch", "ANALYZE trackers_eventbatch", FILL
+    ),
+    "fresh": (FILL, "ANALYZE trackers_eventbatch"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("statistics", STATISTICS)
+def test_a_turn_reads_a_bounded_part_of_what_waits(monkeypatch, capsys, statistics):
+    run("ALTER TABLE trackers_eventbatch SET (autovacuum_enabled = off)")
+    for number in range(SUBSCRIBERS):
+        subscriber(f"s{number}", timeout_ms=3_600_000)
+    for statement in STATISTICS[statistics]:
+        run(statement)
+    news(*range(10))
+    turn = {
+        "spread": spread,
+        "promote": promote,
+        "claim": lambda: claim(50, A_MINUTE),
+        "settle": lambda: deliver(claim(20, A_MINUTE)),
+        "recover": recover,
+        "drop": drop_some,
+        "give back": lambda: give_back(claim(20, A_MINUTE)),
+    }
+
+    for name, act in turn.items():
+        with watched(monkeypatch) as watch:
+            act()
+        seen = [one for one in watch.reached if one.table in QUIET]
+        rows = max(one.rows for one in seen)
+        _, took = timed(act)
+        with capsys.disabled():
+            print(f"\nstatistics {statistics}, {name}: {rows:,.0f} rows, again in {took:.1f} ms")
+        assert rows <= 20 * SUBSCRIBERS, [one for one in seen if one.rows == rows]
+    assert len(read_books()) == SUBSCRIBERS

@@ -1,0 +1,369 @@
+"""A delivery to real receivers, each of which misbehaves in its own way."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import threading
+import time
+import uuid
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from ipaddress import ip_network
+
+import pytest
+import uvloop
+from standardwebhooks.webhooks import Webhook
+
+from tests.authority import Authority
+from tests.events.receivers import (
+    Receiver,
+    answers,
+    drips,
+    hangs,
+    leaves,
+    resets,
+    says,
+    says_before_reading,
+)
+from trackers.events.claim import Claimed
+from trackers.events.egress import Egress
+from trackers.events.outgoing import Outgoing
+from trackers.events.post import Sender, retry_after
+from trackers.events.signing_keys import new_signing_key
+from trackers.xapi.secrets import Secrets
+
+# For those who answer, on however busy a machine; and for those who never do.
+PATIENT, HURRIED = timedelta(seconds=30), timedelta(seconds=1.5)
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+BODY = b'[{"topic":"tweets","type":"noop","url":"https://a.example/1","t":1}]'
+# The same in all workers of xdist, since it stands in names of tests.
+NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
+ELSEWHERE = Receiver(answers())
+
+
+def outgoing(callback, *, body=BODY, **secrets):
+    batch = Claimed(1, 2, uuid.uuid4(), 3, [], 1, NOW, NOW)
+    return Outgoing(batch, callback, "application/json", body, Secrets(secrets))
+
+
+def deliver(*many, egress=None, connect=PATIENT):
+    """All at once, by one sender."""
+    sender = Sender(egress or Egress(LOOPBACK, plain_http=True), connect, PATIENT)
+    return uvloop.run(gathered((sender, many)))
+
+
+async def gathered(*shares):
+    """What each sender delivers, all at once."""
+    async with AsyncExitStack() as stack:
+        for sender, _ in shares:
+            await stack.enter_async_context(sender)
+        return await asyncio.gather(
+            *(sender.deliver(one) for sender, many in shares for one in many)
+        )
+
+
+MANNERS = {
+    # Nobody waits for the rest of an answer whose status is known, beyond the deadline.
+    "200": (answers(body=b"thanks"), 200, ""),
+    "204": (says(b"HTTP/1.1 204 No Content\r\n\r\n"), 204, ""),
+    "an answer before it read": (
+        says_before_reading(b"HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n"),
+        202,
+        "",
+    ),
+    "less than its length": (says(b"HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\nno"), 200, ""),
+    "more than its length": (
+        says(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nyHTTP/1.1 500 No\r\n\r\n"),
+        200,
+        "",
+    ),
+    "a gzip that is none": (
+        answers(headers="Content-Encoding: gzip\r\n", body=b"not gzip"),
+        200,
+        "",
+    ),
+    "a body in drops": (drips(b"HTTP/1.1 200 OK\r\n\r\n", b"."), 200, ""),
+    "headers in drops": (
+        drips(b"HTTP/1.1 200 OK\r\n", b"X-More: yes\r\n"),
+        None,
+        "There was no answer within 1.5 s.",
+    ),
+    "hints without end": (
+        drips(b"", b"HTTP/1.1 103 Early Hints\r\n\r\n"),
+        None,
+        "There was no answer within 1.5 s.",
+    ),
+    "silence": (hangs, None, "There was no answer within 1.5 s."),
+    "a reset": (resets, None, "It closed the connection without an answer."),
+    "an end": (leaves, None, "It closed the connection without an answer."),
+    "half a status line": (
+        says(b"HTTP/1.1 20"),
+        None,
+        "It closed the connection without an answer.",
+    ),
+    "garbage": (says(b"\0\xff\r\n\r\nSSH-2.0-x\r\n\r\n"), None, "Its answer is not HTTP."),
+    "a length that is none": (
+        says(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
+        None,
+        "Its answer is not HTTP.",
+    ),
+    "a redirect": (
+        answers("307 Temporary Redirect", headers=f"Location: {ELSEWHERE.url}\r\n"),
+        307,
+        "It answered 307 Temporary Redirect, and redirects are not followed.",
+    ),
+    "410": (answers("410 Gone"), 410, "It answered 410 Gone."),
+    "429": (
+        answers("429 Slow down", headers="Retry-After: 7\r\n"),
+        429,
+        "It answered 429 Too Many Requests.",
+    ),
+    "a status that nobody knows": (answers("799 Hello"), 799, "It answered 799."),
+}
+
+
+NEVER_ANSWER = ("silence", "headers in drops", "hints without end")
+
+
+@pytest.fixture(scope="module")
+def delivered():
+    """What came of a delivery to each of them, all at once; and they themselves, by their names."""
+    receivers = {name: Receiver(manner) for name, (manner, *_) in MANNERS.items()}
+    egress = Egress(LOOPBACK, plain_http=True)
+    quick = [name for name in MANNERS if name not in NEVER_ANSWER]
+    ended = uvloop.run(
+        gathered(
+            (Sender(egress, PATIENT, PATIENT), [outgoing(receivers[name].url) for name in quick]),
+            (
+                Sender(egress, PATIENT, HURRIED),
+                [outgoing(receivers[name].url) for name in NEVER_ANSWER],
+            ),
+        )
+    )
+    yield dict(zip((*quick, *NEVER_ANSWER), ended, strict=True)), receivers
+    for one in receivers.values():
+        one.close()
+
+
+@pytest.mark.parametrize("name", MANNERS)
+def test_the_status_line_decides_and_what_failed_is_said_in_a_sentence(delivered, name):
+    ended, receivers = delivered
+    _, status, error = MANNERS[name]
+
+    one = ended[name]
+
+    assert (one.status, one.error) == (status, error)
+    assert one.delivered is (status is not None and status < 300)
+    assert receivers[name].connections == 1
+    assert len(one.answer) <= 1024
+
+
+def test_one_deadline_is_for_all_of_a_delivery(delivered):
+    ended, _ = delivered
+
+    for name in NEVER_ANSWER:
+        assert 0.9 * HURRIED <= ended[name].took < PATIENT
+
+
+def test_an_answer_that_does_not_end_keeps_no_delivery_waiting(delivered):
+    ended, _ = delivered
+
+    assert ended["a body in drops"].took < PATIENT / 2
+
+
+def test_a_redirect_is_not_followed(delivered):
+    assert ELSEWHERE.connections == 0
+
+
+def test_an_answer_is_kept_as_it_was_sent(delivered):
+    ended, _ = delivered
+
+    assert ended["a gzip that is none"].answer == "not gzip"
+    assert ended["less than its length"].answer == "no"
+
+
+def test_the_wait_that_is_asked_for_is_kept(delivered):
+    ended, _ = delivered
+
+    assert ended["429"].retry_after == timedelta(seconds=7)
+    assert ended["410"].retry_after is None
+
+
+def test_the_request_is_what_the_published_receivers_read(delivered):
+    secrets = [new_signing_key(), new_signing_key()]
+    receiver = Receiver(answers())
+    own = {"X-Room": "7", "content-type": "text/plain", "Host": "elsewhere"}
+
+    [one] = deliver(outgoing(receiver.url, uuid="démo", signing=secrets, headers=own))
+
+    assert one.delivered
+    [got] = receiver.got
+    assert got.line == "POST /hook HTTP/1.1"
+    assert got.body == BODY
+    assert got.headers == {
+        "host": f"127.0.0.1:{receiver.port}",
+        "x-room": "7",
+        "content-type": "application/json",
+        "content-length": str(len(BODY)),
+        "user-agent": "tweetwatch",
+        "accept": "*/*",
+        "accept-encoding": "identity",
+        "authorization": "Basic " + base64.b64encode("démo:x".encode()).decode(),
+        "webhook-id": str(one.batch.uid),
+        "webhook-timestamp": got.headers["webhook-timestamp"],
+        "webhook-signature": got.headers["webhook-signature"],
+    }
+    for secret in secrets:
+        assert Webhook(secret).verify(got.body, got.headers)
+
+
+def one_after_the_other(receiver, *, wait):
+    """Two deliveries by one sender, with a wait between them; what came of each."""
+    sender = Sender(Egress(LOOPBACK, plain_http=True), PATIENT, PATIENT)
+
+    async def run():
+        async with sender:
+            first = await sender.deliver(outgoing(receiver.url))
+            await wait()
+            return first, await sender.deliver(outgoing(receiver.url))
+
+    return uvloop.run(run())
+
+
+async def at_once():
+    pass
+
+
+def test_a_connection_is_used_for_the_next_batch():
+    def keeps(conn, receiver):
+        while receiver.read(conn):
+            conn.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+
+    receiver = Receiver(keeps)
+
+    assert [one.status for one in one_after_the_other(receiver, wait=at_once)] == [204, 204]
+    assert (receiver.connections, len(receiver.got)) == (1, 2)
+
+
+def test_what_was_said_unasked_is_not_the_answer_to_the_next_batch():
+    said = threading.Event()
+
+    def says_more_later(conn, receiver):
+        while receiver.read(conn):
+            conn.sendall(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+            time.sleep(0.05)
+            conn.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+            said.set()
+
+    async def until_it_came():
+        await asyncio.to_thread(said.wait)
+        # It was sent, and is read with the next turns of the loop.
+        await asyncio.sleep(0.05)
+
+    receiver = Receiver(says_more_later)
+
+    assert [one.status for one in one_after_the_other(receiver, wait=until_it_came)] == [500, 500]
+    assert receiver.connections == 2
+
+
+def test_a_header_that_would_be_two_is_not_sent():
+    receiver = Receiver(answers())
+
+    [one] = deliver(outgoing(receiver.url, headers={"X-Room": "7\r\nX-Evil: 1"}))
+
+    assert not one.delivered
+    assert receiver.got == []
+
+
+def test_the_environments_proxy_is_not_asked(monkeypatch):
+    proxy, receiver = Receiver(answers()), Receiver(answers())
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, proxy.url)
+
+    [one] = deliver(outgoing(receiver.url))
+
+    assert one.delivered
+    assert proxy.connections == 0
+
+
+def test_who_drops_what_comes_is_waited_for_no_longer_than_a_connection_may_take(firewall):
+    [one] = deliver(outgoing(f"http://127.0.0.1:{firewall.port}/"), connect=timedelta(seconds=0.3))
+
+    assert one.error == "There was no connection within 0.3 s."
+
+
+def test_who_never_begins_with_tls_is_waited_for_no_longer_either():
+    receiver = Receiver(hangs)
+    callback = receiver.url.replace("http:", "https:")
+
+    [one] = deliver(outgoing(callback), connect=timedelta(seconds=0.3))
+    receiver.close()
+
+    assert one.error == "There was no connection within 0.3 s."
+
+
+def test_an_answer_may_be_endless():
+    receiver = Receiver(says(b"HTTP/1.1 500 No\r\n\r\n" + b"x" * 5_000_000))
+
+    [one] = deliver(outgoing(receiver.url))
+
+    assert (one.status, len(one.answer)) == (500, 1024)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory):
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.mark.parametrize(
+    ("named", "trusted", "why"),
+    [
+        pytest.param("localhost", True, "", id="its own"),
+        pytest.param("elsewhere.example", True, "ostname mismatch", id="another host's"),
+        pytest.param("localhost", False, "unable to get local issuer", id="a stranger's"),
+    ],
+)
+def test_a_certificate_has_to_be_of_the_name_and_of_an_authority(authority, named, trusted, why):
+    receiver = Receiver(answers(), certificate=authority.certify(named))
+    egress = Egress(LOOPBACK, ca_file=str(authority.file) if trusted else "")
+
+    [one] = deliver(outgoing(receiver.at("localhost")), egress=egress)
+
+    assert one.delivered is (not why)
+    assert why in one.error
+    assert len(receiver.got) == one.delivered
+
+
+def test_http_is_refused_unless_it_is_allowed():
+    receiver = Receiver(answers())
+
+    [one] = deliver(outgoing(receiver.url), egress=Egress(LOOPBACK))
+
+    assert one.error == "Its address does not begin with https://."
+    assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("120", 120),
+        (" 0 ", 0),
+        ("9" * 4000, 3600),
+        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
+        (format_datetime(NOW - timedelta(seconds=90)), -90),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", None),
+        ("soon", None),
+        ("-5", None),
+        ("²", None),
+        ("", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(text, seconds):
+    found = retry_after(text, now=NOW)
+
+    if seconds is None:
+        assert found is None or found > timedelta(days=1)
+    else:
+        assert found == timedelta(seconds=seconds)

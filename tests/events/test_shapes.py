@@ -1,0 +1,103 @@
+"""What a batch looks like to those who get it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from trackers.events.shapes import CLOUDEVENTS, ROUTEMASTER, Shape, Told, time_of
+from trackers.events.sign import signed
+
+US = "https://watch.example"
+CHANGE = Told(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)
+UNKNOWN = Told(8, "tweets", "create", 5, 43, None, [None] * 12, None)
+CROSSING = Told(9, "milestones", "create", 6, 44, None, None, '{"metric": "likes", "at": 1000}')
+THEIRS = Told(10, "orders", "noop", 7, None, "https://shop.example/1", None, None)
+
+
+def body(*events, format=ROUTEMASTER, with_data=False):
+    return json.loads(Shape(format, with_data, US).body_of(events))
+
+
+def test_thin_events_are_those_of_routemaster():
+    assert body(CHANGE, CROSSING, THEIRS) == [
+        {
+            "topic": "tweets",
+            "type": "update",
+            "url": f"{US}/api/v1/tweets/42",
+            "t": 1_700_000_000_123,
+        },
+        {
+            "topic": "milestones",
+            "type": "create",
+            "url": f"{US}/api/v1/tweets/44",
+            "t": 6,
+            "data": {"metric": "likes", "at": 1000},
+        },
+        {"topic": "orders", "type": "noop", "url": "https://shop.example/1", "t": 7},
+    ]
+    assert Shape(ROUTEMASTER, False, US).content_type == "application/json"
+
+
+def test_figures_come_along_for_those_who_want_them():
+    changed, unknown, theirs = body(CHANGE, UNKNOWN, THEIRS, with_data=True)
+
+    names = ["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
+    assert changed["data"] == {
+        **dict(zip(names, range(6, 12), strict=True)),
+        "before": dict(zip(names, range(6), strict=True)),
+    }
+    assert set(unknown["data"]["before"].values()) == {None}
+    assert "data" not in theirs
+
+
+def test_a_batch_of_cloudevents_has_what_its_standard_requires():
+    changed, theirs = body(CHANGE, THEIRS, format=CLOUDEVENTS)
+
+    assert changed == {
+        "specversion": "1.0",
+        "id": "7",
+        "source": US,
+        "type": "tweets.update",
+        "subject": "42",
+        "time": "2023-11-14T22:13:20.123Z",
+        "datacontenttype": "application/json",
+        "data": {"url": f"{US}/api/v1/tweets/42", "t": 1_700_000_000_123},
+    }
+    assert "subject" not in theirs
+    assert Shape(CLOUDEVENTS, False, US).content_type.startswith(
+        "application/cloudevents-batch+json"
+    )
+
+
+@pytest.mark.parametrize("t", [2**62, -(2**62), 10**15])
+def test_a_time_beyond_the_calendar_is_left_out(t):
+    assert time_of(t) is None
+
+
+@pytest.mark.parametrize(("url", "told"), [(None, f"{US}/"), ("/sources/3/", f"{US}/sources/3/")])
+def test_every_event_has_an_address(url, told):
+    [one] = body(Told(1, "sources", "update", 1, None, url, None, None))
+
+    assert one["url"] == told
+
+
+def test_a_batch_is_never_empty():
+    with pytest.raises(ValueError, match="never sent"):
+        Shape(ROUTEMASTER, False, US).body_of([])
+
+
+def test_the_signature_is_that_of_the_standards_example():
+    headers = signed(
+        "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        b'{"test": 2432232314}',
+        ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"],
+        at=1614265330,
+    )
+
+    assert headers == {
+        "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+    }

@@ -1,0 +1,174 @@
+"""What is told comes to those who subscribe: once, in order, in batches."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.events.conftest import books, line, news, subscriber, told
+from tests.factories import TweetFactory
+from trackers.events import subscribe
+from trackers.events.models import EventBatch
+from trackers.events.spread import spread
+from trackers.outbox.models import Event, Staged, Topic
+from trackers.outbox.tell import Told, tell
+from trackers.schedule import steer
+
+pytestmark = pytest.mark.django_db
+
+AN_HOUR_MS = 3_600_000
+
+
+def test_each_subscriber_of_a_topic_gets_each_event_and_nobody_else_does():
+    one, two = subscriber("one", timeout_ms=AN_HOUR_MS), subscriber("two", timeout_ms=AN_HOUR_MS)
+    other = subscriber("other", ["sports"])
+
+    told(1, 2)
+    told(3)
+
+    assert line(one) == line(two) == [("current", 1, 2, 3)]
+    assert line(other) == []
+    assert books("one") == (3, 0, 0, 3)
+    assert Topic.objects.get(name="news").events == 3
+    assert not Staged.objects.exists()
+
+
+def test_what_one_transaction_tells_waits_for_its_commit_and_for_no_subscriber():
+    subscriber()
+    news(1, 2, 3)
+
+    assert Event.objects.count() == 3
+    assert not EventBatch.objects.exists()
+    assert spread() == 1
+    assert spread() == 0
+
+
+def test_a_line_is_cut_into_full_batches_in_order_and_the_rest_is_current():
+    one = subscriber(max_events=3, timeout_ms=AN_HOUR_MS)
+
+    told(1, 2)
+    first = EventBatch.objects.get()
+    told(3, 4, 5, 6, 7)
+
+    assert line(one) == [("ready", 1, 2, 3), ("ready", 4, 5, 6), ("current", 7)]
+    # What is current now is all new, and waits as long as anything new does.
+    assert EventBatch.objects.get(is_current=True).deadline > first.deadline
+
+    told(8, 9)
+    assert line(one)[2:] == [("ready", 7, 8, 9)]
+    told(10)
+    assert line(one)[3:] == [("current", 10)]
+    assert books() == (10, 0, 0, 10)
+
+
+def test_the_first_event_of_a_batch_sets_its_deadline():
+    subscriber(timeout_ms=AN_HOUR_MS)
+    told(1)
+    deadline = EventBatch.objects.get().deadline
+
+    told(2)
+
+    assert EventBatch.objects.get().deadline == deadline
+
+
+def of_tweet(tweet, type="update", figures=None):
+    tell([Told("tweets", type, tweet_id=tweet.pk)])
+    if figures:
+        newest = Event.objects.order_by("-id").values_list("id", flat=True)[0]
+        Event.objects.filter(id=newest).update(figures=[0] * 6 + figures)
+
+
+def test_of_several_changes_of_a_tweet_in_one_batch_the_newest_stays():
+    one = subscriber("one", ["tweets"], timeout_ms=AN_HOUR_MS)
+    each = subscriber("each", ["tweets"], timeout_ms=AN_HOUR_MS, newest_only=False)
+    tweet, other = TweetFactory(), TweetFactory()
+
+    of_tweet(tweet, "create")
+    of_tweet(tweet)
+    of_tweet(other)
+    spread()
+    of_tweet(tweet)
+    of_tweet(tweet)
+    spread()
+
+    ids = list(Event.objects.order_by("id").values_list("id", flat=True))
+    first, _old, others, _older, newest = ids
+    assert EventBatch.objects.get(subscriber=one).events == [first, others, newest]
+    assert EventBatch.objects.get(subscriber=each).events == ids
+    assert books("one") == (3, 0, 0, 3)
+    assert books("each") == (5, 0, 0, 5)
+
+
+def test_filters_are_by_author_by_source_and_by_a_figure():
+    tweet, other = TweetFactory(), TweetFactory(author_id=7)
+    wants = {
+        "author": {"authors": [7]},
+        "likes": {"metric": "likes", "at_least": 100},
+        "nothing": {"sources": [77]},
+    }
+    made = {
+        name: subscriber(name, ["tweets"], timeout_ms=AN_HOUR_MS, **knobs)
+        for name, knobs in wants.items()
+    }
+
+    of_tweet(tweet, figures=[0, 0, 100, 0, 0, 0])
+    of_tweet(other, figures=[0, 500, 99, 0, 0, 0])
+    spread()
+
+    liked, others = Event.objects.order_by("id").values_list("id", flat=True)
+    got = {
+        name: list(EventBatch.objects.filter(subscriber=one).values_list("events", flat=True))
+        for name, one in made.items()
+    }
+    assert got == {"author": [[others]], "likes": [[liked]], "nothing": []}
+
+
+def test_our_own_topics_are_recorded_only_while_somebody_subscribes():
+    tweet = TweetFactory()
+    of_tweet(tweet)
+    assert not Event.objects.exists()
+
+    one = subscriber("one", ["tweets"])
+    of_tweet(tweet)
+    assert Event.objects.count() == 1
+
+    subscribe.remove(one)
+    of_tweet(tweet)
+    assert Event.objects.count() == 1
+
+
+def test_who_joins_gets_what_comes_and_who_leaves_what_came():
+    one = subscriber("one", timeout_ms=AN_HOUR_MS)
+    news(1)
+    late = subscriber("late", timeout_ms=AN_HOUR_MS)
+    news(2)
+    subscribe.leave(one, Topic.objects.get(name="news"))
+    news(3)
+    spread()
+
+    assert line(one) == [("current", 1, 2)]
+    assert line(late) == [("current", 2, 3)]
+
+
+def test_who_is_removed_loses_what_waits_and_it_is_counted():
+    one = subscriber(timeout_ms=AN_HOUR_MS)
+    told(1, 2)
+    news(3)
+
+    assert subscribe.remove(one) == 3
+
+    assert not EventBatch.objects.exists()
+    one.state.refresh_from_db()
+    assert (one.state.added, one.state.dropped) == (3, 3)
+
+
+def test_the_end_of_a_tweet_that_is_untracked_passes_filters_by_author_and_by_source():
+    by = {"author": {"authors": [7]}, "source": {"sources": [77]}}
+    made = [subscriber(name, ["tweets"], timeout_ms=AN_HOUR_MS, **how) for name, how in by.items()]
+    of_tweet(TweetFactory(), "delete")
+    spread()
+    assert [one.batches.count() for one in made] == [0, 0]
+
+    steer.untrack([TweetFactory().pk])
+    spread()
+
+    assert [one.batches.get().events for one in made] == [[Event.objects.latest("id").id]] * 2

@@ -1,0 +1,63 @@
+"""Subscribers to whom nothing can be delivered, and those that are gone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db.models import F
+
+from tests.events.conftest import books, deliver, subscriber, take, told
+from trackers import tasks
+from trackers.events import standing, subscribe
+from trackers.events.models import Subscriber, SubscriberState
+
+pytestmark = pytest.mark.django_db
+
+A_DAY = timedelta(days=1)
+
+
+def test_one_with_nothing_but_failures_for_long_is_disabled_and_others_are_told():
+    one, other = subscriber("one"), subscriber("other", ["alerts"], timeout_ms=3_600_000)
+    told(1)
+    deliver(take(), delivered=False)
+    assert standing.disable_failing(after=A_DAY) == []
+    SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
+
+    tasks.tend_subscribers()
+    assert standing.disable_failing(after=A_DAY) == ["one"]
+    assert standing.disable_failing(after=A_DAY) == []
+    tasks.tend_subscribers()
+
+    one.state.refresh_from_db()
+    assert one.state.disabled_because.startswith("Nothing but failures since 2")
+    assert other.batches.count() == 1
+    assert books("one") == (1, 0, 0, 1)
+
+
+def test_a_success_ends_the_count_of_failures():
+    one = subscriber()
+    told(1)
+    deliver(take(), delivered=False)
+    SubscriberState.objects.update(failing_since=F("failing_since") - 2 * A_DAY)
+    told(2)
+    deliver(take())
+
+    assert standing.disable_failing(after=A_DAY) == []
+    one.state.refresh_from_db()
+    assert one.state.failing_since is None
+
+
+@pytest.mark.parametrize("delivered", [True, False])
+def test_a_removed_one_is_forgotten_once_nothing_is_on_its_way(delivered):
+    one = subscriber()
+    told(1)
+    [batch] = take()
+    subscribe.remove(one)
+
+    tasks.tend_subscribers()
+    assert Subscriber.objects.count() == 1
+    deliver([batch], delivered=delivered)
+    tasks.tend_subscribers()
+
+    assert not Subscriber.objects.exists()

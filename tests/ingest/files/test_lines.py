@@ -1,0 +1,231 @@
+"""What a file or a person gives: found, or rejected with its number and the reason."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackers.ingest.files.lines import READERS, Found, Rejected, id_of, read
+
+ID = 1212092628029698048
+
+
+def found(text, **given):
+    """Ids that were found, and numbers of the lines that were rejected."""
+    all = list(read(io.StringIO(text, newline=""), **given))
+    return (
+        [one.id for one in all if isinstance(one, Found)],
+        [one.line for one in all if isinstance(one, Rejected)],
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        str(ID),
+        f"  {ID}\t",
+        f'"{ID}"',
+        f"https://twitter.com/someone/status/{ID}",
+        f"https://x.com/someone/status/{ID}",
+        f"http://www.twitter.com/someone/status/{ID}",
+        f"https://mobile.twitter.com/some_one1/status/{ID}",
+        f"x.com/someone/status/{ID}",
+        f"https://x.com/i/status/{ID}",
+        f"https://x.com/i/web/status/{ID}",
+        f"https://twitter.com/someone/statuses/{ID}",
+        f"https://x.com/someone/status/{ID}?s=20&t=AbC",
+        f"https://x.com/someone/status/{ID}/photo/1",
+        f"https://x.com/someone/status/{ID}/",
+        f"https://x.com/someone/status/{ID}#m",
+        f"HTTPS://X.COM/Someone/Status/{ID}",
+    ],
+)
+def test_an_id_is_read_from_each_shape_of_it(text):
+    assert id_of(text) == ID
+    assert found(text + "\n") == ([ID], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0", "-5", "+5", "1.5", "1e18", "1,5", "id", "９９", "²", "12 34", "1\0", "1\x0b2",
+        str(2**63), "9" * 19, "9" * 20, "1" * 5000, "nan",
+        "https://example.com/someone/status/1",
+        "https://x.com.example.com/someone/status/1",
+        "https://evil.example/?https://x.com/someone/status/1",
+        "https://x.com/someone",
+        "https://x.com/someone/status/",
+        "https://x.com/someone/status/abc",
+        "https://x.com/someone/status/" + "9" * 20,
+        f"https://x.com/someone/status/{ID}x",
+    ],
+)  # fmt: skip
+def test_what_is_no_id_is_rejected(text):
+    assert id_of(text) is None
+    assert found(f"1\n{text}\n2\n") == ([1, 2], [2])
+
+
+def test_the_largest_id_is_one():
+    assert id_of(str(2**63 - 1)) == 2**63 - 1
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "\ufeff", "# only a remark\n"])
+def test_an_empty_file_has_nothing_in_it(text):
+    assert found(text) == ([], [])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_numbers_count_every_line_of_the_file(mark, end):
+    lines = ["1", "", "# a remark", "bad", "2", "", "worse", "3"]
+
+    assert found(mark + end.join(lines)) == ([1, 2, 3], [4, 7])
+
+
+def test_a_rejected_line_is_shown_in_short_with_the_reason():
+    [one] = [one for one in read(["1", "x" * 10_000]) if isinstance(one, Rejected)]
+
+    assert one == Rejected(2, "x" * 80, "is neither the id nor the address of a tweet")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id,text\n1,one\n2,two\n",
+        "text,Tweet ID\none,1\ntwo,2\n",
+        'text;"tweet_id"\n"a;b";1\n;2\n',
+        "text\tid_str\n\t1\ntwo\t2\n",
+        "1,one\n2,two\n",
+        "one,1\ntwo,2\n",
+        "user,url\nsomeone,https://x.com/someone/status/1\nother,https://x.com/other/status/2\n",
+        "tweet_id\n1\n2\n",
+        '"id","text"\n"1","a ""quoted"" one, with a comma"\n"2",""\n',
+        "\ufeffid,text\r\n1,one\r\n2,two\r\n",
+        "text,id\n#tagged,1\n# also,2\n",
+    ],
+)
+def test_a_csv_is_read_by_its_header_or_its_first_line(text):
+    assert found(text) == ([1, 2], [])
+
+
+def test_of_several_columns_of_ids_the_one_that_says_so_most_plainly_is_taken():
+    # `id` is often the row's own number, and 1.2E+18 where a spreadsheet was.
+    assert found(f"id,id_str\n1.2E+18,{ID}\n") == ([ID], [])
+    assert found(f"id,tweet_id\n7,{ID}\n") == ([ID], [])
+
+
+def test_bad_lines_of_a_csv_are_told_by_number():
+    text = 'id,text\n1,one\n,two\nx,three\n\n4,"open\n5,five\n'
+
+    assert found(text) == ([1, 5], [3, 4, 6])
+
+
+def test_a_bad_first_line_refuses_nothing_else():
+    assert found("exported, by hand\n1\n2\n") == ([1, 2], [1])
+    assert found("no,column\nof,ids\n", format="csv") == ([], [1, 2])
+
+
+V2 = {
+    "id": str(ID),
+    "text": "words",
+    "author_id": "7",
+    "created_at": "2020-01-01T00:00:00.000Z",
+    "public_metrics": {"retweet_count": 1, "reply_count": 2, "like_count": 3, "quote_count": 4},
+}
+V1 = {
+    "id": ID,
+    "id_str": str(ID),
+    "created_at": "Wed Jan 01 00:00:00 +0000 2020",
+    "full_text": "words",
+    "retweet_count": 1,
+    "favorite_count": 3,
+    "user": {"id_str": "7", "screen_name": "someone"},
+}
+TWARC = {"data": [V2], "includes": {}, "__twarc": {"retrieved_at": "2026-01-02T03:04:05+00:00"}}
+
+
+def only(value):
+    [one] = read([json.dumps(value)])
+    return one
+
+
+@pytest.mark.parametrize("value", [V2, {"data": V2}, {"data": [V2]}, [V2], TWARC])
+def test_a_v2_tweet_comes_with_its_figures(value):
+    one = only(value)
+
+    assert one.id == ID
+    assert tuple(one.post.figures) == (1, 2, 3, 4, None, None)
+    assert one.post.created_at == datetime(2020, 1, 1, tzinfo=UTC)
+    assert (one.post.text, one.post.author_id) == ("words", 7)
+
+
+def test_a_v1_status_comes_with_its_two_figures():
+    one = only(V1)
+
+    assert tuple(one.post.figures) == (1, None, 3, None, None, None)
+    assert (one.post.username, one.post.created_at.year) == ("someone", 2020)
+
+
+@pytest.mark.parametrize("value", [TWARC, {**V2, "__twarc": TWARC["__twarc"]}])
+def test_twarc_says_when_it_was_retrieved(value):
+    assert only(value).retrieved_at == datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("marks", [None, 5, {}, {"retrieved_at": "soon"}, {"retrieved_at": 5}])
+def test_marks_that_are_none_say_nothing(marks):
+    assert only({**V2, "__twarc": marks}).retrieved_at is None
+
+
+@pytest.mark.parametrize("value", [{"id": str(ID)}, {"id": ID, "text": "x"}, {"id_str": str(ID)}])
+def test_an_object_without_figures_is_its_id(value):
+    assert only(value) == Found(ID)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{", "nothing", "null", "true", "1.5", "{}", '{"id": null}', '{"id": true}', '{"id": -5}',
+        '{"id": 1e18}', f'{{"id": {2**64}}}', f'{{"id": "{2**63}"}}', '{"id": [1]}', "[null]",
+        '{"id": "1", "public_metrics": 5}', '{"id": "1", "public_metrics": {"like_count": "many"}}',
+        '{"id": "1", "public_metrics": {"like_count": -1}}', '{"id": "1", "favorite_count": 1e99}',
+        '{"data": [5.5]}', "[" * 2000, '{"id": "1\0"}', "# no remark here",
+    ],
+)  # fmt: skip
+def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
+    assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 2], [2])
+
+
+def test_of_an_answer_with_many_tweets_a_broken_one_costs_only_itself():
+    value = {"data": [V2, {"id": "x"}, {"id": "5"}]}
+
+    assert found(json.dumps(value)) == ([ID, 5], [1])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"id": "1"}\n', [1]),
+        ("[1, 2]\n", [1, 2]),
+        ("1\n", [1]),
+        ("tweet_id\n1\n", [1]),
+        ("a,1\n", [1]),
+        ("# remark\n\ufeff1\n", [1]),
+    ],
+)
+def test_the_format_is_that_of_the_first_line(text, expected):
+    assert found(text) == (expected, [])
+
+
+anything = st.text(st.characters(codec="utf-8"), max_size=60)
+
+
+@given(st.lists(anything | st.integers(-10, 2**65).map(str)), st.sampled_from(["auto", *READERS]))
+def test_no_line_at_all_breaks_the_reader(lines, format):
+    for one in read(lines, format=format):
+        assert isinstance(one, Found | Rejected)
+        assert not isinstance(one, Found) or 0 < one.id < 2**63

@@ -1,0 +1,117 @@
+"""CSV with any names of columns: which one holds the tweets."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from trackers.ingest.files.lines import read
+from trackers.ingest.found import Found, Options, UnreadableError
+
+A, B, C = 1212092628029698048, 1212092628029698049, 1212092628029698050
+LINK = "https://x.com/someone/status/"
+
+
+def told(text, **options):
+    """Ids, numbers of the rejected lines, and what was said before."""
+    said = []
+    all = list(read(io.StringIO(text), format="csv", options=Options(tell=said.append, **options)))
+    return (
+        [one.id for one in all if isinstance(one, Found)],
+        [one.line for one in all if not isinstance(one, Found)],
+        said,
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        pytest.param(f"Beitrag;Likes\n{A};5\n{B};7\n", "Beitrag", id="another language"),
+        pytest.param(f"who,where\nx,{LINK}{A}\ny,{LINK}{B}\n", "where", id="links"),
+        pytest.param(f"n,key,text\n1,{A},one\n2,{B},two\n", "key", id="beside numbers"),
+        pytest.param(f"1,{A},one\n2,{B},two\n", "2", id="no header, beside numbers"),
+        pytest.param(f"user_id,post\n{C},{A}\n{C},{B}\n", "post", id="beside ids of users"),
+        pytest.param(
+            f"id,in_reply_to_status_id,thing\n1.2E+18,{C},{A}\n1.2E+18,,{B}\n", "thing",
+            id="where a spreadsheet has spoilt the ids",
+        ),
+        pytest.param(f"tweet_id,post\n{A},x\n{B},y\n", "tweet_id", id="a name that says it"),
+        pytest.param(f"a,b\n,{A}\nx,{B}\n,\n", "b", id="gaps"),
+    ],
+)  # fmt: skip
+def test_the_column_is_guessed_from_names_and_values_and_said_before(text, name):
+    ids, _, said = told(text)
+
+    assert ids == [A, B]
+    assert said == [f"column {name} holds the tweets"]
+
+
+@pytest.mark.parametrize("column", ["What It Is", "what_it_is", "3"])
+def test_a_person_says_the_column_by_its_name_or_its_number(column):
+    text = f"tweet_id,user_id,What It Is\n{C},{C},{A}\n{C},{C},{B}\n"
+
+    assert told(text, column=column)[:2] == ([A, B], [])
+
+
+def test_a_column_by_number_needs_no_header():
+    assert told(f"{C},{A}\n{C},{B}\n", column="2")[:2] == ([A, B], [])
+
+
+@pytest.mark.parametrize("column", ["post", "4", "0", "²"])
+def test_a_column_that_is_not_there_is_told_with_those_that_are(column):
+    with pytest.raises(UnreadableError, match="tweet_id, likes, text"):
+        told("tweet_id,likes,text\n1,2,x\n", column=column)
+
+
+def test_ids_of_users_alone_are_not_looked_up_as_tweets():
+    assert told(f"user_id,text\n{A},one\n{B},two\n") == ([], [1, 2, 3], [])
+
+
+def test_a_title_before_the_header_is_rejected_alone():
+    assert told(f"Export of 2024\n\nwhen,post\nx,{A}\ny,{B}\n")[:2] == ([A, B], [1])
+
+
+def test_texts_with_line_ends_and_quotes_in_them_are_one_line_of_the_table():
+    text = f'post,text\n{A},"one\n\n""two"", {C}\nthree"\n{B},x\nbad,"a\nb"\n'
+
+    assert told(text)[:2] == ([A, B], [7])
+
+
+def test_a_quote_that_is_never_closed_costs_only_its_own_line():
+    lines = "".join(f"{n},x\n" for n in range(A, A + 500))
+
+    ids, rejected, _ = told(f'post,text\n{C},"open\n{lines}')
+
+    assert (len(ids), rejected) == (500, [2])
+
+
+def test_a_table_of_nothing_but_unclosed_quotes_takes_no_time_and_no_memory():
+    lines = ("post,text\n" if n == 0 else f'{A},"{n}\n' for n in range(20_001))
+
+    found = [one for one in read(lines, format="csv") if isinstance(one, Found)]
+
+    # Two lines of which each opens a quote are one field to whoever reads CSV.
+    assert len(found) <= 10_000
+
+
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+
+
+@given(
+    st.lists(st.tuples(st.integers(10**17, 10**18), cells, cells), min_size=1, max_size=250),
+    st.sampled_from(",;\t"),
+)
+@example([(A, "\u2028", "\n")], ",")
+def test_what_the_csv_module_writes_is_found_again(values, delimiter):
+    file = io.StringIO()
+    writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(["tweet_id", "one", "two"])
+    writer.writerows(values)
+
+    ids, rejected, _ = told(file.getvalue().replace("\r", " "))
+
+    assert (ids, rejected) == ([id for id, _, _ in values], [])

@@ -1,0 +1,357 @@
+"""What follows a page: tables of cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from trackers.ingest.cursor import next_since_id, search_floor
+from trackers.ingest.polls.begin import (
+    Begun,
+    begin_gap,
+    begin_overlap,
+    begin_poll,
+    passed_id_of,
+)
+from trackers.ingest.polls.pages import (
+    Done,
+    Hidden,
+    More,
+    Short,
+    after_stale,
+    ask_for,
+    follow,
+    give_up,
+    wanted,
+    without_token,
+)
+from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread
+from trackers.tweets.snowflake import first_id_at, ms_of
+from trackers.xapi.page import Ask, Page
+
+NOW = datetime(2026, 8, 26, 8, 0, tzinfo=UTC)
+NOW_MS = int(NOW.timestamp() * 1000)
+MINUTE, DAY = 60_000, 86_400_000
+ACCOUNT = ReadingRules("account", page_size=5, pages=3)
+SEARCH = ReadingRules("search", k_ms=60_000, lag_ms=30_000, page_size=10, pages=3)
+LIST = ReadingRules("list", page_size=5, pages=3)
+CURSOR = Cursor(first_id_at(NOW_MS - MINUTE), NOW_MS - MINUTE + 1000)
+
+
+def page(*ids, token=None, asked_at=NOW, missing=None, replies=(), retweets=()):
+    return Page(
+        {}, dict.fromkeys(ids, "broken"), ids, 0, frozenset(replies), frozenset(retweets), missing,
+        token, asked_at, None, None,
+    )  # fmt: skip
+
+
+def poll(rules=ACCOUNT, cursor=CURSOR):
+    return begin_poll(cursor, rules, depth=None, now_ms=NOW_MS).sweep
+
+
+def test_a_poll_begins_at_the_leak_safe_cursor():
+    assert poll().since_id == next_since_id(CURSOR.latest_id, CURSOR.asked_at_ms, k_ms=5000)
+
+
+def test_search_is_some_seconds_behind_and_begins_that_much_earlier():
+    since = poll(SEARCH).since_id
+
+    assert since == next_since_id(CURSOR.latest_id, CURSOR.asked_at_ms - 30_000, k_ms=60_000)
+
+
+@pytest.mark.parametrize(
+    ("rules", "depth", "since"),
+    [
+        pytest.param(ACCOUNT, None, None, id="all that there is"),
+        pytest.param(ACCOUNT, timedelta(days=30), first_id_at(NOW_MS - 30 * DAY), id="a month"),
+        pytest.param(ACCOUNT, timedelta(0), first_id_at(NOW_MS), id="from now on"),
+        pytest.param(LIST, timedelta(days=1), first_id_at(NOW_MS - DAY), id="a list's day"),
+        pytest.param(SEARCH, timedelta(days=1), first_id_at(NOW_MS - DAY), id="search's day"),
+        pytest.param(
+            SEARCH, timedelta(days=30), search_floor(NOW_MS, SEARCH.margin), id="search's reach"
+        ),
+        pytest.param(SEARCH, None, search_floor(NOW_MS, SEARCH.margin), id="all that search has"),
+    ],
+)
+def test_without_a_cursor_a_poll_reads_back_by_its_depth(rules, depth, since):
+    begun = begin_poll(None, rules, depth=depth, now_ms=NOW_MS)
+
+    assert (begun.sweep.since_id, begun.lost) == (since, None)
+
+
+def test_the_first_poll_of_an_empty_source_moves_the_cursor_to_where_it_began():
+    sweep = begin_poll(None, ACCOUNT, depth=timedelta(0), now_ms=NOW_MS).sweep
+
+    step = follow(sweep, page(), cursor=None, rules=ACCOUNT)
+
+    assert step == Done(Cursor(first_id_at(NOW_MS), NOW_MS, first_id_at(NOW_MS)))
+
+
+def test_a_search_whose_cursor_is_too_old_tells_what_it_lost():
+    old = Cursor(first_id_at(NOW_MS - 9 * DAY), NOW_MS - 8 * DAY)
+    floor = search_floor(NOW_MS, SEARCH.margin)
+
+    begun = begin_poll(old, SEARCH, depth=None, now_ms=NOW_MS)
+
+    assert begun.sweep.since_id == floor
+    assert begun.lost == Unread(first_id_at(NOW_MS - 8 * DAY - 90_000) - 1, floor + 1, "reach")
+    assert begun.lost.is_lost
+
+
+def test_a_search_that_was_merely_quiet_for_weeks_has_lost_nothing():
+    quiet = Cursor(first_id_at(NOW_MS - 30 * DAY), NOW_MS - MINUTE)
+
+    begun = begin_poll(quiet, SEARCH, depth=None, now_ms=NOW_MS)
+
+    assert (begun.sweep.since_id, begun.lost) == (search_floor(NOW_MS, SEARCH.margin), None)
+
+
+@pytest.mark.parametrize(
+    ("rules", "ask"),
+    [
+        (ACCOUNT, Ask("account", 7, since_id=3, until_id=9, token="t", max_results=5)),
+        (LIST, Ask("list", 7, token="t", max_results=5)),
+    ],
+)
+def test_each_page_is_asked_for_with_the_same_bounds(rules, ask):
+    assert ask_for(Sweep("gap", 3, 9, 3, token="t"), 7, rules) == ask
+
+
+def test_a_search_and_what_an_account_excludes_are_asked_as_x_takes_them():
+    rules = replace(ACCOUNT, exclude=("replies",))
+
+    assert ask_for(poll(rules), 7, rules).exclude == ("replies",)
+    assert ask_for(poll(SEARCH), "cats", replace(SEARCH, exclude=("replies",))).exclude == ()
+
+
+SINCE = poll().since_id
+NEW = [SINCE + n for n in range(1, 40)]
+LIST_SINCE = poll(LIST).since_id
+
+
+@pytest.mark.parametrize(
+    ("rules", "given", "expected"),
+    [
+        pytest.param(
+            ACCOUNT, page(), Done(replace(CURSOR, asked_at_ms=NOW_MS, passed_id=SINCE)),
+            id="an empty page changes nothing but the time",
+        ),
+        pytest.param(
+            ACCOUNT, page(asked_at=None), Done(replace(CURSOR, passed_id=SINCE)),
+            id="an empty page without a time not even that",
+        ),
+        pytest.param(
+            ACCOUNT, page(first_id_at(NOW_MS)), Done(Cursor(first_id_at(NOW_MS), NOW_MS, SINCE)),
+            id="the only page",
+        ),
+        pytest.param(
+            ACCOUNT, page(SINCE + 1), Done(Cursor(CURSOR.latest_id, NOW_MS, SINCE)),
+            id="a late one alone moves nothing back",
+        ),
+        pytest.param(
+            ACCOUNT, page(missing="suspended", asked_at=None), Hidden("suspended"), id="suspended"
+        ),
+        pytest.param(
+            LIST, page(LIST_SINCE + 9, LIST_SINCE, token="t"),
+            Done(Cursor(max(LIST_SINCE + 9, CURSOR.latest_id), NOW_MS, LIST_SINCE)),
+            id="a list down to its floor",
+        ),
+        pytest.param(
+            LIST, page(LIST_SINCE + 9),
+            Done(Cursor(max(LIST_SINCE + 9, CURSOR.latest_id), NOW_MS, LIST_SINCE)),
+            id="a list to its end",
+        ),
+    ],
+)  # fmt: skip
+def test_a_poll_of_one_page(rules, given, expected):
+    assert follow(poll(rules), given, cursor=CURSOR, rules=rules) == expected
+
+
+def test_a_poll_goes_on_while_there_are_pages_and_remembers_the_first_ones_time():
+    first = follow(poll(), page(*NEW[:34:-1], token="a"), cursor=CURSOR, rules=ACCOUNT)
+    assert first == More(
+        replace(
+            poll(), pages=1, pages_left=2, newest_id=NEW[-1], oldest_id=NEW[35], passed=5,
+            asked_at_ms=NOW_MS, token="a",
+        )
+    )  # fmt: skip
+
+    later = NOW + timedelta(hours=1)
+    last = follow(first.sweep, page(NEW[3], asked_at=later), cursor=CURSOR, rules=ACCOUNT)
+
+    assert last == Done(Cursor(max(NEW[-1], CURSOR.latest_id), NOW_MS, SINCE))
+
+
+def swept(rules, *pages, cursor=CURSOR, sweep=None):
+    sweep = sweep or poll(rules, cursor)
+    for one in pages:
+        step = follow(sweep, one, cursor=cursor, rules=rules)
+        sweep = step.sweep if isinstance(step, More) else None
+    return step
+
+
+def test_out_of_budget_the_cursor_moves_and_the_rest_is_a_gap():
+    step = swept(
+        ACCOUNT, page(NEW[30], token="a"), page(NEW[20], token="b"), page(NEW[10], token="c")
+    )
+
+    assert step == Short(
+        Cursor(max(NEW[30], CURSOR.latest_id), NOW_MS, SINCE), Unread(SINCE, NEW[10], "budget", "c")
+    )
+
+
+def test_a_gap_of_an_account_is_filled_below_what_was_read():
+    gap = Unread(SINCE, NEW[10], "budget", "c")
+    sweep = begin_gap(gap, ACCOUNT, passed=15, now_ms=NOW_MS).sweep
+
+    assert ask_for(sweep, 7, ACCOUNT) == Ask(
+        "account", 7, since_id=SINCE, until_id=NEW[10], max_results=5
+    )
+    assert swept(ACCOUNT, page(NEW[5], token="x"), page(NEW[1]), sweep=sweep) == Done(CURSOR)
+
+
+def test_a_gap_that_is_not_filled_within_the_budget_shrinks():
+    sweep = begin_gap(Unread(SINCE, NEW[30], "quota"), ACCOUNT, passed=0, now_ms=NOW_MS).sweep
+
+    step = swept(
+        ACCOUNT, page(NEW[20], token="a"), page(NEW[9], token="b"), page(NEW[8], token="c"),
+        sweep=sweep,
+    )  # fmt: skip
+
+    assert step == Short(CURSOR, Unread(SINCE, NEW[8], "budget", "c"))
+
+
+def test_a_gap_of_a_list_goes_on_at_its_token_and_without_one_is_lost():
+    gap = Unread(SINCE, NEW[9], "budget", "c")
+
+    sweep = begin_gap(gap, LIST, passed=0, now_ms=NOW_MS).sweep
+
+    assert ask_for(sweep, 7, LIST) == Ask("list", 7, token="c", max_results=5)
+    assert begin_gap(replace(gap, token=None), LIST, passed=0, now_ms=NOW_MS).lost.is_lost
+
+
+def test_a_gap_that_search_has_left_behind_is_lost_and_half_of_one_by_half():
+    floor = search_floor(NOW_MS, SEARCH.margin)
+    old = first_id_at(NOW_MS - 9 * DAY)
+    gone = Unread(old, first_id_at(NOW_MS - 8 * DAY), "budget")
+
+    assert begin_gap(gone, SEARCH, passed=0, now_ms=NOW_MS) == Begun(
+        None, replace(gone, why="reach")
+    )
+    half = begin_gap(Unread(old, first_id_at(NOW_MS), "budget"), SEARCH, passed=0, now_ms=NOW_MS)
+    assert half.sweep.since_id == floor
+    assert half.lost == Unread(old, floor + 1, "reach")
+
+
+@pytest.mark.parametrize(
+    ("passed", "step"),
+    [(3_189, Done), (3_191, Short)],
+    ids=["just above X's reach", "at X's reach"],
+)
+def test_the_end_of_what_x_shows_is_no_end_of_what_there_is(passed, step):
+    sweep = begin_gap(Unread(SINCE, NEW[30], "budget"), ACCOUNT, passed=passed, now_ms=NOW_MS).sweep
+
+    told = swept(ACCOUNT, page(*NEW[20:25]), sweep=sweep)
+
+    assert type(told) is step
+    assert step is Done or told.gap == Unread(SINCE, NEW[20], "reach")
+
+
+def test_posts_that_x_leaves_out_of_its_pages_count_towards_its_reach():
+    rules = replace(LIST, page_size=100, pages=100)
+    pages = [page(NEW[30 - n], token=f"{n}") for n in range(8)]
+
+    step = swept(rules, *pages, page())
+
+    assert step.gap == Unread(LIST_SINCE, NEW[23], "reach")
+
+
+def test_the_reach_without_replies_is_shorter():
+    assert replace(ACCOUNT, exclude=("replies",)).reach == 800
+
+
+def test_a_page_that_comes_again_and_again_ends_the_poll():
+    step = swept(ACCOUNT, page(NEW[9], token="a"), page(NEW[9], token="a"))
+
+    assert step.gap == Unread(SINCE, NEW[9], "repeats")
+
+
+def test_empty_pages_use_up_the_budget_but_move_nothing_and_it_goes_on():
+    step = swept(ACCOUNT, page(token="a"), page(token="b"), page(token="c"))
+
+    assert step == More(
+        replace(poll(), pages=3, pages_left=3, asked_at_ms=NOW_MS, passed=15, token="c"),
+        at_once=False,
+    )
+
+
+def test_without_quota_a_sweep_that_has_read_something_ends_in_a_gap():
+    half = swept(ACCOUNT, page(NEW[30], token="a")).sweep
+
+    assert give_up(poll(), cursor=CURSOR, why="quota") is None
+    assert give_up(half, cursor=CURSOR, why="quota") == Short(
+        Cursor(max(NEW[30], CURSOR.latest_id), NOW_MS, SINCE), Unread(SINCE, NEW[30], "quota", "a")
+    )
+
+
+def test_a_gap_in_which_no_id_fits_is_none():
+    half = swept(ACCOUNT, page(SINCE + 1, token="a")).sweep
+
+    assert type(give_up(half, cursor=CURSOR, why="quota")) is Done
+
+
+def test_a_refused_token_is_gone_around_below_what_was_read():
+    half = swept(ACCOUNT, page(NEW[30], token="a")).sweep
+    listed = swept(LIST, page(NEW[38], token="a")).sweep
+
+    below = without_token(half, ACCOUNT)
+
+    assert (below.token, below.until_id, below.since_id) == (None, NEW[30], SINCE)
+    assert ask_for(without_token(listed, LIST), 7, LIST) == Ask("list", 7, max_results=5)
+
+
+def test_a_stale_since_id_is_raised_to_what_x_names_and_the_rest_told_as_lost():
+    cursor = Cursor(first_id_at(NOW_MS - 6 * DAY), NOW_MS - 6 * DAY)
+    sweep = poll(SEARCH, cursor)
+    named = first_id_at(NOW_MS - 5 * DAY)
+
+    begun = after_stale(sweep, named, cursor=cursor, rules=SEARCH, now_ms=NOW_MS)
+
+    assert begun == Begun(
+        replace(sweep, since_id=named, through_id=named),
+        Unread(sweep.through_id, named + 1, "reach"),
+    )
+    unnamed = after_stale(sweep, None, cursor=cursor, rules=SEARCH, now_ms=NOW_MS)
+    assert unnamed == Begun(sweep)
+
+
+def test_a_sweep_that_grew_stale_between_its_pages_ends_in_a_gap():
+    half = swept(SEARCH, page(first_id_at(NOW_MS), token="a")).sweep
+
+    step = after_stale(half, 5, cursor=CURSOR, rules=SEARCH, now_ms=NOW_MS)
+
+    assert step.gap == Unread(half.since_id, first_id_at(NOW_MS), "quota", "a")
+
+
+def test_an_overlap_reads_its_depth_and_moves_nothing():
+    sweep = begin_overlap(ACCOUNT, depth=timedelta(hours=1), now_ms=NOW_MS).sweep
+    pages = [page(NEW[9 - n], token=f"{n}") for n in range(3)]
+
+    assert ms_of(sweep.since_id) == NOW_MS - 60 * MINUTE
+    assert swept(ACCOUNT, page(NEW[9]), sweep=sweep) == Done(CURSOR)
+    assert swept(ACCOUNT, *pages, sweep=sweep) == Done(CURSOR)
+
+
+def test_what_no_poll_will_read_again_is_told_by_the_highest_cursor_that_was():
+    assert passed_id_of(CURSOR, ACCOUNT) == SINCE
+    assert passed_id_of(replace(CURSOR, passed_id=SINCE + 5), ACCOUNT) == SINCE + 5
+
+
+def test_replies_and_retweets_are_left_out_where_x_does_not():
+    given = page(1, 2, 3, replies=[1, 2], retweets=[2])
+
+    assert wanted(given, ()) == {1, 2, 3}
+    assert wanted(given, ("retweets",)) == {1, 3}
+    assert wanted(given, ("replies", "retweets")) == {3}

@@ -1,0 +1,46 @@
+"""X hangs up with words as soon as the stream is open, again and again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ingest.stream.listened import Listened
+
+pytestmark = pytest.mark.django_db
+
+CONNECT = "GET /2/tweets/search/stream"
+
+
+@pytest.fixture
+def stream(fakex):
+    return Listened(fakex)
+
+
+def seconds(pauses):
+    return [pause.wait.total_seconds() for pause in pauses]
+
+
+def test_connections_that_hear_a_farewell_and_nothing_else_climb_the_ladder(stream):
+    stream.source("#moon")
+    stream.x.tell("POST", "stream/disconnect", {"type": "ForceDisconnect", "next": 5})
+
+    pauses = [stream.once() for _ in range(5)]
+
+    for wait, least in zip(seconds(pauses), (5, 10, 20, 40, 80), strict=True):
+        assert least <= wait <= 1.25 * least
+    assert {pause.because.partition(":")[0] for pause in pauses} == {"ForceDisconnect"}
+    assert len(stream.asked(CONNECT)) == 5
+
+
+def test_a_farewell_after_posts_is_the_first_step_of_the_way_s_own_ladder(stream):
+    stream.source("#moon")
+    stream.x.tell("POST", "stream/disconnect", {"next": 3})
+    for _ in range(3):
+        stream.once()
+
+    stream.release("moon")
+    thread = stream.when_it_heard(1, lambda: stream.x.tell("POST", "stream/disconnect", {}))
+    pause = stream.once()
+    thread.join()
+
+    assert 0.25 <= pause.wait.total_seconds() <= 1.25 * 0.25

@@ -1,0 +1,139 @@
+"""Holes of the stream become gaps: one for each source, no older than it, widened, polled."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.told import subscribe, told
+from trackers.ingest.sources.models import Gap, Source, SourcePoll
+from trackers.ingest.stream.holes import Hole, id_at, open_gaps
+from trackers.ingest.stream.listeners import wanted_now
+from trackers.jobs import queue
+
+pytestmark = pytest.mark.django_db
+
+SOON = timedelta(seconds=80)
+POLL = SourcePoll.namespace
+
+
+def source(rule="#moon", *, age=timedelta(days=1)):
+    made = Source.objects.create(kind="stream", of=rule)
+    Source.objects.filter(pk=made.pk).update(created_at=timezone.now() - age)
+    return made
+
+
+def minutes_ago(begins, ends):
+    now = timezone.now()
+    return Hole(now - timedelta(minutes=begins), now - timedelta(minutes=ends))
+
+
+def open_for_all(hole):
+    open_gaps(wanted_now().values(), hole, polled_in=SOON)
+
+
+def stretches():
+    return list(Gap.objects.order_by("from_id").values_list("source", "from_id", "to_id"))
+
+
+def test_each_source_gets_a_gap_and_a_poll_that_is_not_due_yet():
+    subscribe("sources")
+    one, two = source("#a"), source("#b")
+    hole = minutes_ago(5, 1)
+
+    open_for_all(hole)
+
+    assert sorted(stretches()) == [
+        (each.pk, id_at(hole.begins), id_at(hole.ends)) for each in (one, two)
+    ]
+    gap = {"what": "gap", "why": "stream"}
+    gap |= {"after": str(id_at(hole.begins)), "before": str(id_at(hole.ends))}
+    said = sorted((event.data for event in told("sources")), key=lambda data: data["source"])
+    assert said == [{"source": each.pk, **gap} for each in (one, two)]
+    assert sorted(SourcePoll.objects.values_list("key", flat=True)) == [one.pk, two.pk]
+    assert queue.get(POLL, 10) is None
+
+
+def test_a_paused_source_gets_none_and_a_young_one_no_older_than_itself():
+    paused = source("#a")
+    Source.objects.filter(pk=paused.pk).update(paused_at=timezone.now())
+    young = source("#b", age=timedelta(minutes=3))
+    hole = minutes_ago(5, 1)
+
+    open_for_all(hole)
+
+    [(whose, from_id, to_id)] = stretches()
+    assert (whose, to_id) == (young.pk, id_at(hole.ends))
+    assert id_at(hole.begins + timedelta(seconds=100)) < from_id < id_at(hole.ends)
+
+
+def test_a_source_that_is_younger_than_the_hole_misses_nothing():
+    source(age=timedelta(seconds=5))
+
+    open_for_all(minutes_ago(5, 1))
+
+    assert stretches() == []
+    assert not SourcePoll.objects.exists()
+
+
+def test_holes_that_touch_are_one_gap_and_others_are_not():
+    moon = source()
+    first, second, third = minutes_ago(9, 6), minutes_ago(7, 4), minutes_ago(3, 1)
+
+    for hole in (first, third, second):
+        open_for_all(hole)
+
+    assert stretches() == [
+        (moon.pk, id_at(first.begins), id_at(second.ends)),
+        (moon.pk, id_at(third.begins), id_at(third.ends)),
+    ]
+    all_of_it = minutes_ago(10, 0)
+    open_for_all(all_of_it)
+    assert stretches() == [(moon.pk, id_at(all_of_it.begins), id_at(all_of_it.ends))]
+
+
+def test_a_gap_that_is_widened_tells_the_polls_that_had_looked_at_it():
+    moon = source()
+    open_for_all(minutes_ago(5, 2))
+    before = Source.objects.get(pk=moon.pk).version
+
+    open_for_all(minutes_ago(4, 1))
+
+    assert Source.objects.get(pk=moon.pk).version == before + 1
+
+
+@pytest.mark.parametrize("reason", ["being filled", "closed", "of another kind", "not new"])
+def test_some_gaps_are_not_widened(reason):
+    moon = source()
+    hole = minutes_ago(5, 2)
+    open_for_all(hole)
+    gap = Gap.objects.get()
+    changed = {
+        "being filled": {},
+        "closed": {"closed_at": timezone.now()},
+        "of another kind": {"why": Gap.Why.QUOTA},
+        "not new": {"found_at": timezone.now() - timedelta(minutes=11)},
+    }[reason]
+    Gap.objects.filter(pk=gap.pk).update(to_id=gap.to_id, **changed)
+    if reason == "being filled":
+        Source.objects.filter(pk=moon.pk).update(filling=gap)
+
+    open_for_all(minutes_ago(4, 1))
+
+    assert Gap.objects.count() == 2
+    assert Gap.objects.get(pk=gap.pk).to_id == id_at(hole.ends)
+
+
+def test_a_poll_that_is_due_sooner_stays_so_and_one_that_is_out_is_left_alone():
+    early, out = source("#a"), source("#b")
+    queue.schedule(POLL, out.pk, timedelta(0))
+    claimed = queue.get(POLL, 10)
+    queue.schedule(POLL, early.pk, timedelta(seconds=3))
+    due = dict(SourcePoll.objects.values_list("key", "due_at"))
+
+    open_for_all(minutes_ago(5, 1))
+
+    assert dict(SourcePoll.objects.values_list("key", "due_at")) == due
+    assert queue.finish(claimed, {}) == {out.pk}

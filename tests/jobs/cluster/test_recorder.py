@@ -1,0 +1,60 @@
+"""A cluster takes the figures of the queues, whoever else does so too."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import psycopg
+
+from tests.jobs.cluster.running import poll
+from trackers.jobs.models import namespaces
+
+TAKEN = """
+    SELECT (SELECT count(*) FROM trackers_queuefigures WHERE taken_at > %(since)s),
+           (SELECT count(*) FROM trackers_tweetcensus WHERE taken_at > %(since)s)
+"""
+
+
+def now(url):
+    with psycopg.connect(url) as db:
+        return db.execute("SELECT now()").fetchone()[0]
+
+
+def taken_since(url, at):
+    """How many rows of figures, and of the census, were written since then."""
+    with psycopg.connect(url) as db:
+        return db.execute(TAKEN, {"since": at}).fetchone()
+
+
+def all_of_them():
+    return len(namespaces()), 1
+
+
+def test_a_cluster_takes_the_figures_of_every_queue_again_and_again(cluster):
+    for _ in range(2):
+        at = now(cluster.url)
+        assert poll(lambda at=at: taken_since(cluster.url, at) == all_of_them()), cluster.said()
+
+
+def test_another_cluster_goes_on_when_the_one_that_took_them_is_killed(run):
+    one, two = run().wait_until_up(), run().wait_until_up()
+    assert poll(lambda: taken_since(one.url, "-infinity") == all_of_them())
+
+    os.kill(one.pid, signal.SIGKILL)
+
+    at = now(two.url)
+    assert poll(lambda: taken_since(two.url, at) == all_of_them()), two.said()
+
+
+def test_a_table_that_is_away_for_a_while_ends_nothing(run):
+    cluster = run().wait_until_up()
+    with psycopg.connect(cluster.url) as db:
+        db.execute("ALTER TABLE trackers_tweetcensus RENAME TO away")
+    assert poll(lambda: "The figures for the pages cannot be written" in cluster.said())
+    with psycopg.connect(cluster.url) as db:
+        db.execute("ALTER TABLE away RENAME TO trackers_tweetcensus")
+
+    at = now(cluster.url)
+    assert poll(lambda: taken_since(cluster.url, at) == all_of_them()), cluster.said()
+    assert cluster.does()

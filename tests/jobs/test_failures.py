@@ -1,0 +1,77 @@
+"""Failures that django-q2 wrote down are forgotten after two weeks, by an index."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+from django_q.models import Task
+
+from tests.jobs.plans import explain, scans
+from trackers.jobs.failures import FORGET, forget_failures
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+DAY = timedelta(days=1)
+LATER, OVER = Deadline.after(3600), Deadline.after(0)
+
+
+def task(*, age, success=False):
+    at = timezone.now() - age
+    return Task.objects.create(
+        id=uuid4().hex, name="a test", func="a.test", started=at, stopped=at, success=success
+    ).pk
+
+
+# So many, as they might have piled up in two years.
+MANY = """
+    INSERT INTO django_q_task (id, name, func, started, stopped, success, attempt_count)
+    SELECT md5(n::text), 'a test', 'a.test', at, at, false, 1
+    FROM generate_series(1, %(count)s) n,
+         LATERAL (SELECT now() - (7 + n % 600) * interval '1 day' AS at) times
+"""
+
+
+def fill(count):
+    with cursor() as db:
+        db.execute(MANY.replace("% 600", "%% 600"), {"count": count})
+        db.execute("ANALYZE django_q_task")
+
+
+def test_old_failures_are_forgotten_and_nothing_else():
+    young, fine = task(age=13 * DAY), task(age=99 * DAY, success=True)
+    task(age=15 * DAY)
+    task(age=99 * DAY)
+
+    assert forget_failures(now=timezone.now(), deadline=LATER).rows == 2
+    assert set(Task.objects.values_list("pk", flat=True)) == {young, fine}
+
+
+def test_when_time_is_over_the_rest_is_told_and_left_for_the_next_run():
+    fill(12_000)
+    old = Task.objects.filter(stopped__lt=timezone.now() - 14 * DAY).count()
+
+    first = forget_failures(now=timezone.now(), deadline=OVER)
+
+    assert (first.rows, first.left) == (5000, old - 5000)
+    assert forget_failures(now=timezone.now(), deadline=LATER).rows == old - 5000
+
+
+@pytest.mark.parametrize("mode", ["auto", "force_generic_plan"])
+def test_they_are_found_by_the_index_however_many_there_are(mode):
+    fill(100_000)
+    given = {"before": timezone.now() - 14 * DAY}
+    with cursor() as db:
+        db.execute(f"SET plan_cache_mode = {mode}")
+        for _ in range(7):
+            db.execute(FORGET, given)
+
+    found = scans(explain(FORGET, given), "django_q_task")
+
+    assert ("Index Scan", "tweetwatch_failed_tasks") in found
+    assert ("Tid Scan", "") in found
+    assert not {"Seq Scan", "Bitmap Heap Scan"} & {kind for kind, _ in found}

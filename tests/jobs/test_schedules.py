@@ -1,0 +1,60 @@
+"""Each chore has a schedule of its own, and one that is behind is run again soon."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+from django_q.scheduler import scheduler
+
+from trackers import tasks
+from trackers.jobs.schedules import run_soon
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+chores = import_module("trackers.migrations.0013_chores")
+PACKING = "trackers.tasks.pack_samples"
+
+
+def test_every_scheduled_task_is_there():
+    for name, func in Schedule.objects.values_list("name", "func"):
+        module, _, task = func.rpartition(".")
+        assert module == "trackers.tasks", name
+        assert callable(getattr(tasks, task)), name
+
+
+def test_an_installation_of_old_gets_a_schedule_for_each_chore():
+    Schedule.objects.all().delete()
+    Schedule.objects.create(name="housekeeping", func="trackers.tasks.keep_house", minutes=5)
+
+    chores.schedule_each(apps, None)
+
+    assert not Schedule.objects.filter(func="trackers.tasks.keep_house").exists()
+    found = Schedule.objects.values_list("func", flat=True)
+    assert sorted(found) == sorted(task for _, task, _ in chores.CHORES)
+
+
+def test_what_is_behind_runs_at_the_schedulers_next_look_and_once():
+    later = timezone.now() + timedelta(minutes=4)
+    Schedule.objects.update(next_run=later)
+    run_soon(PACKING)
+    run_soon(PACKING)
+
+    scheduler()
+    scheduler()
+
+    assert [task.func() for task in OrmQ.objects.all()] == [PACKING]
+    assert Schedule.objects.get(func=PACKING).next_run > timezone.now()
+
+
+def test_a_chore_that_a_person_switched_off_stays_off():
+    later = timezone.now() + timedelta(minutes=4)
+    Schedule.objects.filter(func=PACKING).update(next_run=later, repeats=0)
+
+    run_soon(PACKING)
+
+    assert Schedule.objects.get(func=PACKING).next_run == later

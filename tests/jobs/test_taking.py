@@ -1,0 +1,179 @@
+"""Who takes the figures, and what it may cost: nothing grows with the number of keys that wait."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.conftest import url_of
+from tests.jobs.plans import nodes
+from tests.queues import fill_buckets
+from trackers.jobs.figures import FRESH_FOR, LOOK, MOST, RESTS, figures, look, take
+from trackers.jobs.models import QueueFigures
+from trackers.jobs.queue import on
+from tweetwatch.database import cursor
+
+NAME = "tweet:update"
+TABLE, BUCKETS = "trackers_tweetupdate", "trackers_tweetbucket"
+MANY = MOST + 2000
+LONG = timedelta(hours=1)
+HOUR_AHEAD, MINUTE_AGO = "now() + interval '1 hour'", "now() - interval '1 minute'"
+
+
+def fill(first, last, due_at):
+    with cursor() as db:
+        db.execute(
+            f"INSERT INTO {TABLE} (key, due_at, stamp) SELECT n, {due_at}, n / 100"
+            f" FROM generate_series({first}, {last}) n"
+        )
+        fill_buckets(db)
+
+
+def make_older(by):
+    """As if the row had been written so much earlier."""
+    row = QueueFigures.objects.get()
+    row.taken_at -= by
+    row.whole_at = row.whole_at and row.whole_at - by
+    row.counted_at = row.counted_at and row.counted_at - by
+    row.save()
+
+
+@pytest.mark.django_db
+def test_what_a_cluster_took_is_what_is_read_until_it_is_old():
+    fill(1, 5, MINUTE_AGO)
+    take(NAME)
+    fill(6, 7, MINUTE_AGO)
+
+    assert (figures(NAME).due, figures(NAME).scheduled) == (5, 5)
+    make_older(FRESH_FOR + timedelta(seconds=1))
+    assert (figures(NAME).due, figures(NAME).scheduled) == (7, 7)
+
+
+@pytest.mark.django_db
+def test_the_figures_are_taken_once_in_two_seconds_however_many_clusters_there_are():
+    assert take(NAME)
+    assert not take(NAME)
+    make_older(timedelta(seconds=2))
+    assert take(NAME)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_for_a_cluster_that_is_counting():
+    take(NAME)
+    make_older(LONG)
+
+    with psycopg.connect(url_of(connection.settings_dict["NAME"])) as rival:
+        rival.execute("SELECT FROM trackers_queuefigures FOR UPDATE")
+        with cursor() as db:
+            db.execute("SET lock_timeout = '5s'")
+        assert not take(NAME)
+        rival.rollback()
+        assert take(NAME)
+
+
+@pytest.mark.django_db
+def test_a_long_queue_is_counted_whole_and_is_told_with_the_time_of_that():
+    fill(1, MANY, MINUTE_AGO)
+    fill(MANY + 1, MANY + 10, HOUR_AHEAD)
+
+    before = figures(NAME)
+    take(NAME)
+    after = figures(NAME)
+
+    assert before.is_cut_off
+    assert (before.due, before.counted_at) == (MOST, None)
+    assert (after.due, after.scheduled) == (MANY, MANY + 10)
+    assert after.counted_at is not None
+
+
+@pytest.mark.django_db
+def test_when_no_cluster_runs_the_whole_count_is_old_and_the_oldest_is_of_now():
+    fill(1, MANY, HOUR_AHEAD)
+    take(NAME)
+    make_older(LONG)
+    fill(MANY + 1, MANY + 3, MINUTE_AGO)
+
+    told = figures(NAME)
+
+    assert told.taken_at - told.counted_at >= LONG
+    assert (told.due, told.scheduled) == (3, MANY)
+    assert told.oldest_due_seconds == pytest.approx(60, abs=1)
+
+
+@pytest.mark.django_db
+def test_a_whole_count_rests_fifty_times_as_long_as_it_took():
+    fill(1, MANY, HOUR_AHEAD)
+    take(NAME)
+    took = timedelta(minutes=1)
+    QueueFigures.objects.update(whole_took=took)
+    fill(MANY + 1, MANY + 1, HOUR_AHEAD)
+
+    make_older(RESTS * took - timedelta(seconds=10))
+    take(NAME)
+    early = figures(NAME).scheduled
+    make_older(timedelta(seconds=20))
+    take(NAME)
+
+    assert (early, figures(NAME).scheduled) == (MANY, MANY + 1)
+
+
+@pytest.mark.django_db
+def test_claimed_ones_behind_very_many_that_are_due_soon_are_counted():
+    fill(1, MANY, "now() + interval '1 second'")
+    with cursor() as db:
+        db.execute(
+            f"UPDATE {BUCKETS} SET lease = 7, due_at = now() + interval '50 s' WHERE stamp < 1"
+        )
+
+    take(NAME)
+
+    assert figures(NAME).in_flight == 99
+
+
+def fresh_statistics(db):
+    db.execute(f"ANALYZE {TABLE}, {BUCKETS}")
+
+
+def no_statistics(db):
+    """As after a restore, or a first burst."""
+
+
+def statistics_of_an_empty_table(db):
+    for table in (TABLE, BUCKETS):
+        db.execute(f"DELETE FROM {table}")
+        db.execute(f"ANALYZE {table}")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "statistics", [fresh_statistics, no_statistics, statistics_of_an_empty_table]
+)
+@pytest.mark.parametrize("due", [0, 100_000, 200_000])
+def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_queue(statistics, due):
+    with cursor() as db:
+        fill(1, 200_000, HOUR_AHEAD)
+        statistics(db)
+        if statistics is statistics_of_an_empty_table:
+            fill(1, 200_000, HOUR_AHEAD)
+        db.execute(f"UPDATE {BUCKETS} SET due_at = {MINUTE_AGO} WHERE stamp < {due} / 100")
+        given = {"namespace": NAME, "table": TABLE, "most": MOST}
+        # As it is prepared: a plan for these parameters, and one for any.
+        for mode in ("force_custom_plan", "force_generic_plan"):
+            db.execute(f"SET LOCAL plan_cache_mode = {mode}")
+            explained = on(NAME, f"EXPLAIN (ANALYZE, FORMAT JSON) {LOOK}")
+            [rows] = db.execute(explained, given, prepare=True).fetchone()
+            walked = [
+                (
+                    node["Node Type"],
+                    (node["Actual Rows"] + node.get("Rows Removed by Filter", 0))
+                    * node["Actual Loops"],
+                )
+                for node in nodes(rows[0]["Plan"])
+                if node.get("Relation Name") in (TABLE, BUCKETS)
+            ]
+            assert max(round(number) for _, number in walked) <= MOST, walked
+
+    assert look(NAME).due == min(due, MOST)

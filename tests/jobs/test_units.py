@@ -1,0 +1,104 @@
+"""How many keys go together: whole requests, as many as the namespace's batch has room for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from importlib import import_module
+
+import pytest
+from django.apps import apps
+
+from tests.jobs.conftest import NAME
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace
+
+migration = import_module("trackers.migrations.0020_units")
+
+FRESH, WAITED = timedelta(0), timedelta(seconds=3)
+
+
+@pytest.fixture
+def due(jobs):
+    """So many keys are due, in batches of so many."""
+
+    def put(count, *, batch_size, waited=FRESH):
+        jobs.knobs(batch_size=batch_size, arrivals_per_second=1_000_000)
+        queue.schedule_many(NAME, ((key, timedelta(0)) for key in range(count)))
+        # The last of a burst is due a little later.
+        jobs.turn_clock(waited + timedelta(seconds=0.1))
+
+    return put
+
+
+def sizes():
+    """Of all batches that can be claimed now, and whether each is full."""
+    found = []
+    while batch := queue.claim(NAME):
+        found.append((len(batch.keys), batch.is_full))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("count", "batch_size", "waited", "batches"),
+    [
+        pytest.param(99, 1000, FRESH, [], id="less than a request waits for company"),
+        pytest.param(100, 1000, FRESH, [(100, False)], id="a request does not wait for a batch"),
+        pytest.param(250, 1000, FRESH, [(200, False)], id="the rest waits for company"),
+        pytest.param(250, 1000, WAITED, [(200, False), (50, False)], id="until it waited enough"),
+        pytest.param(2300, 1000, FRESH, [(1000, True), (1000, True), (300, False)], id="a backlog"),
+        pytest.param(500, 250, FRESH, [(200, True), (200, True), (100, False)], id="odd batches"),
+        pytest.param(70, 30, FRESH, [(30, True), (30, True)], id="batches below a request"),
+    ],
+)
+def test_a_batch_has_whole_requests_and_the_rest_only_when_it_waited(
+    due, count, batch_size, waited, batches
+):
+    due(count, batch_size=batch_size, waited=waited)
+
+    assert sizes() == batches
+
+
+def test_it_is_told_when_a_request_fills_and_not_only_a_batch(due):
+    due(100, batch_size=1000)
+    assert queue.ready_in(NAME) <= 0
+
+    queue.remove(NAME, [7])
+    assert queue.claim(NAME) is None
+    assert queue.ready_in(NAME) == pytest.approx(1.9)
+
+
+def test_who_asks_for_a_number_gets_it(due):
+    due(300, batch_size=1000)
+
+    assert len(queue.get(NAME, 250).keys) == 250
+
+
+def test_the_oldest_have_their_share_of_a_batch_that_takes_a_part_of_what_is_due(jobs):
+    jobs.knobs(batch_size=1000, arrivals_per_second=1_000_000)
+    young, old = range(1000, 1120), range(30)
+    queue.schedule_many(NAME, [(key, -timedelta(seconds=1)) for key in young], urgent=young)
+    queue.schedule_many(NAME, [(key, -timedelta(hours=1)) for key in old])
+
+    first, rest = queue.claim(NAME), queue.claim(NAME)
+
+    assert len({*old} & {*first.keys}) == 25
+    assert (len(first.keys), len(rest.keys)) == (100, 50)
+
+
+@pytest.mark.parametrize(("before", "after"), [(100, 1000), (50, 50), (300, 300)])
+def test_a_batch_becomes_a_unit_where_nobody_had_set_another_size(jobs, before, after):
+    jobs.knobs(batch_size=before)
+
+    migration.enlarge(apps, None)
+
+    assert Namespace.objects.get(name=NAME).batch_size == after
+    assert Namespace.objects.get(name="source:poll").batch_size == 1
+
+
+@pytest.mark.parametrize(("before", "after"), [(1000, 100), (300, 100), (50, 50)])
+def test_on_the_way_back_a_batch_is_a_request_again(jobs, before, after):
+    jobs.knobs(batch_size=before)
+
+    migration.restore(apps, None)
+
+    assert Namespace.objects.get(name=NAME).batch_size == after

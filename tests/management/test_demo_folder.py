@@ -1,0 +1,122 @@
+"""The demo empties a folder that a demo made, of what demos make, and no other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.management.base import CommandError
+
+from tests.conftest import PROJECT
+from trackers.management.demo_folder import MARKER, claim, empty
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "demo"
+
+
+@pytest.fixture
+def elsewhere(tmp_path):
+    """A folder of somebody's that a link may lead to."""
+    precious = tmp_path / "elsewhere" / "precious"
+    precious.parent.mkdir()
+    precious.write_text("not a demo's")
+    return precious
+
+
+def demo_was_in(folder):
+    os.close(claim(folder))
+    (empty(folder) / "pages.log").write_text("a line")
+    (folder / "postgres" / "data").mkdir(parents=True)
+
+
+def test_a_folder_with_a_log_in_it_that_no_demo_made_is_left_as_it_is(folder):
+    (folder / "log").mkdir(parents=True)
+    (folder / "log" / "syslog").write_text("a line")
+
+    ran = subprocess.run(
+        [sys.executable, "manage.py", "demo", "--port=0", f"--directory={folder}"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert ran.returncode == 1
+    assert f"{folder} is not empty, and no demo made it" in ran.stderr
+    assert "remove it yourself" in ran.stderr
+    assert [path.name for path in folder.iterdir()] == ["log"]
+    assert (folder / "log" / "syslog").read_text() == "a line"
+
+
+def test_a_demos_folder_is_emptied_for_the_next_one(folder):
+    demo_was_in(folder)
+
+    os.close(claim(folder))
+    logs = empty(folder)
+
+    assert sorted(path.name for path in folder.iterdir()) == [MARKER, "log"]
+    assert not any(logs.iterdir())
+
+
+def test_an_empty_folder_is_taken(folder):
+    folder.mkdir()
+
+    os.close(claim(folder))
+
+    assert (folder / MARKER).is_file()
+
+
+def test_what_somebody_put_into_a_demos_folder_keeps_it_from_being_emptied(folder):
+    demo_was_in(folder)
+    (folder / "thesis.txt").write_text("years of work")
+
+    with pytest.raises(CommandError, match=r"not of the demo \(thesis\.txt\)"):
+        claim(folder)
+
+    assert (folder / "log" / "pages.log").exists()
+
+
+@pytest.mark.parametrize("name", ["log", "postgres"])
+def test_no_link_is_followed_out_of_the_folder(folder, elsewhere, name):
+    os.close(claim(folder))
+    (folder / name).symlink_to(elsewhere.parent)
+    deeper = empty(folder) / "deeper"
+    deeper.symlink_to(elsewhere.parent)
+
+    empty(folder)
+
+    assert elsewhere.read_text() == "not a demo's"
+    assert not (folder / name).is_symlink()
+
+
+def test_a_link_is_no_marker(folder, elsewhere):
+    folder.mkdir()
+    (folder / MARKER).symlink_to(elsewhere)
+
+    with pytest.raises(CommandError, match="no demo made it"):
+        claim(folder)
+
+
+def test_two_demos_do_not_share_a_folder_and_no_file_beside_it_is_touched(folder):
+    # The lock used to be there, which emptied such a file.
+    beside = folder.with_suffix(".lock")
+    beside.write_text("pinned versions")
+    first = claim(folder)
+
+    with pytest.raises(CommandError, match="Another demo is running"):
+        claim(folder)
+
+    os.close(first)
+    os.close(claim(folder))
+    assert beside.read_text() == "pinned versions"
+
+
+def test_a_file_in_place_of_the_folder_is_told_in_a_sentence(folder):
+    folder.write_text("")
+
+    with pytest.raises(CommandError, match="cannot be used: File exists"):
+        claim(folder)

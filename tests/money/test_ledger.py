@@ -1,0 +1,179 @@
+"""Tweet-days: reserved before they are read, settled after, and never more than the budget."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+
+from tests.factories import CredentialFactory
+from trackers.credentials import turns
+from trackers.credentials.models import Credential
+from trackers.money import ledger
+from trackers.money.projects import Project, Spending
+from trackers.xapi.answers import WindowSeen
+from tweetwatch.database import DatabaseClock
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TIMEOUT = timedelta(seconds=15)
+NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
+
+
+def project(**budget):
+    CredentialFactory(name="p")
+    Project.objects.update(**budget)
+    return Project.objects.get()
+
+
+def x_says(at):
+    """The reply to a request tells X's clock: from now on it is `at`, and goes on from there."""
+    turn = turns.take()
+    resets = at + timedelta(minutes=15)
+    turns.settle(turn, WindowSeen("GET /2/tweets", 5000, 4999, resets, at))
+
+
+def purse_at(at, **budget):
+    project(**budget)
+    x_says(at)
+    return ledger.purses()[0]
+
+
+def reserve(purse, *, unpaid, paid):
+    """At the time at which the purse was read."""
+    clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
+    return ledger.reserve(purse, unpaid=unpaid, paid=paid, timeout=TIMEOUT, clock=clock)
+
+
+def spent(day):
+    row = Spending.objects.get(day=day)
+    return row.posts, row.posts_reserved
+
+
+def test_the_day_is_that_of_xs_clock():
+    purse = purse_at(NOON)
+
+    assert purse.day == date(2026, 3, 10)
+    assert purse.left is None
+    assert purse.next_day() == datetime(2026, 3, 11, 0, 0, 2, tzinfo=UTC)
+
+
+def test_what_is_read_is_counted_and_what_is_not_found_is_not():
+    purse = purse_at(NOON, posts_a_day=100)
+
+    payment = reserve(purse, unpaid=[0] * 60, paid=40)
+    assert payment.posts == 60
+    assert ledger.purses()[0].left == 40
+    ledger.settle(payment, posts=50, shown=90, x_now=NOON)
+
+    assert spent(purse.day) == (50, 0)
+    assert ledger.purses()[0].left == 50
+    assert Spending.objects.get().money == Decimal("0.25")
+
+
+def test_a_failed_request_costs_nothing_and_one_without_an_answer_all():
+    purse = purse_at(NOON, posts_a_day=100)
+
+    ledger.cancel(reserve(purse, unpaid=[0] * 60, paid=0))
+    assert spent(purse.day) == (0, 0)
+    ledger.keep(reserve(purse, unpaid=[0] * 60, paid=0))
+    assert spent(purse.day) == (60, 0)
+
+
+def test_the_youngest_get_what_is_left_and_leave_no_more_than_their_floor():
+    purse = purse_at(NOON, posts_a_day=100)
+
+    young = reserve(purse, unpaid=[0] * 30 + [60] * 30, paid=0)
+    assert young.posts == 40, "the thirty young ones, and ten that leave sixty to the young"
+    assert reserve(purse, unpaid=[60] * 5, paid=0) is None
+    assert reserve(purse, unpaid=[0] * 80, paid=0).posts == 60
+    assert ledger.purses()[0].left == 0
+
+
+@pytest.mark.parametrize(
+    ("budget", "left"),
+    [
+        ({"money_a_day": 1}, 200),
+        ({"money_a_day": 1, "posts_a_day": 150}, 150),
+        ({"posts_a_month": 500}, 500 // 22 + 1),
+        ({"money_a_month": 22}, 200),
+        ({"posts_a_month": 90, "posts_a_day": 100}, 90),
+        ({"money_a_day": 1, "price_of_a_post": 0}, None),
+    ],
+    ids=str,
+)
+def test_the_least_of_the_budgets_counts(budget, left):
+    """On the tenth of March there are 22 days left in the month."""
+    assert purse_at(NOON, **budget).left == left
+
+
+def test_what_was_spent_earlier_in_the_month_counts_and_that_of_the_last_month_does_not():
+    purse = purse_at(NOON, posts_a_month=1000, posts_a_day=1000)
+    for day, posts in ((date(2026, 3, 1), 300), (date(2026, 2, 28), 900)):
+        Spending.objects.create(project_id=purse.project, day=day, posts=posts)
+
+    assert ledger.purses()[0].left == 700
+
+
+def test_many_at_once_never_reserve_more_than_there_is():
+    purse = purse_at(NOON, posts_a_day=1000)
+    got = []
+
+    def take():
+        try:
+            while payment := reserve(purse, unpaid=[0] * 7, paid=0):
+                got.append(payment.posts)
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert sum(got) == 1000
+    assert spent(purse.day) == (0, 1000)
+
+
+def test_a_request_that_may_arrive_after_midnight_is_reserved_on_both_days():
+    late = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)
+    purse = purse_at(late, posts_a_day=100)
+
+    payment = reserve(purse, unpaid=[0] * 10, paid=20)
+
+    assert (payment.posts, payment.tomorrow) == (10, 30)
+    ledger.settle(payment, posts=9, shown=28, x_now=late + timedelta(seconds=3))
+    assert spent(date(2026, 3, 10)) == (9, 0)
+    assert spent(date(2026, 3, 11)) == (0, 0)
+    payment = reserve(purse, unpaid=[0] * 10, paid=20)
+    ledger.settle(payment, posts=9, shown=28, x_now=late + timedelta(seconds=12))
+    assert spent(date(2026, 3, 10)) == (18, 0)
+    assert spent(date(2026, 3, 11)) == (28, 0), "X may have billed them on either day"
+
+
+def test_accounts_are_paid_with_money_and_not_with_tweet_days():
+    purse = purse_at(NOON, money_a_day=1, posts_a_day=1)
+
+    assert ledger.reserve_users(purse, 90)
+    ledger.settle_users(purse, reserved=90, users=80)
+
+    assert not ledger.reserve_users(purse, 21), "twenty cents are left, at a cent each"
+    assert ledger.reserve_users(purse, 20)
+    row = Spending.objects.get()
+    assert (row.users, row.users_reserved, row.money) == (80, 20, Decimal("0.8"))
+
+
+def test_a_project_is_usable_with_an_enabled_credential_while_x_did_not_stop_it():
+    found = project()
+    assert ledger.purses()[0].usable
+
+    Project.objects.update(stopped_until=datetime(2100, 1, 1, tzinfo=UTC))
+    assert not ledger.purses()[0].usable
+    Project.objects.update(stopped_until=None)
+    Credential.objects.get().disable("tired", now=NOON)
+    assert not ledger.purses()[0].usable
+    assert found.name == "p"

@@ -1,0 +1,116 @@
+"""What X says it billed, read from the fake and compared with our own count."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import orjson
+import pytest
+from django.test import override_settings
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.factories import CredentialFactory
+from trackers import tasks
+from trackers.money import ledger
+from trackers.money.projects import Project, Spending
+from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.usage import read_usage
+from tweetwatch.database import DatabaseClock
+
+TIMEOUT = timedelta(seconds=5)
+
+
+@pytest.fixture
+def x(fakex):
+    fakex.delete("projects")
+    registered = {"kind": "bearer", "bearer_token": "token-of-one", "app": "one"}
+    fakex.tell("POST", "credentials", {**registered, "project": "ours"})
+    yield fakex
+    fakex.delete("projects")
+
+
+def compare(x):
+    with override_settings(X_API_BASE_URL=x.url, REQUEST_TIMEOUT=TIMEOUT):
+        tasks.compare_usage()
+    return Project.objects.get()
+
+
+def spend(x, count):
+    """As many posts read, by us and for X."""
+    [purse] = ledger.purses()
+    clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
+    payment = ledger.reserve(purse, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock)
+    x.put("projects/ours", {"others_today": count})
+    ledger.settle(payment, posts=count, shown=count, x_now=None)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_x_counts_is_shown_beside_our_count(x):
+    CredentialFactory(name="one")
+    x.put("projects/ours", {"monthly_cap": 9000})
+    spend(x, 40)
+
+    project = compare(x)
+
+    assert (project.usage_of_month, project.ours_of_month, project.drift) == (40, 40, 0)
+    assert (project.cap, project.cap_reset_day, project.usage_problem) == (9000, 1, "")
+    assert Spending.objects.get().told_posts == 40
+
+    x.put("projects/ours", {"others_today": 55})
+    assert compare(x).drift == 15, "somebody else reads with the same account"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_why_the_usage_is_not_known_is_told(x):
+    credential = CredentialFactory(name="one")
+    x.put("faults", [{"kind": "503_json", "match": {"endpoint": "GET /2/usage/tweets"}}])
+    assert compare(x).usage_problem == "503 Service Unavailable"
+
+    x.delete("faults")
+    credential.disable("tired", now=ledger.purses()[0].now)
+    project = compare(x)
+    assert "bearer" in project.usage_problem
+    assert project.drift is None
+
+
+def test_numbers_are_read_in_both_of_xs_ways():
+    usage = [{"date": "2026-03-01T00:00:00.000Z", "usage": "12"}, {"date": "no date", "usage": 1}]
+    body = {"data": {"project_cap": "100", "project_usage": 30, "cap_reset_day": 24,
+                     "daily_project_usage": {"project_id": "1", "usage": usage}}}  # fmt: skip
+
+    found = read_usage(orjson.dumps(body), (), window=None)
+
+    assert {day.isoformat(): posts for day, posts in found.days.items()} == {"2026-03-01": 12}
+    assert (found.cap, found.month, found.cap_reset_day) == (100, 30, 24)
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=25),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["usage", "date", "project_cap", "cap_reset_day"]), inner)
+    ),
+    max_leaves=12,
+)
+
+
+FIELDS = ["daily_project_usage", "project_cap", "project_usage", "cap_reset_day"]
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), ANYTHING))
+def test_no_answer_raises_anything_but_garbage(data):
+    found = read_usage(
+        orjson.dumps({"data": data}, option=orjson.OPT_NON_STR_KEYS), (), window=None
+    )
+    assert all(posts >= 0 for posts in found.days.values())
+
+
+def test_what_is_no_object_is_garbage():
+    with pytest.raises(Garbage):
+        read_usage(b"<html>", (), window=None)

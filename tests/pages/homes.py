@@ -1,0 +1,65 @@
+"""A person with a home, sources that bring tweets into it, and what a page of it shows."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+from django.contrib.auth.models import Group, User
+
+from tests.timelines.feeds.world import bring, source, tweet
+from trackers.timelines import feeds
+from trackers.timelines.models import Watcher
+
+__all__ = [
+    "asked",
+    "bring",
+    "clock_of",
+    "followed",
+    "further",
+    "home_of",
+    "shown",
+    "source",
+    "team",
+    "tweet",
+]
+
+
+def home_of(username="ada"):
+    """The watcher of the person who is logged in."""
+    return Watcher.objects.get_or_create(user=User.objects.get(username=username))[0].pk
+
+
+def team(name, *members):
+    group = Group.objects.create(name=name)
+    for member in members:
+        User.objects.get(username=member).groups.add(group)
+    return group
+
+
+def followed(*ids, watcher=None):
+    """A source that is followed and brought these."""
+    made = source()
+    feeds.follow(watcher or home_of(), source_id=made)
+    bring(made, *ids)
+    return made
+
+
+def shown(page):
+    """The ids of the tweets on a page, in their order."""
+    return [int(id) for id in re.findall(r'data-id="(\d+)"', page.content.decode())]
+
+
+def further(page):
+    """Where the next older ones are."""
+    found = re.search(r'hx-get="(\S+rows/\?before=\d+)"', page.content.decode())
+    return found and found[1]
+
+
+def asked(page, **more):
+    """What the page's script asks with."""
+    return urlencode({"clock": clock_of(page), "top": (shown(page) or [""])[0], **more})
+
+
+def clock_of(page):
+    return re.search(r'data-clock="([^"]*)"', page.content.decode())[1]

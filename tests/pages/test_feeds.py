@@ -1,0 +1,265 @@
+"""Feeds for readers elsewhere: what they hold, who reads them, and when they have changed."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from datetime import timedelta
+from email.utils import parsedate_to_datetime
+
+import psycopg
+import pytest
+import requests
+from django.contrib.auth.models import Group, User
+from django.utils import timezone
+from django.utils.http import http_date
+
+from tests.conftest import PROJECT
+from tests.flows.conftest import wait_until
+from tests.timelines.feeds.world import bring, source, tweet
+from trackers.timelines import feeds
+from trackers.timelines.models import Watcher
+from trackers.timelines.watchers import own
+from trackers.tokens import addresses
+from trackers.tokens.models import FeedAddress, FeedState
+from trackers.tokens.secret import digest_of
+from trackers.tweets.models import Author, Tweet, TweetText
+
+pytestmark = pytest.mark.django_db
+ATOM = "{http://www.w3.org/2005/Atom}"
+ADDRESS = re.compile(r"<code>http://testserver(/feeds/[\w-]{43}/home\.atom)</code>")
+
+
+@pytest.fixture
+def bob(db):
+    return own(User.objects.create_user("bob"))
+
+
+@pytest.fixture
+def secret(bob):
+    return addresses.make(bob.pk, now=timezone.now())
+
+
+@pytest.fixture
+def three(bob):
+    """A source that bob follows, and its three tweets, the newest first."""
+    came_from, ids = source("nasa"), [tweet(1, n) for n in (3, 2, 1)]
+    feeds.follow(bob.pk, source_id=came_from)
+    bring(came_from, *ids, author=42)
+    Author.objects.filter(pk=42).update(username="nasa", name="NASA & <friends>")
+    TweetText.objects.filter(tweet=ids[0]).update(text="Lift\x08off </p> &\ufffe\nnow ]]>")
+    return came_from, ids
+
+
+def delete(id):
+    Tweet.objects.filter(pk=id).update(gone_at=timezone.now(), missing_because="not_found")
+
+
+def ids_of(answer):
+    assert answer.status_code == 200, answer.content
+    if answer["Content-Type"] == "application/feed+json":
+        told = json.loads(answer.content)
+        assert told["version"] == "https://jsonfeed.org/version/1.1"
+        urls = [item["id"] for item in told["items"]]
+    else:
+        assert answer["Content-Type"] == "application/atom+xml; charset=utf-8"
+        urls = [entry.findtext(f"{ATOM}id") for entry in ET.fromstring(answer.content)[3:]]
+    return [int(url.rsplit("/", 1)[1]) for url in urls if url]
+
+
+@pytest.mark.parametrize("form", ["atom", "json"])
+def test_a_home_and_a_source_are_read_without_what_was_deleted(client, secret, three, form):
+    came_from, ids = three
+
+    for path in ("home", f"sources/{came_from}"):
+        assert ids_of(client.get(f"/feeds/{secret}/{path}.{form}")) == ids
+    delete(ids[1])
+    for path in ("home", f"sources/{came_from}"):
+        assert ids_of(client.get(f"/feeds/{secret}/{path}.{form}")) == [ids[0], ids[2]]
+
+
+def test_an_entry_is_whole_whatever_the_tweet_says(client, secret, three):
+    _, ids = three
+    url = f"https://x.com/i/status/{ids[0]}"
+
+    feed = ET.fromstring(client.get(f"/feeds/{secret}/home.atom").content)
+    entry = feed.find(f"{ATOM}entry")
+    told = {one.tag.removeprefix(ATOM): one.text for one in entry if one.text}
+    assert feed.findtext(f"{ATOM}title") == "Home of bob"
+    assert told["title"] == "NASA & <friends> (@nasa): Liftoff </p> & now ]]>"
+    assert told["summary"] == "Liftoff &lt;/p&gt; &amp;<br>now ]]&gt;"
+    assert (told["id"], entry.find(f"{ATOM}link").get("href")) == (url, url)
+    assert told["published"].startswith("2026-11-02T00:00:00")
+    assert entry.findtext(f"{ATOM}author/{ATOM}name") == "NASA & <friends> (@nasa)"
+
+    [first, *_] = client.get(f"/feeds/{secret}/home.json").json()["items"]
+    assert first["content_text"] == "Lift\x08off </p> &\ufffe\nnow ]]>"
+    assert first["authors"] == [{"name": "NASA & <friends> (@nasa)"}]
+
+
+def test_a_feed_does_not_tell_its_own_address(client, secret, three):
+    for form in ("atom", "json"):
+        answer = client.get(f"/feeds/{secret}/home.{form}")
+        assert secret not in answer.content.decode()
+        # Not as the page that a reader came from, either.
+        assert answer["Referrer-Policy"] == "no-referrer"
+
+
+def test_who_has_it_already_is_told_so_until_it_changes(client, secret, three):
+    came_from, ids = three
+    path = f"/feeds/{secret}/sources/{came_from}.atom"
+    client.get(path)
+    FeedState.objects.update(changed_at=timezone.now() - timedelta(hours=1))
+    first = client.get(path)
+    by_tag = {"If-None-Match": first["ETag"]}
+    by_time = {"If-Modified-Since": first["Last-Modified"]}
+
+    for known in (by_tag, by_time):
+        assert client.get(path, headers=known).status_code == 304
+    delete(ids[0])
+    for known in (by_tag, by_time):
+        assert ids_of(client.get(path, headers=known)) == ids[1:]
+    again = client.get(path)
+    assert parsedate_to_datetime(again["Last-Modified"]) > parsedate_to_datetime(
+        first["Last-Modified"]
+    )
+    assert client.get(path, headers={"If-None-Match": again["ETag"]}).status_code == 304
+
+
+def test_two_changes_within_a_second_are_not_told_as_one(client, secret, three):
+    _, ids = three
+    path = f"/feeds/{secret}/home.json"
+    client.get(path)
+    FeedState.objects.update(changed_at=(soon := timezone.now() + timedelta(seconds=60)))
+
+    delete(ids[0])
+    answer = client.get(path, headers={"If-Modified-Since": http_date(soon.timestamp())})
+
+    assert ids_of(answer) == ids[1:]
+    assert not answer.has_header("Last-Modified")
+
+
+def test_an_address_ends_when_it_is_revoked_or_a_new_one_is_made(client, bob, secret):
+    paths = ("home.atom", "home.json")
+
+    def status(secret):
+        return {client.get(f"/feeds/{secret}/{path}").status_code for path in paths}
+
+    assert (status(secret), status("x" * 43), status("²")) == ({200}, {404}, {404})
+
+    newer = addresses.make(bob.pk, now=timezone.now())
+    assert (status(secret), status(newer)) == ({404}, {200})
+    bob.user.is_active = False
+    bob.user.save()
+    assert status(newer) == {404}
+    bob.user.is_active = True
+    bob.user.save()
+    assert addresses.revoke(bob.pk)
+    assert (status(newer), addresses.revoke(bob.pk)) == ({404}, False)
+
+
+def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
+    team = Watcher.objects.create(team=Group.objects.create(name="desk"))
+    secret = addresses.make(team.pk, now=timezone.now())
+
+    assert b"Home of desk" in client.get(f"/feeds/{secret}/home.atom").content
+    for id in (1, 2**63):
+        assert client.get(f"/feeds/{secret}/sources/{id}.json").status_code == 404
+
+
+def test_people_make_and_revoke_the_addresses_of_their_homes_and_no_others(staff, bob):
+    page = staff.get("/feeds/").content.decode()
+    assert "No address yet." in page
+    mine = Watcher.objects.exclude(pk=bob.pk).get()
+
+    told = staff.post(f"/feeds/make/{mine.pk}")
+    [path] = ADDRESS.findall(told.content.decode())
+    assert "no-store" in told["Cache-Control"]
+    assert staff.get(path).status_code == 200
+    secret = path.split("/")[2]
+    assert FeedAddress.objects.get().digest == digest_of(secret)
+    assert secret not in staff.get("/feeds/").content.decode()
+    # Whoever presses Enter in the browser's address line.
+    assert staff.get(f"/feeds/make/{mine.pk}").headers["Location"] == "/feeds/"
+    assert staff.get(path).status_code == 200
+
+    staff.post(f"/feeds/revoke/{mine.pk}")
+    assert staff.get(path).status_code == 404
+    for act in ("make", "revoke"):
+        assert staff.post(f"/feeds/{act}/{bob.pk}").status_code == 404
+    assert not FeedAddress.objects.exists()
+
+
+def test_a_teams_home_that_nobody_looked_at_can_have_an_address_too(staff):
+    User.objects.get().groups.add(Group.objects.create(name="desk"))
+
+    page = staff.get("/feeds/").content.decode()
+
+    assert page.index("<h2>Home</h2>") < page.index("<h2>desk</h2>")
+    team = Watcher.objects.get(team__name="desk")
+    assert "desk, as Atom" in staff.post(f"/feeds/make/{team.pk}").content.decode()
+
+
+def test_reading_a_source_asks_as_little_however_much_it_yielded(
+    client, secret, three, django_assert_num_queries
+):
+    came_from, _ = three
+    path = f"/feeds/{secret}/sources/{came_from}.atom"
+    client.get(path)
+
+    # The address, the source, its newest ids, which are there, the tweets; and since when, beside
+    # the ORM.
+    with django_assert_num_queries(5):
+        client.get(path)
+
+
+def test_what_is_logged_of_a_feed_has_no_secret(client, secret, caplog):
+    caplog.set_level(logging.DEBUG)
+    client.get(f"/feeds/{secret}/sources/1.atom")
+    client.post(f"/feeds/{secret}/home.atom")
+    client.get(f"/feeds/{secret}/nothing")
+    asked = {"r": f"GET /Feeds%2f{secret}?a HTTP/1.1"}
+    logging.getLogger("gunicorn.access").warning("%(r)s", asked)
+
+    told = caplog.text
+    assert "Not Found: /feeds/…/sources/1.atom" in told
+    assert "Method Not Allowed (POST): /feeds/…/home.atom" in told
+    assert "GET /Feeds%2f…?a HTTP/1.1" in told
+    assert secret not in told
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_log_of_a_real_server_has_no_secret(fresh_database, tmp_path):
+    """With gunicorn's access log, which is off unless somebody wants it."""
+    secret = "S" * 43
+    command = [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", "--bind=127.0.0.1:0"]
+    log = tmp_path / "log"
+    with log.open("wb") as out:
+        server = subprocess.Popen(
+            [*command, "--access-logfile=-", "--no-control-socket"],
+            cwd=PROJECT,
+            env={**os.environ, "DATABASE_URL": fresh_database, "HTTPS": "false"},
+            stdout=out,
+            stderr=out,
+        )
+    try:
+        port = wait_for(log, r"Listening at: http://127\.0\.0\.1:(\d+)")
+        answer = requests.get(f"http://127.0.0.1:{port}/feeds/{secret}/home.atom", timeout=60)
+        assert answer.status_code == 404
+        wait_for(log, r'"GET /feeds/(…)/home\.atom HTTP/1\.1" 404')
+    finally:
+        server.terminate()
+        server.wait(60)
+    assert secret not in log.read_text()
+    with psycopg.connect(fresh_database) as db:
+        assert db.execute("SELECT count(*) FROM trackers_feedaddress").fetchone() == (0,)
+
+
+def wait_for(log, pattern):
+    wait_until(lambda: re.search(pattern, log.read_text()), what=f"the log has {pattern}")
+    return re.search(pattern, log.read_text())[1]

@@ -1,0 +1,117 @@
+"""The pages' figures come from rows that a cluster writes, and say so when these are old."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import datetime, timedelta
+
+import pytest
+from django.core.management import call_command
+
+from tests.queues import fill_buckets
+from trackers.jobs.figures import MOST
+from trackers.jobs.models import QueueFigures
+from trackers.schedule.models import TweetCensus
+from trackers.tasks import take_figures
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+MANY = 50_000
+TABLES = ("trackers_tweet", "trackers_tweetupdate", "trackers_tweetbucket")
+TWEETS = """
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
+"""
+JOBS = """
+    INSERT INTO trackers_tweetupdate (key, due_at, attempts)
+    SELECT n, now() - interval '1 minute', 0 FROM generate_series(1, %(many)s) n
+"""
+WALKED = """
+    SELECT coalesce(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)), 0)
+    FROM pg_stat_xact_user_tables WHERE relname = ANY(%(tables)s)
+"""
+
+
+@pytest.fixture
+def many():
+    with cursor() as db:
+        db.execute(TWEETS, {"many": MANY})
+        db.execute(JOBS, {"many": MANY})
+        fill_buckets(db)
+
+
+def walked():
+    """Rows of the large tables that this transaction has looked at."""
+    with cursor() as db:
+        return db.execute(WALKED, {"tables": list(TABLES)}).fetchone()[0]
+
+
+def status():
+    out = io.StringIO()
+    call_command("status", "--json", stdout=out)
+    return json.loads(out.getvalue())
+
+
+def readers(staff, settings):
+    settings.METRICS_KEY = "a-key-of-twenty-letters"
+    key = {"Authorization": f"Bearer {settings.METRICS_KEY}"}
+    return {
+        "strip": lambda: staff.get("/operations/strip/"),
+        "operations": lambda: staff.get("/operations/now/"),
+        "metrics": lambda: staff.get("/metrics", headers=key),
+        "status": status,
+    }
+
+
+@pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
+def test_while_a_cluster_runs_nobody_counts_for_a_page(many, staff, settings, reader):
+    take_figures()
+    before = walked()
+
+    readers(staff, settings)[reader]()
+
+    assert walked() == before
+
+
+@pytest.mark.parametrize("reader", ["strip", "operations", "metrics", "status"])
+def test_while_none_runs_a_page_counts_a_bounded_part(many, staff, settings, reader):
+    before = walked()
+
+    readers(staff, settings)[reader]()
+
+    # What is due, what is scheduled, the tweets and their tiers; `status` tells each queue twice.
+    assert walked() - before <= 9 * MOST
+
+
+def test_a_queue_that_was_never_counted_is_told_so(many, staff):
+    page = staff.get("/operations/").content.decode()
+
+    assert '<dt>Due</dt><dd><data value="10000"' in page
+    assert "nobody has counted them yet" in page
+
+
+def test_an_old_count_is_told_with_its_age(many, staff):
+    take_figures()
+    for row in (*QueueFigures.objects.all(), *TweetCensus.objects.all()):
+        row.taken_at -= timedelta(minutes=5)
+        if isinstance(row, QueueFigures) and row.whole_at:
+            row.whole_at -= timedelta(minutes=5)
+        row.save()
+
+    page, told = staff.get("/operations/").content.decode(), status()
+
+    assert "The queue was last counted" in page
+    assert "5 min ago" in page
+    assert '<dt>Due</dt><dd><data value="50000"' in page
+    assert told["tracked"] == told["due"] == MANY
+    assert datetime.fromisoformat(told["taken_at"]) <= datetime.now().astimezone() - timedelta(
+        minutes=4
+    )
+
+
+def test_a_short_queue_needs_no_word_about_its_age(staff):
+    take_figures()
+
+    assert "counted" not in staff.get("/operations/").content.decode()

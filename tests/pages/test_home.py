@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests.pages.homes import (
+    asked,
+    bring,
+    followed,
+    further,
+    home_of,
+    shown,
+    source,
+    team,
+    tweet,
+)  # fmt: skip
+from tests.pages.sources import words
+from tests.timelines.feeds.world import configure
+from trackers.ingest.sources.models import SourceTweet
+from trackers.timelines import feeds
+from trackers.timelines.models import Watcher
+from trackers.tweets.models import Author, Tweet, TweetText
+
+pytestmark = pytest.mark.django_db
+
+
+def ids(*some):
+    return ",".join(map(str, some))
+
+
+def test_a_home_has_what_is_followed_and_nothing_else(staff):
+    followed(tweet(1), tweet(3))
+    followed(tweet(2), tweet(3))
+    bring(source(), tweet(4))
+
+    assert shown(staff.get("/home/")) == [tweet(3), tweet(2), tweet(1)]
+
+
+def test_each_row_is_that_of_the_page_of_tweets(staff):
+    followed(tweet(1))
+
+    row = staff.get("/home/").content.decode()
+
+    assert (
+        f'<a class="text" dir="auto" id="tweet-{tweet(1)}" href="/tweets/{tweet(1)}/">words</a>'
+        in row
+    )
+    assert 'data-metric="likes"' in row
+
+
+def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staff):
+    configure(strategy="cache", embed=["text", "author"])
+    Author.objects.create(pk=7, name="Ada")
+    followed(tweet(1), tweet(2), tweet(3))
+    feeds.rebuild(home_of())
+    TweetText.objects.filter(pk=tweet(1)).update(text="edited")
+    TweetText.objects.filter(pk=tweet(2)).delete()
+    clock = f"ids={ids(tweet(1), tweet(2), tweet(3))}&clock="
+
+    for address in ("/home/", f"/home/now/?{clock}"):
+        rows = re.findall(r"<tr id=.*?</tr>", staff.get(address).content.decode(), re.S)
+        one, _, another = sorted(rows)
+        assert ">words</a>" in one
+        assert "as first seen" in one
+        assert "The text is shown as first seen." in one
+        assert "as first seen" not in another
+
+    Author.objects.update(name="Countess")
+    rows = staff.get("/home/").content.decode()
+    assert rows.count('<strong dir="auto">Ada</strong>') == 2
+    assert "The text and name are shown as first seen." in rows
+    assert rows.count("The name is shown as first seen.") == 1
+
+
+def test_whoever_follows_nothing_is_told_where_to_begin(staff):
+    page = staff.get("/home/")
+
+    assert "You follow nothing yet" in words(page.content.decode())
+    assert "/following/?who=sources" in page.content.decode()
+
+
+def test_a_home_of_which_nothing_was_read_says_so(staff):
+    followed()
+
+    assert "Nothing has come yet" in staff.get("/home/").content.decode()
+
+
+def test_older_rows_follow_each_other_with_none_twice_and_none_left_out(staff):
+    made = followed(*(tweet(1, n) for n in range(130)))
+    page = staff.get("/home/")
+    seen = shown(page)
+
+    while address := further(page):
+        bring(made, tweet(2, len(seen)))
+        Tweet.objects.filter(pk=tweet(1, 1)).update(gone_at=timezone.now())
+        page = staff.get(address)
+        seen += shown(page)
+
+    assert seen == [tweet(1, n) for n in range(129, -1, -1) if n != 1]
+
+
+def test_without_javascript_links_lead_to_the_end_and_back(staff):
+    followed(*(tweet(1, n) for n in range(70)))
+    first = staff.get("/home/")
+    older = staff.get(f"/home/?before={shown(first)[-1]}")
+
+    back = staff.get(f"/home/?after={shown(older)[0]}")
+
+    assert f'href="/home/?before={shown(first)[-1]}"' in first.content.decode()
+    assert f'href="/home/?after={shown(older)[0]}"' in older.content.decode()
+    assert len(shown(older)) == 20
+    assert shown(back) == shown(first)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "before=x", "before=-1", "before=99999999999999999999", "after=9223372036854775808",
+        "before=5&after=4", "before=٣",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("page", ["/home/", "/home/rows/"])
+def test_an_anchor_that_is_none_is_not_there(staff, page, query):
+    followed(tweet(1))
+
+    answer = staff.get(f"{page}?{query}")
+
+    assert answer.status_code == 404
+    assert "tweet" in answer.content.decode().partition("<main>")[2]
+
+
+@pytest.mark.parametrize("clock", ["x", "1/2:1:", "'; --", "9" * 30])
+def test_a_clock_that_is_none_is_not_there(staff, clock):
+    followed(tweet(1))
+
+    for page in ("/home/now/", "/home/new/"):
+        assert staff.get(page, {"clock": clock, "top": "1"}).status_code == 404
+
+
+def test_more_rows_than_a_screen_has_are_not_asked_for_at_once(staff):
+    assert staff.get("/home/now/", {"ids": ids(*range(1, 102))}).status_code == 404
+
+
+def test_rows_in_sight_are_told_as_they_are_and_the_deleted_ones_as_gone(staff):
+    made = followed(tweet(1), tweet(2), tweet(3))
+    Tweet.objects.filter(pk=tweet(1)).update(likes=4711)
+    Tweet.objects.filter(pk=tweet(2)).update(gone_at=timezone.now())
+    bring(source(), tweet(9))
+
+    now = staff.get("/home/now/", {"ids": ids(tweet(1), tweet(2), tweet(9))})
+
+    assert shown(now) == [tweet(1)]
+    assert "4,711" in now.content.decode()
+    assert f'data-gone="{tweet(2)} {tweet(9)}"' in now.content.decode()
+    assert made
+
+
+def test_what_x_showed_late_is_marked_on_the_page(staff):
+    made = followed(tweet(1), tweet(2))
+    SourceTweet.objects.filter(source_id=made, tweet_id=tweet(1)).update(late=True)
+
+    page = staff.get("/home/").content.decode()
+
+    assert page.count("badge late") == 1
+    assert page.index("badge late") > page.index(f'data-id="{tweet(1)}"')
+
+
+def test_a_home_that_is_laid_out_anew_says_so_and_shows_the_same(staff):
+    followed(tweet(1))
+    configure(strategy="sized")
+
+    page = staff.get("/home/")
+    feeds.rebuild(home_of())
+    later = staff.get("/home/")
+
+    assert "is being laid out anew" in page.content.decode()
+    assert "laid out anew" not in later.content.decode()
+    assert shown(page) == shown(later) == [tweet(1)]
+
+
+def test_fifty_rows_cost_as_many_queries_as_one(staff):
+    made = followed(tweet(1))
+    staff.get("/home/")
+    # Those on a cursor of their own are not counted: the home's, intervals, samples.
+    few = queries(staff, ids(tweet(1)))
+    more = [tweet(2, n) for n in range(49)]
+    bring(made, *more)
+
+    assert queries(staff, ids(*more)) == few
+    assert max(few) <= 16
+
+
+def queries(staff, sight):
+    told = asked(staff.get("/home/"), ids=sight)
+    counted = []
+    for address in ("/home/", f"/home/rows/?before={tweet(9)}", f"/home/now/?{told}"):
+        with CaptureQueriesContext(connection) as made:
+            staff.get(address)
+        counted.append(len(made))
+    return counted
+
+
+def test_a_team_has_a_home_that_its_members_see(staff, client):
+    crew = team("Crew", "ada")
+    made = followed(tweet(1), watcher=Watcher.objects.create(team=crew).pk)
+
+    assert shown(staff.get(f"/home/team/{crew.pk}/")) == [tweet(1)]
+    assert shown(staff.get("/home/")) == []
+    assert f'href="/home/team/{crew.pk}/"' in staff.get("/home/").content.decode()
+    assert made
+
+    client.force_login(User.objects.create_superuser("eve", "", "x"))
+    for page in ("", "rows/", "now/", "new/"):
+        assert client.get(f"/home/team/{crew.pk}/{page}").status_code == 403
+
+
+@pytest.mark.parametrize("id", [1, 2**31, 2**63, 10**30])
+def test_a_team_that_is_none_is_not_there(staff, id):
+    assert staff.get(f"/home/team/{id}/").status_code == 404
+
+
+def test_a_visitor_who_is_not_logged_in_is_led_to_the_login(client):
+    assert client.get("/home/").url == "/admin/login/?next=/home/"

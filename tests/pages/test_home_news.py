@@ -1,0 +1,49 @@
+"""What is told to be new is what was committed since: so nothing here is in one transaction."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.pages.homes import asked, bring, clock_of, followed, shown, tweet
+from tests.pages.sources import words
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def test_a_bar_tells_how_many_are_new_and_late(staff):
+    made = followed(tweet(5))
+    page = staff.get("/home/")
+    bring(made, tweet(6), tweet(7), tweet(2))
+
+    told = staff.get(f"/home/now/?{asked(page)}").content.decode()
+
+    assert words(told) == "3 new , 1 of them late"
+    assert shown(staff.get("/home/")) == [tweet(7), tweet(6), tweet(5), tweet(2)]
+
+
+def test_a_press_brings_what_came_and_marks_what_is_late(staff):
+    made = followed(tweet(5))
+    page = staff.get("/home/")
+    bring(made, tweet(6), tweet(2))
+
+    new = staff.get(f"/home/new/?{asked(page)}")
+    again = staff.get(f"/home/now/?{urlencode({'clock': clock_of(new), 'top': tweet(6)})}")
+
+    assert shown(new) == [tweet(6), tweet(2)]
+    assert new.content.decode().count("badge late") == 1
+    assert words(again.content.decode()) == ""
+
+
+def test_very_many_that_are_new_lead_to_the_home_as_it_is_now(staff):
+    made = followed(tweet(1))
+    page = staff.get("/home/")
+    bring(made, *(tweet(2, n) for n in range(101)))
+
+    told = staff.get(f"/home/now/?{asked(page)}").content.decode()
+    new = staff.get(f"/home/new/?{asked(page)}")
+
+    assert "101" in told
+    assert "hx-get" not in told
+    assert new.headers["HX-Redirect"] == "/home/"

@@ -1,0 +1,52 @@
+"""Home in a browser without JavaScript: links page on, forms follow, a reload shows the new."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.pages.homes import bring, source, tweet
+from tests.pages.looking import looking
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+IDS = "rows => rows.map(row => Number(BigInt(row.dataset.id) >> 22n))"
+
+
+def test_a_home_is_read_and_what_is_followed_changed_without_scripts(staff, live_server):
+    made = source("nasa")
+    there = [tweet(1, n) for n in range(60)]
+    bring(made, *there)
+
+    with looking(staff, live_server, java_script_enabled=False) as seen:
+        page = seen.page
+
+        def shown():
+            return page.locator("tr[data-id]").evaluate_all(IDS)
+
+        page.goto(f"{seen.address}/home/")
+        assert page.locator("[data-live], [data-theme-button]").all_inner_texts()
+        assert not page.locator("[data-live]").is_visible(), "it does nothing without scripts"
+        page.click("text=Choose sources to follow")
+        page.click("button.follow")
+        assert "from now on" in page.inner_text(".notice")
+
+        page.click("nav >> text=Home")
+        pages = [shown()]
+        while page.locator("a[rel=next]").count():
+            page.click("a[rel=next]")
+            pages.append(shown())
+        assert [id for ids in pages for id in ids] == [id >> 22 for id in there[::-1]]
+        page.click("a[rel=prev]")
+        assert shown() == pages[0]
+
+        page.click("nav >> text=Home")
+        bring(made, tweet(2))
+        assert shown()[0] != tweet(2) >> 22
+        page.reload()
+        assert shown()[0] == tweet(2) >> 22
+
+        page.click("nav >> text=Following")
+        page.click("button.unfollow")
+        page.click("nav >> text=Home")
+        assert "You follow nothing yet" in page.inner_text(".empty")
+    assert User.objects.get().watcher.follows.count() == 0

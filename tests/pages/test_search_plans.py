@@ -1,0 +1,160 @@
+"""No search, no state and no page may grow with the number of tweets.
+
+`SEARCH_TWEETS=1000000 pytest tests/pages/test_search_plans.py -s` tells the figures of a million.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import namedtuple
+from contextlib import nullcontext
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+from django.http import QueryDict
+
+from tests.jobs.plans import buffers, nodes
+from tests.pages.many import TABLES, fill
+from trackers.dashboards.tweets import search as tweets_search
+from trackers.dashboards.tweets.search import page, wanted
+from trackers.tweets.finding import texts
+from trackers.tweets.finding.way import Way
+from trackers.tweets.finding.words import read
+from trackers.tweets.models import Tweet
+from tweetwatch.bounded import bounded, only_bitmaps
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TWEETS = int(os.environ.get("SEARCH_TWEETS", "100000"))
+
+SEARCHES = {
+    "all": "",
+    "a word nobody wrote": "q=nobodywrotethis",
+    "a word in every text": "q=the",
+    "a rare word": "q=zyzzyva",
+    "a word of long ago": "q=worldcup",
+    "one letter": "q=z",
+    "two letters": "q=zy",
+    "three letters": "q=zyz",
+    "a letter nobody wrote": "q=q",
+    "a letter in every text": "q=t",
+    "a phrase": 'q="zyzzyva worldcup"',
+    "a phrase nobody wrote": 'q="worldcup the"',
+    "all but a word": "q=the -worldcup",
+    "Japanese": "q=東京タワー",
+    "Japanese nobody wrote": "q=京東京東",
+    "@name": "q=@PDM_3",
+    "@nobody": "q=@nobodyatall",
+    "@letter": "q=@p",
+    "a name": "q=pdm_3",
+    "fresh": "state=fresh",
+    "resting": "state=resting",
+    "paused": "state=paused",
+    "missing": "state=missing",
+    "gone": "state=gone",
+    "isolated": "state=isolated",
+    "a word in every text, fresh": "q=the&state=fresh",
+    "a word in every text, resting": "q=the&state=resting",
+    "a word in every text, paused": "q=the&state=paused",
+    "a rare word, resting": "q=zyzzyva&state=resting",
+}
+
+TOUCHED = """
+    SELECT relname, seq_scan, seq_tup_read + coalesce(idx_tup_fetch, 0)
+    FROM pg_stat_xact_user_tables WHERE relname = ANY(%s)
+"""
+# 10,000 texts are looked through, RARE are fetched beside them; an author and a text to each row.
+MOST_ROWS = 2 * 10_000 + 2 * texts.RARE
+
+
+Touched = namedtuple("Touched", "scans rows")
+
+PLANS = {
+    "texts": (texts.TEXTS, "nobodywrotethis"),
+    "all that have a rare word": (texts.ALL_RARE, "zyzzyva"),
+    "all that have a frequent word": (texts.ALL_RARE, "worldcup"),
+    "all that have a phrase": (texts.ALL_RARE, '"worldcup the"'),
+}
+BY_WORDS = {("Bitmap Heap Scan", ""), ("Bitmap Index Scan", "tweettext_words")}
+# 10,000 texts lie on some 2,500 pages; RARE matches on a page each at the worst.
+MOST_BUFFERS = 6_000 * max(1, TWEETS // 500_000)
+
+
+def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, monkeypatch):
+    # What counts here is what is read; how long it takes is the machine's.
+    monkeypatch.setattr(tweets_search, "SEARCH_TAKES", timedelta(minutes=1))
+    fill(TWEETS)
+    ids = Tweet.objects.order_by("-pk").values_list("pk", flat=True)
+    places = {
+        "first": "",
+        "middle": f"&before={ids[TWEETS // 2]}",
+        "last": f"&before={ids[TWEETS - 99]}",
+    }
+    rows = {}
+    for place, before in places.items():
+        for mode in ("auto", "force_generic_plan"):
+            for name, query in SEARCHES.items():
+                asked = wanted(QueryDict(query + before))
+                rows[name, place, mode] = rows_read(asked, mode=mode)
+
+    plans = {name: explain(*given) for name, given in PLANS.items()}
+
+    with capsys.disabled():
+        print(f"\n{TWEETS:,} tweets; rows read:")
+        for name in SEARCHES:
+            print(f"{name:32}", *(f"{n:>7,}" for (one, *_), n in rows.items() if one == name))
+        for name, told in plans.items():
+            took = f"{buffers(told):,} buffers, {told['Execution Time']:.1f} ms"
+            print(f"{name:32} {took}, {sorted(scans(told))}")
+    assert {key: n for key, n in rows.items() if n > MOST_ROWS} == {}
+    assert scans(plans.pop("texts")) == {("Index Scan", "trackers_tweettext_pkey")}
+    for name, told in plans.items():
+        assert scans(told) == BY_WORDS, name
+        assert buffers(told) < MOST_BUFFERS, name
+
+
+def rows_read(asked, *, mode):
+    """Of all tables together. psycopg prepares the third time, and then it is a generic plan."""
+    for _ in range(1 if mode == "auto" else 4):
+        # In one transaction: between two, the counts go to the statistics at any time.
+        with transaction.atomic(), cursor() as db:
+            db.execute(f"SET LOCAL plan_cache_mode = {mode}")
+            before = touched(db)
+            page(asked)
+            after = touched(db)
+    assert {table for table in after if after[table].scans > before[table].scans} == set(), asked
+    return sum(after[table].rows - before[table].rows for table in after)
+
+
+def touched(db):
+    found = {table: Touched(scans, rows) for table, scans, rows in db.execute(TOUCHED, (TABLES,))}
+    return {table: found.get(table, Touched(0, 0)) for table in TABLES}
+
+
+def explain(statement, typed):
+    words = read(typed)
+    given = {
+        "exact": words.exact,
+        "loose": words.loose,
+        "patterns": list(words.patterns),
+        "plain": words.is_plain,
+        "rare": texts.RARE if words.is_plain else texts.RARE_PHRASE,
+        "beyond": Way().beyond,
+        "looked": 10_000,
+        "most": 51,
+    }
+    only = only_bitmaps() if statement is texts.ALL_RARE else nullcontext()
+    with bounded(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
+        query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}"
+        return db.execute(query, given).fetchone()[0][0]
+
+
+def scans(told):
+    return {
+        (node["Node Type"], node.get("Index Name", ""))
+        for node in nodes(told["Plan"])
+        if "Relation Name" in node or "Index Name" in node
+    }

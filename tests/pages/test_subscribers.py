@@ -1,0 +1,150 @@
+"""The pages of subscribers: how each stands, what waits for it, and what came of each attempt."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.db import connection
+from django.db.models import F
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests.events.conftest import books, deliver, subscriber, take, told
+from trackers.events import standing
+from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
+from trackers.events.spread import spread
+from trackers.outbox.models import Staged
+
+pytestmark = pytest.mark.django_db
+
+LONG = {"timeout_ms": 3_600_000}
+
+
+def words(reply):
+    assert reply.status_code == 200
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", reply.content.decode()))
+
+
+def act(staff, one, act, **given):
+    return words(staff.post(f"/subscribers/{one.pk}/{act}", given, follow=True))
+
+
+def test_nobody_yet_is_told_what_a_subscriber_gets_and_how_to_add_one(staff):
+    page = words(staff.get("/subscribers/"))
+
+    assert "Nobody gets events yet" in page
+    assert "manage.py subscriber add" in page
+    assert "nobody delivers" not in page
+
+
+def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(staff):
+    secret = {"secrets": {"uuid": "a-secret", "signing": ["whsec_x"]}}
+    hidden = {"callback": "https://there.example/a-secret-path", **secret}
+    one = subscriber("fine", **hidden)
+    subscriber("paused", **LONG)
+    subscriber("failing")
+    told(1, 2)
+    batches = {batch.subscriber_id: batch for batch in take()}
+    deliver([batches.pop(one.pk)])
+    deliver(batches.values(), delivered=False, status=410)
+    standing.pause(Subscriber.objects.get(name="paused"))
+
+    page = words(staff.get("/subscribers/"))
+
+    assert re.search(r"fine active news · there\.example .*?2 0 0 100", page)
+    assert re.search(r"failing disabled .*? It answered 410 Gone: it wants no more\.", page)
+    assert re.search(r"paused paused .*? Nothing is sent until you resume it", page)
+    for address in ("/subscribers/", f"/subscribers/{one.pk}/"):
+        html = staff.get(address).content.decode()
+        assert not re.search("a-secret|whsec", html)
+
+
+def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_them(staff):
+    one = subscriber(**LONG)
+    told(1)
+    EventBatch.objects.update(first_at=F("first_at") - timedelta(hours=1))
+    assert "Start manage.py deliver" in words(staff.get("/subscribers/"))
+
+    standing.pause(one)
+    assert "Start" not in words(staff.get("/subscribers/now/"))
+
+    now = timezone.now()
+    Staged.objects.bulk_create([Staged(received_at=now, events=[1]) for _ in range(101)])
+    assert "Start manage.py deliver" in words(staff.get("/subscribers/now/"))
+
+
+def test_the_page_of_one_tells_what_waits_and_why_and_what_came_back(staff):
+    one = subscriber(max_events=2)
+    told(1, 2, 3)
+    first, second = take()
+    deliver([first], status=204)
+    deliver([second], delivered=False, status=500, error="It answered 500.", answer="<b>oops</b>")
+
+    page = words(staff.get(f"/subscribers/{one.pk}/"))
+
+    assert re.search(r"What waits .*? waits 1 .*? 1 It answered 500\.", page)
+    assert "delivered" in page
+    assert "&lt;b&gt;oops" in staff.get(f"/subscribers/{one.pk}/").content.decode()
+    failed = words(staff.get(f"/subscribers/{one.pk}/now/?outcome=failed"))
+    assert "It answered 500." in failed
+    assert "204" not in failed
+    assert "None with this outcome" in words(staff.get(f"/subscribers/{one.pk}/?outcome=lost"))
+    assert staff.get(f"/subscribers/{one.pk}/?outcome=nonsense").status_code == 404
+    assert staff.get("/subscribers/999/").status_code == 404
+
+
+def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
+    one = subscriber()
+    told(1, 2)
+    [batch] = take()
+    deliver([batch])
+
+    assert "Paused" in act(staff, one, "pause")
+    assert take() == []
+    assert "Resumed" in act(staff, one, "resume")
+    assert "A test is on its way" in act(staff, one, "test")
+    assert "2 events of that batch" in act(staff, one, "redeliver", batch=batch.uid)
+    spread()
+    assert books() == (5, 2, 0, 3)
+    assert "3 events dropped" in act(staff, one, "drop")
+    assert books() == (5, 2, 3, 0)
+    Attempt.objects.all().delete()
+    assert "no attempt to deliver" in act(staff, one, "redeliver", batch=batch.uid)
+    assert "Removed, and 0 events" in act(staff, one, "remove")
+    assert not Subscriber.objects.filter(removed_at=None).exists()
+
+
+def test_who_may_only_look_may_not_act(client):
+    one = subscriber()
+    reader = User.objects.create_user("reader", password="of no account", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_subscriber"))
+    client.force_login(reader)
+
+    page = words(client.get(f"/subscribers/{one.pk}/"))
+
+    assert "Send a test" not in page
+    for what in ("pause", "test", "drop", "remove"):
+        assert client.post(f"/subscribers/{one.pk}/{what}").status_code == 403
+    assert Subscriber.objects.get().paused_at is None
+    assert client.get(f"/subscribers/{one.pk}/pause").status_code == 405
+
+
+def test_a_page_takes_the_same_queries_however_many_there_are(staff):
+    def asked(address):
+        with CaptureQueriesContext(connection) as queries:
+            staff.get(address)
+        return len(queries)
+
+    one = subscriber("a", max_events=1)
+    told(1)
+    few = asked("/subscribers/"), asked(f"/subscribers/{one.pk}/")
+    for name in "bcd":
+        subscriber(name, ["news", "sports"], max_events=1)
+    told(*range(2, 40))
+    deliver(take(), delivered=False)
+    SubscriberState.objects.update(health=3)
+
+    assert (asked("/subscribers/"), asked(f"/subscribers/{one.pk}/")) == few

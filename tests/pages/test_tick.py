@@ -1,0 +1,101 @@
+"""What a tweet's page asks every three seconds, and what the answer may cost."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from tests.pages.conftest import BORN, measure, watched
+from trackers.dashboards.tweets.curve import Curve, series
+from trackers.tweets.history import Run
+from trackers.tweets.models import Tweet, TweetText
+from trackers.updater.models import TweetBucket
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+READ = """
+    SELECT coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0) FROM pg_stat_xact_user_tables
+    WHERE relname ~ '^trackers_(sample|packedsamples)'
+"""
+
+
+def version_in(answer):
+    [version] = set(re.findall(r'name="version" value="(\w+)"', answer.content.decode()))
+    return version
+
+
+def reads():
+    """How often this transaction has looked for samples."""
+    with cursor() as db:
+        return db.execute(READ).fetchone()[0]
+
+
+@pytest.fixture
+def tweet():
+    found = watched()
+    for minute in range(3):
+        measure(found, 60 * minute, likes=minute)
+    return found
+
+
+def test_while_nothing_is_new_the_samples_are_not_read(staff, tweet, django_assert_num_queries):
+    shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
+    before = reads()
+
+    # Session, user, the tweet, its job.
+    with django_assert_num_queries(4):
+        answer = staff.get(f"/tweets/{tweet.id}/now/?range=all&version={shown}")
+
+    assert (answer.status_code, answer.content) == (204, b"")
+    assert reads() == before
+
+
+CHANGES = {
+    "it was measured": lambda tweet: measure(tweet, 300, likes=9),
+    "it was measured again, with the same figures": lambda tweet: measure(tweet, 180, likes=2),
+    "it was paused": lambda tweet: Tweet.objects.update(paused=True),
+    "it is being asked for": lambda tweet: TweetBucket.objects.update(lease=7),
+    "its text changed": lambda tweet: TweetText.objects.update(text="Other words"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_is_new_comes_with_the_next_tick(staff, tweet, change):
+    shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
+
+    change(tweet)
+    answer = staff.get(f"/tweets/{tweet.id}/now/?version={shown}")
+
+    assert answer.status_code == 200
+    assert version_in(answer) != shown
+    assert version_in(answer) == version_in(staff.get(f"/tweets/{tweet.id}/"))
+
+
+def test_a_page_that_names_no_version_gets_everything(staff, tweet):
+    answer = staff.get(f"/tweets/{tweet.id}/now/")
+
+    assert answer.status_code == 200
+    assert 'id="samples-body"' in answer.content.decode()
+
+
+def test_the_holes_of_a_curve_cost_little():
+    runs = [Run(1, BORN, BORN, 1, 0, 0, place, 0, 0, 0) for place in range(15_000)]
+    none, many = Curve(runs, frozenset()), Curve(runs, frozenset(range(3, 15_000, 5)))
+
+    # Three times as many points are drawn; when each looked at each hole it was 180 times as long.
+    assert seconds(many) < 40 * seconds(none)
+    made = series(Tweet(id=1), many, range="all")
+    assert made["series"]["likes"].count(None) == 3000
+
+
+def seconds(curve):
+    """What drawing it takes of this process, at the best."""
+    taken = []
+    for _ in range(3):
+        began = time.process_time()
+        series(Tweet(id=1), curve, range="all")
+        taken.append(time.process_time() - began)
+    return min(taken)

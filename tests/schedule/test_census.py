@@ -1,0 +1,135 @@
+"""The tweets, counted: up to ten thousand by anybody, more of them by a cluster and seldom."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import TweetFactory, TweetUpdateFactory
+from tests.queues import fill_buckets
+from trackers.jobs.figures import FRESH_FOR, MOST, RESTS
+from trackers.schedule.census import census, look, take
+from trackers.schedule.intervals import Plan, Tier, current
+from trackers.schedule.models import TweetCensus
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+MANY = MOST + 2000
+DAY, LONG = timedelta(days=1), timedelta(hours=1)
+# Every tweet of these tests is in its one tier.
+PLAN = Plan((Tier(100_000 * DAY, timedelta(seconds=100)),))
+TWEETS = """
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
+"""
+JOBS = """
+    INSERT INTO trackers_tweetupdate (key, due_at, attempts)
+    SELECT n, now(), 0 FROM generate_series(1, %(many)s) n
+"""
+
+
+def fill(many):
+    with cursor() as db:
+        db.execute(TWEETS, {"many": many})
+        db.execute(JOBS, {"many": many})
+        fill_buckets(db)
+
+
+def told():
+    now, _ = current()
+    return census(PLAN, now=now)
+
+
+def taken():
+    now, _ = current()
+    return take(PLAN, now=now)
+
+
+def make_older(by):
+    row = TweetCensus.objects.get()
+    row.taken_at -= by
+    row.save()
+
+
+def test_few_tweets_are_counted_when_somebody_asks():
+    TweetFactory(paused=True)
+    TweetFactory(gone_at=current()[0])
+    TweetUpdateFactory.create_batch(3)
+
+    found = told()
+
+    assert (found.tracked, found.gone, found.paused) == (2, 1, 1)
+    assert found.demand == pytest.approx(3 / 100)
+
+
+def test_what_a_cluster_counted_is_what_is_read_until_it_is_old():
+    TweetFactory()
+    taken()
+    TweetFactory()
+
+    assert told().tracked == 1
+    make_older(FRESH_FOR + timedelta(seconds=1))
+    assert told().tracked == 2
+
+
+def test_many_tweets_are_counted_by_a_cluster():
+    fill(MANY)
+
+    before = told()
+    taken()
+    after = told()
+
+    assert (before.is_counted, before.demand) == (False, None)
+    assert (after.tracked, after.is_counted) == (MANY, True)
+    assert after.demand == pytest.approx(MANY / 100)
+
+
+def test_without_a_cluster_an_old_count_of_many_is_told_with_its_time():
+    fill(MANY)
+    taken()
+    make_older(LONG)
+    TweetFactory(id=MANY + 1)
+
+    found = told()
+
+    assert found.tracked == MANY
+    assert current()[0] - found.taken_at >= LONG
+
+
+def test_a_count_rests_fifty_times_as_long_as_it_took():
+    fill(MANY)
+    assert taken()
+    took = timedelta(minutes=1)
+    TweetCensus.objects.update(took=took)
+
+    make_older(RESTS * took - timedelta(seconds=10))
+    assert not taken()
+    assert told().tracked == MANY, "it is not old before it had to be counted again"
+    make_older(timedelta(seconds=10))
+    assert taken()
+
+
+@pytest.mark.parametrize("analyzed", [True, False])
+def test_a_look_goes_over_no_more_than_a_bounded_part_of_the_tweets(analyzed):
+    fill(100_000)
+    with cursor() as db:
+        if analyzed:
+            db.execute("ANALYZE trackers_tweet")
+            db.execute("ANALYZE trackers_tweetupdate")
+    before = walked()
+
+    look(PLAN, now=current()[0])
+
+    assert walked() - before <= 2 * MOST
+
+
+def walked():
+    """Rows of the two tables that this transaction has looked at."""
+    with cursor() as db:
+        [rows] = db.execute(
+            "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) FROM pg_stat_xact_user_tables"
+            " WHERE relname IN ('trackers_tweet', 'trackers_tweetupdate')"
+        ).fetchone()
+    return rows

@@ -1,0 +1,250 @@
+"""Re-planning is a task in pieces: it blocks nobody, goes on where it stood, and begins anew."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.db import connection, transaction
+
+from tests.factories import IntervalFactory, figures
+from tests.flows.conftest import wait_until
+from tests.jobs.ordinary import enqueued, run_all
+from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
+from trackers import tasks
+from trackers.jobs import queue
+from trackers.schedule import intervals
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Interval, Replanning
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.replan import LOST_AFTER, find_lost, go_on, plan_piece, progress, replan
+from trackers.schedule.steer import refresh_now
+from trackers.updater.models import TweetBucket, TweetUpdate
+from trackers.updater.promote import Verdict
+from trackers.updater.save import Judged, save
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+GO_ON = "trackers.tasks.go_on_replanning"
+COUNT = 1000
+
+
+@pytest.fixture
+def tweets():
+    """A thousand that are due now, and by the list an hour from their last look: at once."""
+    fill(COUNT)
+    Interval.objects.all().delete()
+    IntervalFactory(younger_than=30 * DAY, every=10 * HOUR)
+
+
+def turn():
+    return Replanning.objects.get().turn
+
+
+def planned():
+    """How many wait for the time that the list of the moment gives them."""
+    found = 0
+    now, plan = intervals.current()
+    for due_at in TweetUpdate.objects.values_list("due_at", flat=True):
+        found += abs(due_at - now - plan.tiers[0].every + HOUR) < HOUR / 2
+    return found
+
+
+def in_another_connection(act):
+    def alone():
+        try:
+            with cursor() as db:
+                db.execute("SET lock_timeout = '5s'")
+            return act()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(alone).result(60)
+
+
+def test_workers_claim_and_save_while_a_piece_is_planned():
+    fill(5 * COUNT)
+    claimed = queue.get(TWEET_UPDATE, 50)
+    replan()
+
+    with transaction.atomic():
+        # One bucket of fifty for each.
+        assert plan_piece(turn(), size=20)
+
+        verdicts = [Verdict(id, DAY, figures(1), 2 * DAY) for id in claimed.keys]
+        saved = in_another_connection(
+            lambda: save(claimed, [Judged(verdicts, at=intervals.current()[0])], Plan(())).ours
+        )
+        batch = in_another_connection(lambda: queue.claim(TWEET_UPDATE))
+
+    assert saved == set(claimed.keys)
+    assert len(batch.keys) >= 100
+
+
+def test_a_claim_does_not_wait_for_a_piece_that_holds_all_that_is_due(tweets):
+    replan()
+
+    with transaction.atomic():
+        plan_piece(turn(), size=500)
+        while_held = in_another_connection(lambda: queue.claim(TWEET_UPDATE))
+    found = set()
+    while batch := queue.get(TWEET_UPDATE, 1000):
+        found.update(batch.keys)
+
+    assert while_held is None
+    # The younger half is due later now.
+    assert found == set(TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:500])
+
+
+def test_a_piece_holds_no_bucket_that_nobody_could_claim_meanwhile(tweets):
+    TweetBucket.objects.update(due_at=intervals.current()[0] + HOUR)
+    replan()
+
+    with transaction.atomic():
+        plan_piece(turn(), size=500)
+        free = in_another_connection(lambda: TweetBucket.objects.update(urgent=True))
+
+    assert free == COUNT / 100
+
+
+def test_only_its_own_piece_waits_for_it(tweets):
+    old, *_, young = TweetUpdate.objects.order_by("key").values_list("key", flat=True)
+    replan()
+
+    with transaction.atomic():
+        plan_piece(turn(), size=500)
+
+        assert in_another_connection(lambda: refresh_now([old])) == 1
+        assert TweetUpdate.objects.get(key=young).due_at > intervals.current()[0] + HOUR
+
+
+def test_a_refresh_of_what_rests_and_of_what_waits_is_never_waited_for_crosswise(tweets):
+    """The piece wakes the resting one too, and has to wait until that refresh is over."""
+    resting, waiting = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[:2]
+    TweetUpdate.objects.filter(key=resting).delete()
+    replan()
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            assert refresh_now([resting]) == 1
+            piece = thread.submit(in_another_connection, lambda: plan_piece(turn(), size=2 * COUNT))
+            wait_until(is_waited_for, what="the piece waits for the refresh")
+            # What the piece waits for comes before what it has locked.
+            assert refresh_now([waiting]) == 1
+        piece.result(60)
+
+    row = Replanning.objects.get()
+    # Both stay where that refresh has put them.
+    assert (row.seen, row.moved, row.woken) == (COUNT, COUNT - 2, 0)
+
+
+def is_waited_for():
+    """Whether another session waits for a lock of ours."""
+    with cursor() as db:
+        db.execute(
+            "SELECT count(*) FROM pg_locks"
+            " WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+        )
+        return db.fetchone()[0]
+
+
+def test_a_task_plans_for_a_while_and_hands_over_where_it_stands(tweets):
+    replan()
+    assert enqueued() == [(GO_ON, 1)]
+
+    go_on(1, at_most=timedelta(0), size=300)
+
+    assert (planned(), progress().seen) == (300, 300)
+    assert enqueued() == [(GO_ON, 1), (GO_ON, 2)]
+    assert not progress().finished
+
+
+def test_what_was_asked_for_is_done_by_whoever_comes(tweets):
+    replan()
+
+    run_all()
+
+    assert planned() == COUNT
+    assert progress().finished
+    assert progress().percent == 100
+    assert (progress().moved, progress().woken) == (COUNT, 0)
+
+
+def test_a_task_that_comes_twice_does_nothing_the_second_time(tweets):
+    replan()
+    go_on(1, at_most=timedelta(0), size=300)
+
+    go_on(1, size=300)
+
+    assert (planned(), turn()) == (300, 2)
+
+
+def test_a_piece_that_is_not_committed_was_never_planned(tweets):
+    replan()
+    plan_piece(1, size=300)
+    with transaction.atomic():
+        plan_piece(1, size=300, is_last=True)
+        transaction.set_rollback(True)
+
+    assert (planned(), progress().seen, turn()) == (300, 300, 1)
+    assert enqueued() == [(GO_ON, 1)]
+    go_on(1)
+    assert (planned(), progress().seen) == (COUNT, COUNT)
+
+
+def test_other_intervals_meanwhile_make_it_begin_anew(tweets):
+    replan()
+    plan_piece(1, size=600)
+    Interval.objects.update(every=20 * HOUR)
+
+    go_on(1)
+
+    assert planned() == COUNT
+    assert progress().seen == COUNT
+
+
+def test_who_asks_again_takes_it_over_from_the_beginning(tweets):
+    replan()
+    plan_piece(1, size=600)
+
+    replan()
+
+    assert progress().seen == 0
+    assert not plan_piece(1)
+    run_all()
+    assert planned() == COUNT
+
+
+def test_one_that_was_lost_goes_on_and_one_that_lives_is_left_alone(tweets):
+    replan()
+    plan_piece(1, size=300)
+    assert not find_lost()
+    now, _ = intervals.current()
+    Replanning.objects.update(touched_at=now - 3 * LOST_AFTER)
+    assert progress().lost
+
+    tasks.watch_replanning()
+
+    assert not progress().lost
+    assert enqueued() == [(GO_ON, 1), (GO_ON, 2)]
+    run_all()
+    assert (planned(), progress().seen) == (COUNT, COUNT)
+    assert not find_lost()
+
+
+@pytest.mark.parametrize("filled", [fill, fill_what_was_drained])
+def test_each_piece_reads_its_own_rows_alone(filled):
+    filled(40_000)
+    replan()
+
+    with reading() as read:
+        plan_piece(1, size=1000)
+
+    assert read.walked == {TWEETS: 0, QUEUE: 0}
+    # Found to be locked, to be changed, and to be there.
+    assert 1000 <= read.found[QUEUE] <= 4000
+    assert read.found[TWEETS] <= 1100

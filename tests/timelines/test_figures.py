@@ -1,0 +1,135 @@
+"""Figures of homes: how late deliveries are, how much there is, where pages come from."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.timelines.feeds.world import (
+    bring,
+    built,
+    configure,
+    deliver_all,
+    source,
+    tweet,
+    watcher,
+)
+from trackers.arrivals.models import Arrival, TimelineDelivery
+from trackers.timelines import feeds, store
+from trackers.timelines.feeds import tally
+from trackers.timelines.figures import LAG, Homes, timelines
+from trackers.timelines.homes import FeedReads
+from trackers.timelines.store import Entry
+from tweetwatch.database import cursor
+
+MANY_WAIT = """
+    WITH put AS (
+        INSERT INTO trackers_timelinedelivery (key, due_at, stamp)
+        SELECT n, now() + n * interval '1 ms', n
+        FROM generate_series(%(first)s::bigint, %(first)s::bigint + %(count)s::bigint) n
+        RETURNING *
+    )
+    INSERT INTO trackers_deliverybucket (due_at, stamp, keys)
+    SELECT due_at, stamp, ARRAY[key] FROM put
+"""
+
+pytestmark = pytest.mark.django_db
+
+
+def now():
+    return timezone.now()
+
+
+def test_deliveries_are_as_late_as_the_oldest_tweet_that_waits():
+    home, one, other = watcher(), source(), source()
+    for came_from in (one, other):
+        feeds.follow(home, source_id=came_from)
+    built(home, "sized")
+    bring(one, tweet(1), tweet(2))
+    assert deliver_all()
+    bring(one, tweet(3))
+    bring(one, tweet(4))
+    bring(other, tweet(5))
+    # What is delivered waits no more, however old it is.
+    waited = {tweet(1): 900, tweet(3): 500, tweet(4): 30, tweet(5): 60}
+    for id, seconds in waited.items():
+        Arrival.objects.filter(tweet_id=id).update(came_at=now() - timedelta(seconds=seconds))
+
+    found = timelines(now=now())
+    assert found.behind == 2
+    assert found.lag_seconds == pytest.approx(500, abs=60)
+
+    deliver_all()
+    assert (timelines(now=now()).lag_seconds, timelines(now=now()).behind) == (0, 0)
+
+
+def test_a_delivery_that_was_isolated_waits_too():
+    home, one = watcher(), source()
+    feeds.follow(home, source_id=one)
+    bring(one, tweet(1))
+    Arrival.objects.update(came_at=now() - timedelta(seconds=500))
+    TimelineDelivery.objects.update(attempts=4, stamp=None)
+
+    assert timelines(now=now()).lag_seconds == pytest.approx(500, abs=60)
+
+
+def test_the_lag_of_deliveries_reads_no_whole_queue():
+    with cursor() as db:
+        db.execute(MANY_WAIT, {"first": 10_000_000, "count": 30_000})
+        db.execute("ANALYZE trackers_timelinedelivery, trackers_deliverybucket")
+        plan = "\n".join(row[0] for row in db.execute(f"EXPLAIN {LAG}").fetchall())
+
+    assert "Seq Scan on trackers_timelinedelivery" not in plan
+    assert "Seq Scan on trackers_deliverybucket" not in plan
+
+
+def test_sizes_are_told():
+    home = watcher()
+    feeds.follow(home, source_id=source())
+    built(home, "sized", "cache")
+    store.set("a", [Entry(1), Entry(2)])
+
+    found = timelines(now=now())
+
+    assert (found.watchers, found.follows) == (1, 1)
+    assert found.homes == {"cache": Homes(1), "sized": Homes(1), "timed": Homes()}
+    # The home's own too.
+    assert (found.timelines, found.entries) == (2, 2)
+    assert found.store_bytes > 0
+    assert found.bucket_bytes > 0
+
+
+def test_without_a_page_that_could_be_laid_out_there_is_no_hit_rate():
+    assert timelines(now=now()).hit_rate is None
+    FeedReads.objects.create(day=now().date(), served_by="read", pages=5)
+    assert timelines(now=now()).hit_rate is None
+    FeedReads.objects.create(day=now().date() - timedelta(days=9), served_by="cache", pages=5)
+    assert timelines(now=now()).hit_rate is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pages_are_counted_by_where_they_came_from():
+    tally.pending.counts.clear()
+    home, came_from = watcher(), source()
+    feeds.follow(home, source_id=came_from)
+    bring(came_from, tweet(1))
+    configure(strategy="sized")
+
+    feeds.page(home)
+    built(home, "sized")
+    for _ in range(3):
+        feeds.page(home)
+    tally.add()
+
+    assert timelines(now=now()).pages == {"read(rebuilding)": 1, "buckets": 3}
+    assert timelines(now=now()).hit_rate == 0.75
+
+
+def test_old_days_are_forgotten():
+    for days in (0, 89, 91):
+        day = now().date() - timedelta(days=days)
+        FeedReads.objects.create(day=day, served_by="cache", pages=1)
+
+    assert tally.forget_old() == 1

@@ -1,0 +1,414 @@
+"""What the store promises, a sentence each."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection
+
+from trackers.timelines import store
+from trackers.timelines.models import Timeline, TimelineEntry
+from trackers.timelines.store import Ask, Bounds, Entry, State, TimelineMissing
+
+pytestmark = pytest.mark.django_db
+
+
+def entries(*ids):
+    return [Entry(id) for id in ids]
+
+
+def ids(found):
+    return [entry.id for entry in found]
+
+
+def shown(name="home"):
+    return ids(store.get(name, 0, 10_000))
+
+
+def size(name="home"):
+    return Timeline.objects.get(name=name).size
+
+
+def test_a_missing_timeline_is_not_an_empty_one():
+    store.set("empty", [])
+
+    assert store.get("empty", 0, 10) == store.get_since("empty", 1) == []
+    assert store.filter("empty", [1]) == []
+    for ask in (
+        lambda: store.get("missing", 0, 10),
+        lambda: store.get_since("missing", 1),
+        lambda: store.filter("missing", [1]),
+    ):
+        with pytest.raises(TimelineMissing, match="missing"):
+            ask()
+
+
+def test_what_is_appended_is_read_newest_first_with_its_metadata():
+    store.set("home", [])
+    store.set("another", [])
+    whole = Entry(7, 3, bytes(range(256)))
+
+    store.append(whole, ["home", "another", "missing"])
+    store.append(Entry(9), ["home"])
+    store.append(Entry(8), ["home"])
+
+    assert store.get("home", 0, 10) == [Entry(9), Entry(8), whole]
+    assert store.get("home", 1, 1) == [Entry(8)]
+    assert store.get("home", 3, 5) == []
+    assert store.get("another", 0, 10) == [whole]
+    with pytest.raises(TimelineMissing):
+        store.get("missing", 0, 10)
+
+
+def test_names_are_any_text():
+    names = ['a"b', "a\\b", "{a,b}", "NULL", "ünï\n😀", "a" * 200, " ", "%s"]
+
+    for name in names:
+        store.set(name, [])
+    store.append(Entry(1), names)
+
+    assert [shown(name) for name in names] == [[1]] * len(names)
+
+
+def test_the_first_metadata_of_an_id_stay_until_it_is_set_anew():
+    store.set("home", [Entry(1, None, b"first")])
+
+    store.append(Entry(1, 5, b"second"), ["home"])
+    store.merge("home", [Entry(1, None, b"third")])
+    assert store.get("home", 0, 10) == [Entry(1, None, b"first")]
+
+    store.set("home", [Entry(1, 5, b"fourth")])
+    assert store.get("home", 0, 10) == [Entry(1, 5, b"fourth")]
+
+
+def test_the_same_entry_many_times_is_one():
+    store.set("home", [Entry(1), Entry(1), Entry(2)])
+    store.append(Entry(3), ["home", "home"])
+    store.append_many([("home", Entry(4)), ("home", Entry(4)), ("home", Entry(3))])
+    store.merge("home", entries(4, 5, 5))
+
+    assert shown() == [5, 4, 3, 2, 1]
+    assert size() == 5
+
+
+def test_a_deletion_is_final_through_everything(tmp_path):
+    store.set("home", entries(1, 2))
+    store.delete(2, ["home", "never set"])
+    dump = tmp_path / "dump"
+    store.snapshot(dump)
+
+    store.append(Entry(2), ["home"])
+    store.merge("home", entries(2, 3))
+    store.set("home", entries(1, 2, 3))
+    assert shown() == [3, 1]
+
+    store.drop("home")
+    store.set("home", entries(1, 2, 3))
+    assert shown() == [3, 1]
+
+    assert store.expire(timedelta(0)) == 1
+    store.set("home", entries(1, 2, 3))
+    assert shown() == [3, 1]
+
+    store.set("never set", entries(1, 2))
+    assert shown("never set") == [1]
+
+    store.delete(1, ["home"])
+    store.restore(dump)
+    assert shown() == []
+    assert TimelineEntry.objects.filter(dead_at__isnull=False, entry_id=2).count() == 2
+
+
+def test_several_ids_are_deleted_at_once():
+    store.set("home", entries(1, 2, 3))
+
+    store.delete([3, 1], ["home"])
+
+    assert shown() == [2]
+
+
+def test_what_came_late_is_told_by_since_and_shown_in_its_place():
+    store.set("home", entries(10, 20))
+    store.append(Entry(30), ["home"])
+    store.append(Entry(15), ["home"])
+
+    assert ids(store.get_since("home", 30)) == [15]
+    assert ids(store.get_since("home", 20)) == [30, 15]
+    assert ids(store.get_since("home", 10)) == [30, 20, 15]
+    assert ids(store.get_since("home", 15)) == []
+    assert ids(store.get_since("home", 99)) == shown() == [30, 20, 15, 10]
+
+
+def test_a_deleted_entry_is_still_a_mark():
+    store.set("home", entries(10, 20))
+    store.append(Entry(30), ["home"])
+
+    store.delete(20, ["home"])
+
+    assert ids(store.get_since("home", 20)) == [30]
+
+
+def test_what_was_deleted_before_a_set_is_a_mark_of_before():
+    store.delete(2, ["home"])
+    store.set("home", entries(1, 2))
+
+    assert ids(store.get_since("home", 2)) == [1]
+
+
+def test_a_name_that_is_told_twice_is_meant_once(settings):
+    settings.TIMELINE_BOUNDS = [("", 2, 3)]
+    store.set("home", entries(7, 8, 9))
+
+    store.append(Entry(6), ["home", "home"])
+
+    assert shown() == [9, 8]
+
+
+def test_what_is_unmerged_comes_back_with_a_merge():
+    store.set("home", entries(1, 2, 3))
+    store.delete(3, ["home"])
+
+    store.unmerge("home", entries(2, 3, 4))
+    assert shown() == [1]
+    store.merge("home", entries(2, 3))
+    assert shown() == [2, 1]
+    assert size() == 2
+
+    store.merge("missing", entries(1))
+    store.unmerge("missing", entries(1))
+    assert not Timeline.objects.filter(name="missing").exists()
+
+
+def test_a_timeline_is_merged_and_unmerged_by_its_name():
+    store.set("home", entries(1, 5))
+    store.set("user", [Entry(2, 1, b"said"), Entry(5), Entry(6)])
+    store.delete(6, ["home"])
+
+    assert store.merge_from("home", "user") is True
+    assert store.get("home", 0, 9) == [Entry(5), Entry(2, 1, b"said"), Entry(1)]
+    assert store.unmerge_from("home", "user") is True
+    assert shown() == [1]
+
+    assert store.merge_from("home", "missing") is False
+    assert store.unmerge_from("home", "missing") is False
+    assert store.merge_from("missing", "user") is True
+    assert shown() == [1]
+    assert not Timeline.objects.filter(name="missing").exists()
+
+
+def test_retweets_collapse_on_request_and_the_original_wins():
+    store.set("home", [Entry(10), Entry(20, 10), Entry(30, 5), Entry(40, 5), Entry(50, 10)])
+
+    assert ids(store.get("home", 0, 10, dedupe=True)) == [30, 10]
+    assert ids(store.get("home", 1, 10, dedupe=True)) == [10]
+    assert len(store.get("home", 0, 10)) == 5
+    assert ids(store.get_since("home", 10)) == [50, 40, 30, 20]
+    # A retweet of what is there already is not new.
+    assert ids(store.get_since("home", 10, dedupe=True)) == [30]
+
+
+def test_filter_finds_ids_and_what_repeats_them_among_the_newest():
+    store.set("home", [Entry(10), Entry(20, 10), Entry(30), Entry(40, 7)])
+
+    assert ids(store.filter("home", [10, 7, 99])) == [40, 20, 10]
+    assert ids(store.filter("home", [10], 3)) == [20]
+    assert store.filter("home", [10], 0) == []
+    assert store.filter("home", []) == []
+
+
+def test_many_are_read_at_once_hit_or_miss():
+    store.set("home", entries(1, 2, 3))
+    store.set("empty", [])
+
+    told = store.get_multi(
+        [
+            Ask("home", 0, 2),
+            Ask("missing"),
+            Ask("home", 2, 2),
+            Ask("empty"),
+            Ask("home", since=2),
+            Ask("home", since=1, dedupe=True),
+        ]
+    )
+
+    assert [(one.state, ids(one.entries), one.size) for one in told] == [
+        (State.HIT, [3, 2], 2),
+        (State.MISS, [], 0),
+        (State.HIT, [1], 1),
+        (State.HIT, [], 0),
+        (State.HIT, [3], 1),
+        (State.HIT, [3, 2], 2),
+    ]
+    assert store.get_multi([]) == []
+
+
+def test_past_its_upper_bound_a_timeline_is_cut_to_its_lower_one(settings):
+    settings.TIMELINE_BOUNDS = [("user:", 3, 5), ("", 2, 3)]
+    for name in ("user:1", "home"):
+        store.set(name, [])
+
+    for id in (1, 2, 3, 4, 5):
+        store.append(Entry(id), ["user:1", "home"])
+    assert (shown("user:1"), shown()) == ([5, 4, 3, 2, 1], [5, 4, 3])
+
+    store.append(Entry(0), ["user:1"])
+    assert shown("user:1") == [5, 4, 3]
+    # The oldest goes, also when it came last.
+    store.append(Entry(1), ["home"])
+    assert shown() == [5, 4]
+    store.merge("home", entries(6, 7))
+    assert shown() == [7, 6]
+    store.set("home", entries(1, 2, 3, 4))
+    assert shown() == [4, 3]
+    assert (size("user:1"), size()) == (3, 2)
+
+
+def test_bounds_may_be_given(settings):
+    store.set("home", entries(1, 2, 3), bounds=Bounds(1, 2))
+    assert shown() == [3]
+
+    store.append_many([("home", Entry(4)), ("home", Entry(5))], bounds=Bounds(2, 2))
+    assert shown() == [5, 4]
+    store.merge("home", entries(6), bounds=Bounds(1, 2))
+    assert shown() == [6]
+
+
+def test_tombstones_take_no_place_within_the_bounds(settings):
+    settings.TIMELINE_BOUNDS = [("", 2, 3)]
+    store.set("home", [])
+    store.delete([5, 6, 7, 8], ["home"])
+
+    store.merge("home", entries(1, 2, 3))
+
+    assert shown() == [3, 2, 1]
+
+
+def a_day_passes():
+    with connection.cursor() as db:
+        db.execute(
+            "UPDATE trackers_timeline SET last_read_at = last_read_at - interval '1 day',"
+            " read_on = read_on - 1"
+        )
+        db.execute("UPDATE trackers_timelineentry SET dead_at = dead_at - interval '1 day'")
+
+
+def test_reads_and_set_keep_a_timeline_from_expiring_and_append_does_not():
+    names = ["read", "since", "filtered", "asked", "set", "appended", "missed", "shown"]
+    for name in names:
+        store.set(name, entries(1))
+    a_day_passes()
+    store.get("read", 0, 1)
+    store.get_since("since", 1)
+    store.filter("filtered", [])
+    store.get_multi([Ask("asked")])
+    store.set("set", [])
+    store.append(Entry(2), ["appended"])
+    store.merge("missed", entries(2))
+    store.delete(1, ["missed"])
+    a_day_passes()
+
+    assert store.expire(timedelta(days=1, hours=12)) == 3
+
+    live = Timeline.objects.filter(live=True).values_list("name", flat=True)
+    assert sorted(live) == ["asked", "filtered", "read", "set", "since"]
+    assert store.expire(timedelta(days=1, hours=12)) == 0
+
+
+def test_tombstones_outlive_their_timeline_by_a_bound():
+    kept = timedelta(days=2, hours=12)
+    store.set("home", entries(1, 2))
+    store.delete(1, ["home", "never set"])
+    a_day_passes()
+    a_day_passes()
+    assert store.expire(timedelta(days=1), tombstones=kept) == 1
+    a_day_passes()
+    store.expire(timedelta(days=1), tombstones=kept)
+
+    # Three days after the deletion, and one after the timeline's end.
+    assert list(Timeline.objects.values_list("name", "live")) == [("home", False)]
+    a_day_passes()
+    a_day_passes()
+    store.expire(timedelta(days=1), tombstones=kept)
+
+    assert Timeline.objects.count() == TimelineEntry.objects.count() == 0
+    store.set("home", entries(1))
+    assert shown() == [1]
+
+
+def test_old_tombstones_of_a_timeline_that_is_read_go_too():
+    store.set("home", entries(1, 2))
+    store.delete(1, ["home"])
+    a_day_passes()
+    store.get("home", 0, 1)
+
+    store.expire(timedelta(hours=12), tombstones=timedelta(hours=12))
+
+    assert shown() == [2]
+    assert TimelineEntry.objects.count() == 1
+
+
+def test_a_dropped_timeline_is_missing_and_dropping_is_repeatable():
+    store.set("home", entries(1))
+
+    store.drop("home")
+    store.drop("home")
+    store.drop("never set")
+
+    assert not Timeline.objects.exists()
+    with pytest.raises(TimelineMissing):
+        store.get("home", 0, 1)
+
+
+def test_many_expire_in_pieces():
+    store.append_many([])
+    for n in range(120):
+        store.set(f"home:{n}", entries(1, 2))
+
+    assert store.expire(timedelta(0)) == 120
+    assert Timeline.objects.count() == TimelineEntry.objects.count() == 0
+
+
+@pytest.fixture
+def statements(monkeypatch):
+    """All that is asked of the database meanwhile."""
+    asked, run = [], psycopg.Cursor.execute
+
+    def execute(cursor, query, *given, **how):
+        asked.append(query)
+        return run(cursor, query, *given, **how)
+
+    monkeypatch.setattr(psycopg.Cursor, "execute", execute)
+    return asked
+
+
+def test_the_number_of_statements_has_nothing_to_do_with_how_many_timelines_there_are(
+    statements, settings
+):
+    settings.TIMELINE_BOUNDS = [("", 3, 5)]
+    told = {}
+    for many in (1, 100):
+        names = [f"{many}:{n}" for n in range(many)]
+        for name in names:
+            store.set(name, entries(1))
+        for what, act in {
+            "append": lambda names=names: store.append(Entry(2), names),
+            "append and cut": lambda names=names: store.append(entries(3, 4, 5, 6), names),
+            "append_many": lambda names=names: store.append_many(
+                [(name, Entry(7 + n % 2)) for n, name in enumerate(names)]
+            ),
+            "delete": lambda names=names: store.delete(
+                [7, 8], [*names, *map("new {}".format, names)]
+            ),
+            "get_multi": lambda names=names: store.get_multi([*map(Ask, names)]),
+            "expire": lambda: store.expire(timedelta(days=1)),
+        }.items():
+            statements.clear()
+            act()
+            told.setdefault(what, []).append(len(statements))
+
+    # One, and one that writes down that they were read, if that is longer ago than a moment.
+    assert max(told.pop("get_multi")) <= 2
+    assert all(few == many for few, many in told.values()), told
+    assert told["append"] == [1, 1]

@@ -1,0 +1,40 @@
+"""What was stored of our topics, as it will be given to those who subscribe."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from trackers.outbox.models import Event, Staged, Topic
+
+
+class Heard(NamedTuple):
+    type: str
+    tweet_id: int | None
+    t: int
+    figures: list[int | None] | None
+    data: object
+
+
+def subscribe(*topics):
+    """As if somebody did."""
+    Topic.objects.update(wanted=False)
+    Topic.objects.filter(name__in=topics).update(wanted=True)
+
+
+def told(topic="tweets"):
+    """In the order in which it is spread."""
+    events = {event.id: event for event in Event.objects.filter(topic__name=topic)}
+    order = [id for one in Staged.objects.order_by("id") for id in one.events]
+    assert {*order} == {*Event.objects.values_list("id", flat=True)}
+    return [
+        Heard(one.type, one.tweet_id, one.t, one.figures, one.data)
+        for one in (events[id] for id in order if id in events)
+    ]
+
+
+def kinds(topic="tweets"):
+    return [(one.type, one.tweet_id) for one in told(topic)]
+
+
+def ms(at):
+    return int(at.timestamp() * 1000)

@@ -1,0 +1,130 @@
+"""A measurement that changes a tweet tells of it, in the same statement, while somebody listens."""
+
+from __future__ import annotations
+
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+
+from tests.factories import TweetFactory, figures
+from tests.told import kinds, ms, subscribe, told
+from trackers.outbox.models import Event, Staged
+from trackers.tweets.models import Tweet
+from trackers.tweets.record import Measured, record
+
+AT = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+BEFORE = AT - timedelta(days=1)
+SECOND, MILLISECOND = timedelta(seconds=1), timedelta(milliseconds=1)
+HOLE = timedelta(minutes=2)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def listened(db):
+    subscribe("tweets")
+
+
+def measure(seconds, likes, *ids, **more):
+    at = AT + seconds * SECOND
+    record([Measured(id, at, figures(likes, **more), HOLE) for id in ids or (1,)])
+
+
+def test_a_change_is_told_with_the_figures_before_and_after():
+    TweetFactory(id=1, tracked_at=BEFORE)
+    measure(0, 5, impressions=7)
+    measure(60, 6, impressions=2**40)
+
+    assert told() == [
+        ("update", 1, ms(AT + 60 * SECOND), [0, 0, 5, 0, 0, 7, 0, 0, 6, 0, 0, 2**40], None)
+    ]
+
+
+def test_what_is_first_or_the_same_or_older_than_the_newest_is_no_change():
+    TweetFactory(id=1, tracked_at=BEFORE)
+    measure(0, 5)
+    measure(60, 5)
+    measure(30, 4)
+    # After a hole a run begins anew, with the same figures.
+    measure(1000, 5)
+
+    assert told() == []
+
+
+def test_where_nobody_subscribes_nothing_is_stored():
+    TweetFactory(id=1, tracked_at=BEFORE)
+    subscribe("sources", "alerts")
+    measure(0, 5)
+    measure(60, 5_000_000)
+
+    assert not Event.objects.exists()
+    assert not Staged.objects.exists()
+
+
+def test_the_changes_of_a_statement_are_staged_together_in_the_order_of_tweets():
+    for id in (3, 1, 2):
+        TweetFactory(id=id, tracked_at=BEFORE)
+    measure(0, 5, 3, 1, 2)
+    measure(60, 6, 3, 1, 2)
+
+    [one] = Staged.objects.all()
+    assert one.events == sorted(one.events)
+    assert kinds() == [("update", 1), ("update", 2), ("update", 3)]
+    [received_at] = set(Event.objects.values_list("received_at", flat=True))
+    assert one.received_at == received_at
+
+
+def test_each_time_is_later_than_all_that_was_told_of_the_tweet_before():
+    # Tracked by another while this answer was on its way.
+    TweetFactory(id=1, tracked_at=AT + 40 * MILLISECOND)
+    for nth, milliseconds in enumerate((0, 10, 60, 60.3, 62, 1000)):
+        measure(milliseconds / 1000, nth)
+
+    times = [ms(AT + 40 * MILLISECOND), *(one.t for one in told())]
+    assert times == sorted(set(times))
+    assert times[-1] == ms(AT + SECOND)
+
+
+def test_one_that_was_gone_is_created_again_after_its_deletion():
+    TweetFactory(
+        id=1, tracked_at=BEFORE, gone_at=AT, measured_until=AT, taken_at=AT, measurements=1, likes=5
+    )
+    measure(0, 5)
+
+    [(kind, id, t, counts, _)] = told()
+    assert (kind, id, t) == ("create", 1, ms(AT) + 1)
+    assert counts[8] == 5
+    assert Tweet.objects.get().gone_at is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_measure_the_same_tweets_each_change_is_told_once_and_in_order():
+    ids = range(1, 6)
+    for id in ids:
+        TweetFactory(id=id, tracked_at=BEFORE)
+    measure(0, 0, *ids)
+    start = threading.Barrier(2)
+
+    def write(odd):
+        try:
+            start.wait()
+            for nth in range(1 + odd, 60, 2):
+                measure(nth, nth, *ids)
+        finally:
+            connection.close()
+
+    writers = [threading.Thread(target=write, args=[odd]) for odd in (0, 1)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(30)
+
+    for id in ids:
+        events = [one for one in told() if one.tweet_id == id]
+        likes = [0, *(one.figures[8] for one in events)]
+        assert [one.figures[2] for one in events] == likes[:-1], "each goes on from the one before"
+        assert likes == sorted(set(likes))
+        assert [one.t for one in events] == [ms(AT + nth * SECOND) for nth in likes[1:]]
+        assert likes[-1] == Tweet.objects.get(id=id).likes == 59

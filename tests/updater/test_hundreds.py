@@ -1,0 +1,64 @@
+"""Which tweets of a unit go into which request: pure choices."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackers.updater.hundreds import hundreds, now_of, requests_for, room_for, some_of
+from trackers.updater.models import TweetUpdate
+
+IDS = st.lists(st.integers(1, 10**6), unique=True, max_size=450)
+
+
+def test_a_request_of_the_queue_is_a_request_to_x():
+    assert requests_for(TweetUpdate.request_keys) == 1
+    assert requests_for(TweetUpdate.request_keys + 1) == 2
+
+
+@given(IDS, st.sets(st.integers(1, 10**6), max_size=50))
+def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
+    found = hundreds(ids, odd)
+
+    assert sorted(id for one in found for id in one) == sorted(ids)
+    assert len(found) == requests_for(len(ids))
+    assert all(list(one) == sorted(one) for one in found)
+    with_odd = [one for one in found if not odd.isdisjoint(one)]
+    assert len(with_odd) <= requests_for(len(odd & set(ids))) + 1
+
+
+def test_what_goes_back_is_another_part_each_time():
+    ids = list(range(150))
+
+    asked = Counter(id for turn in range(150) for id in some_of(ids, 100, turn=turn))
+
+    assert set(asked.values()) == {100}
+
+
+@pytest.mark.parametrize(
+    ("count", "is_full", "is_first", "asked"),
+    [
+        pytest.param(350, True, True, 300, id="the rest waits for company"),
+        pytest.param(350, True, False, 300, id="also of the smaller shares"),
+        pytest.param(40, True, False, 0, id="a small share waits whole"),
+        pytest.param(40, True, True, 40, id="but not where nothing else is asked for"),
+        pytest.param(40, False, False, 40, id="nor where no company is due"),
+    ],
+)
+def test_of_several_projects_each_asks_for_whole_hundreds_while_more_is_due(
+    count, is_full, is_first, asked
+):
+    found = now_of(list(range(count)), is_full=is_full, is_first=is_first, turn=7)
+
+    assert len(found) == asked
+
+
+@pytest.mark.parametrize(
+    ("requests", "projects", "room"),
+    [(0, 0, 100), (0, 1, 100), (3, 1, 300), (0, 5, 1000), (2, 2, 400), (7, 2, 700)],
+)
+def test_a_smaller_batch_still_has_a_full_request_for_each_project(requests, projects, room):
+    assert room_for(requests, projects) == room

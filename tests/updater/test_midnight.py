@@ -1,0 +1,144 @@
+"""A day may end between the look at the money and X's reply: what is sent is paid for on both."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+
+from tests import queues
+from tests.factories import CredentialFactory
+from tests.flows.fake_time import FakeTime
+from trackers.credentials import turns
+from trackers.credentials.asking import keys_for
+from trackers.ingest.files.lines import Found
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.money import ledger
+from trackers.money.projects import Project, Spending
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
+from trackers.updater.before import read_before
+from trackers.updater.models import TweetUpdate
+from trackers.updater.reserve import Waiting, reserve
+from trackers.xapi.errors import NotReady
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TODAY, TOMORROW = date(2027, 3, 10), date(2027, 3, 11)
+MIDNIGHT = datetime(2027, 3, 11, tzinfo=UTC)
+TIMEOUT = timedelta(seconds=15)
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def clock(fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    CredentialFactory(name="one")
+    Project.objects.update(posts_a_day=1000)
+    yield FakeTime(fakex, start=MIDNIGHT - 10 * MINUTE)
+    fakex.put("clock", {"ahead_s": 0})
+
+
+@pytest.fixture
+def batch(clock):
+    """Five tweets that are due; two of them were paid for today."""
+    ids = clock.x.ids(5)
+    list(track((Found(id) for id in ids), came_from="a test"))
+    with cursor() as db:
+        db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
+    project = Project.objects.get().pk
+    Tweet.objects.filter(id__in=ids[:2]).update(paid_on=TODAY, paid_by=project)
+    Project.objects.update(rationed_at=clock.now())
+    return queue.get(TWEET_UPDATE, 100)
+
+
+def reserved():
+    return dict(Spending.objects.values_list("day", "posts_reserved"))
+
+
+def turn_to(clock, when):
+    clock.pass_(when - clock.now())
+
+
+def test_time_that_passed_since_the_money_was_read_brings_the_request_to_midnight(clock, batch):
+    turn_to(clock, MIDNIGHT - 5 * MINUTE)
+    before = read_before(batch.keys)
+    # Rationing, waiting for a lock, waiting for a window.
+    turn_to(clock, MIDNIGHT - timedelta(seconds=12))
+
+    [grant] = reserve(batch, before, timeout=TIMEOUT).requests
+
+    assert (grant.payment.day, grant.payment.posts, grant.payment.tomorrow) == (TODAY, 3, 5)
+    assert reserved() == {TODAY: 3, TOMORROW: 5}
+
+
+def test_a_renewal_of_tokens_before_the_request_is_reckoned_with(clock, batch):
+    turn_to(clock, MIDNIGHT - 1.7 * TIMEOUT)
+
+    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+
+    assert grant.payment.tomorrow == 5
+
+
+def test_what_was_paid_for_today_is_not_asked_for_by_the_books_of_a_day_that_is_over(clock, batch):
+    turn_to(clock, MIDNIGHT - MINUTE)
+    before = read_before(batch.keys)
+    turn_to(clock, MIDNIGHT + timedelta(seconds=1))
+
+    assert isinstance(reserve(batch, before, timeout=TIMEOUT), Waiting)
+
+    assert not any(reserved().values())
+    assert queues.states(TweetUpdate) == {(None, 0)}
+    clock.pass_(timedelta(seconds=3))
+    Project.objects.update(rationed_at=clock.now())
+    again = queue.get(TWEET_UPDATE, 100)
+    [grant] = reserve(again, read_before(again.keys), timeout=TIMEOUT).requests
+    assert (grant.payment.day, grant.payment.posts) == (TOMORROW, 5), "on the new day all are new"
+
+
+def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_sent(clock, batch):
+    """Reserved in good time, for today alone."""
+    turn_to(clock, MIDNIGHT - 3 * TIMEOUT)
+    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    assert grant.payment.tomorrow == 0
+    left = grant.payment.reply_by - time.monotonic()
+    assert left <= 3 * TIMEOUT.total_seconds() - ledger.CLOCKS.total_seconds()
+    assert left > TIMEOUT.total_seconds(), "the machine is too busy for this test"
+    given = {"base_url": clock.x.url, "ends": {"its day": grant.payment.reply_by}}
+
+    with keys_for(grant.turn, timeout=TIMEOUT, **given):
+        pass
+    # As if that long had passed: a reply would be awaited until after midnight.
+    with (
+        pytest.raises(NotReady, match="its day"),
+        keys_for(grant.turn, timeout=3 * TIMEOUT, **given),
+    ):
+        raise AssertionError("it was sent")
+
+    turns.cancel(grant.turn)
+    ledger.cancel(grant.payment)
+    assert reserved() == {TODAY: 0}
+
+
+def test_one_that_is_reserved_on_both_days_may_be_sent_after_midnight(clock, batch):
+    turn_to(clock, MIDNIGHT - timedelta(seconds=10))
+    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+
+    left = timedelta(seconds=grant.payment.reply_by - time.monotonic())
+
+    assert timedelta(hours=23) < left < timedelta(hours=24, seconds=10)
+
+
+def test_a_reply_from_after_midnight_is_counted_there_though_nobody_foresaw_it(clock, batch):
+    """X's clock was ahead of what its last reply had told."""
+    turn_to(clock, MIDNIGHT - MINUTE)
+    [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
+    assert grant.payment.tomorrow == 0
+
+    ledger.settle(grant.payment, posts=3, shown=5, x_now=MIDNIGHT + timedelta(seconds=1))
+
+    assert dict(Spending.objects.values_list("day", "posts")) == {TODAY: 3, TOMORROW: 5}
+    assert not any(reserved().values())

@@ -1,0 +1,64 @@
+"""Tokens of the API: made here and told once, revoked here."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.db.models import ForeignKey, QuerySet
+from django.forms import ModelChoiceField
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+
+from trackers.tokens import api_tokens
+from trackers.tokens.models import ApiToken
+
+
+@admin.register(ApiToken)
+class ApiTokenAdmin(admin.ModelAdmin):
+    fields = ("user", "name")
+    list_display = ("name", "user", "made_at", "used_at", "revoked_at")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username")
+    actions = ("revoke",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
+        found = super().get_queryset(request)
+        return found if request.user.is_superuser else found.filter(user=cast(User, request.user))
+
+    def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
+        return False
+
+    def has_revoke_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.delete_apitoken")
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
+    ) -> ModelChoiceField[Any] | None:
+        """Who is no superuser makes tokens for themselves: a token may do what its user may."""
+        if db_field.name == "user" and not request.user.is_superuser:
+            kwargs["queryset"] = User.objects.filter(username=request.user.get_username())
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def save_model(self, request: HttpRequest, obj: ApiToken, form: object, change: bool) -> None:
+        request.__dict__["told_once"] = api_tokens.save(obj)
+
+    def response_add(
+        self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """The page itself, and no redirect: its message would keep the secret in a cookie."""
+        told = {**self.admin_site.each_context(request), "opts": self.opts, "token": obj}
+        told |= {"title": "A token", "secret": request.__dict__.pop("told_once")}
+        return render(request, "admin/trackers/apitoken/told.html", told)
+
+    def changeform_view(self, *args: Any, **kwargs: Any) -> HttpResponse:
+        return never_cache(super().changeform_view)(*args, **kwargs)
+
+    @admin.action(description="Revoke", permissions=["revoke"])
+    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
+        ids = list(chosen.values_list("pk", flat=True))
+        revoked = api_tokens.revoke(ids, now=timezone.now())
+        messages.success(request, f"{revoked} revoked; who brings one of them is refused from now.")

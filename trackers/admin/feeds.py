@@ -1,0 +1,133 @@
+"""How homes are laid out: one row, with what each choice is good for, and how it all goes."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import admin, messages
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from trackers.jobs import schedules
+from trackers.timelines import settings
+from trackers.timelines.figures import Timelines, timelines
+from trackers.timelines.homes import FeedSettings
+from trackers.timelines.rebuilding import rebuild_all
+
+EXPIRE = ("trackers.tasks.drop_idle_feeds", "trackers.tasks.expire_timelines")
+
+
+@admin.register(FeedSettings)
+class FeedSettingsAdmin(admin.ModelAdmin):
+    change_form_template = "admin/trackers/feedsettings/change_form.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: FeedSettings | None = None) -> bool:
+        return False
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        if db_field.name == "embed":
+            return forms.MultipleChoiceField(
+                choices=FeedSettings.Embed.choices,
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                label="Embedded",
+                help_text=db_field.help_text,
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse | HttpResponseRedirect:
+        """There is one row, so it is shown at once."""
+        return redirect("admin:trackers_feedsettings_change", 1)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> FeedSettings | None:
+        """The row is there as soon as somebody looks at it, by whichever way they came."""
+        if object_id == "1":
+            FeedSettings.objects.get_or_create(pk=1)
+        return super().get_object(request, object_id, from_field)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        shown = {
+            **(extra_context or {}),
+            "figures": told(timelines(now=timezone.now())),
+            "may_change": self.has_change_permission(request),
+        }
+        return super().change_view(request, object_id, form_url, shown)
+
+    def save_model(
+        self, request: HttpRequest, obj: FeedSettings, form: object, change: bool
+    ) -> None:
+        settings.save(obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        acts = [
+            path(
+                f"{act.__name__}/",
+                self.admin_site.admin_view(require_POST(act)),
+                name=f"trackers_feedsettings_{act.__name__}",
+            )
+            for act in (self.rebuild, self.expire)
+        ]
+        return [*acts, *super().get_urls()]
+
+    def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
+        if not self.has_change_permission(request):
+            return redirect("admin:index")
+        homes = rebuild_all(settings.current())
+        messages.success(
+            request,
+            f"The workers lay {homes} home{pluralize(homes)} out anew, those of the last visitors "
+            "first. Until then homes are read from the sources.",
+        )
+        return redirect("admin:trackers_feedsettings_change", 1)
+
+    def expire(self, request: HttpRequest) -> HttpResponseRedirect:
+        if not self.has_change_permission(request):
+            return redirect("admin:index")
+        for task in EXPIRE:
+            schedules.run_soon(task)
+        messages.success(
+            request,
+            "Within half a minute homes and timelines expire that nobody has read for long.",
+        )
+        return redirect("admin:trackers_feedsettings_change", 1)
+
+
+def told(found: Timelines) -> list[tuple[str, str]]:
+    hits = "-" if found.hit_rate is None else f"{found.hit_rate:.1%}"
+    return [
+        ("Deliveries are behind by", f"{found.lag_seconds:.0f} s, from {found.behind} origins"),
+        ("Pages from what is laid out", f"{hits}, today and yesterday"),
+        ("Watchers, and what they follow", f"{found.watchers:,}, {found.follows:,}"),
+        *(
+            (f"Homes by {key}", f"{one.built:,}, and {one.building:,} being laid out")
+            for key, one in found.homes.items()
+        ),
+        ("Timelines, and their entries", f"{found.timelines:,}, {found.entries:,}"),
+        (
+            "On the disk",
+            f"{megabytes(found.store_bytes)}, and buckets {megabytes(found.bucket_bytes)}",
+        ),
+    ]
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1_000_000:,.1f} MB"

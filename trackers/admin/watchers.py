@@ -1,0 +1,99 @@
+"""Who has a home: how it is laid out, laid out anew, or dropped; its secret address revoked."""
+
+from __future__ import annotations
+
+from django.contrib import admin, messages
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
+
+from trackers.timelines import feeds
+from trackers.timelines.models import Follow, Watcher
+from trackers.timelines.rebuilding import rebuild_soon
+from trackers.tokens import addresses
+
+
+@admin.register(Watcher)
+class WatcherAdmin(admin.ModelAdmin):
+    """Nobody is removed here: a home ends with its user, or its team."""
+
+    fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")
+    readonly_fields = ("read_at", "follows_now", "laid_out", "has_address")
+    autocomplete_fields = ("user", "team")
+    list_display = ("id", "__str__", "kind", "follows_now", "laid_out", "has_address", "read_at")
+    list_display_links = ("id", "__str__")
+    list_select_related = ("user", "team", "address")
+    search_fields = ("user__username", "team__name")
+    actions = ("rebuild", "expire", "revoke")
+    show_full_result_count = False
+    change_list_template = "admin/trackers/watcher/change_list.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Watcher]:
+        follows = (
+            Follow.objects.filter(watcher=OuterRef("pk"))
+            .order_by()
+            .values("watcher")
+            .annotate(count=Count("origin_id"))
+        )
+        count = Coalesce(Subquery(follows.values("count"), output_field=IntegerField()), 0)
+        found = super().get_queryset(request).annotate(follow_count=count)
+        return found.prefetch_related("feeds")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Watcher | None = None
+    ) -> tuple[str, ...]:
+        whose = ("user", "team") if obj else ()
+        return (*whose, *self.readonly_fields)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Watcher | None = None) -> bool:
+        return False
+
+    @admin.display(description="whose")
+    def kind(self, watcher: Watcher) -> str:
+        return "a person's" if watcher.user_id else "a team's"
+
+    @admin.display(description="follows")
+    def follows_now(self, watcher: Watcher) -> int:
+        return getattr(watcher, "follow_count", 0)
+
+    @admin.display(description="laid out")
+    def laid_out(self, watcher: Watcher) -> str:
+        """By the strategy of the settings, and by others from before a change of them."""
+        if not watcher.pk:
+            return "-"
+        told = [
+            f"{one.strategy}: {'complete' if one.built_at else 'being laid out'}, down to tweet "
+            f"{one.floor}"
+            for one in watcher.feeds.all()
+        ]
+        return "; ".join(told) or "not: read from the sources"
+
+    @admin.display(description="address", boolean=True)
+    def has_address(self, watcher: Watcher) -> bool:
+        return hasattr(watcher, "address")
+
+    @admin.action(description="Lay out anew", permissions=["change"])
+    def rebuild(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
+        homes = rebuild_soon(chosen.values_list("pk", flat=True))
+        messages.success(
+            request,
+            f"The workers lay {homes} home{pluralize(homes)} out anew. Until then homes are read "
+            "from the sources.",
+        )
+
+    @admin.action(description="Expire now", permissions=["change"])
+    def expire(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
+        ids = sorted(chosen.values_list("pk", flat=True))
+        for watcher_id in ids:
+            feeds.drop(watcher_id)
+        messages.success(
+            request,
+            f"What was laid out of {len(ids)} homes is gone; whoever looks reads the sources, and "
+            "has it laid out again.",
+        )
+
+    @admin.action(description="Revoke the addresses of feeds", permissions=["change"])
+    def revoke(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
+        revoked = sum(addresses.revoke(pk) for pk in chosen.values_list("pk", flat=True))
+        messages.success(request, f"{revoked} revoked; feed readers that have one are refused.")

@@ -1,0 +1,152 @@
+"""Homes by the API: pages, what came since, follows and their counts.
+
+Which home: `me`, or the number of a watcher that is the token's user, or a team of that user.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from trackers.api.auth import home_of, user_of
+from trackers.api.shapes import MOST, Id
+from trackers.api.tweets import tweets
+from trackers.timelines import feeds
+from trackers.timelines.models import Follow
+from trackers.timelines.watchers import Home, homes_of, watcher_of
+
+router = Router(tags=["homes"])
+DONE: dict[Any, Any] = {204: None}
+
+
+@router.get("/users")
+def users(request: HttpRequest) -> dict[str, Any]:
+    """The watchers whose homes this token reads: its user's own first, then those of teams."""
+    user = user_of(request)
+    return {"users": [told_home(one, user) for one in homes_of(user)]}
+
+
+@router.get("/users/{watcher}/timeline")
+def timeline(
+    request: HttpRequest,
+    watcher: str,
+    limit: int = 50,
+    anchor: Id | None = None,
+    before: Id | None = None,
+    after: Id | None = None,
+) -> dict[str, Any]:
+    """With `anchor`: `limit` tweets older than it, or newer where `limit` is below 0. Or `before`
+    a tweet, or `after` one. Newest first in any case."""
+    home = home_of(request, watcher)
+    if anchor is not None and (before is not None or after is not None):
+        raise ValueError("Give one of anchor, before and after.")
+    if limit < 0:
+        if before is not None or after is not None:
+            raise ValueError("A limit below 0 goes with anchor alone.")
+        # Newer than the newest: nothing, as Socialite has it.
+        page = feeds.page(home, limit=-limit if anchor is not None else 0, after=anchor)
+    else:
+        older = before if anchor is None else anchor
+        page = feeds.page(home, limit=limit, before=older, after=after)
+    return told_page(page)
+
+
+@router.get("/users/{watcher}/since")
+def since(
+    request: HttpRequest, watcher: str, tweet: Id | None = None, clock: str = ""
+) -> dict[str, Any]:
+    """What came into the home after a tweet did, or after the page with this clock was read."""
+    page = feeds.since(home_of(request, watcher), tweet, clock=clock)
+    return {**told_page(page), "late": [str(id) for id in page.ids if id in page.late]}
+
+
+@router.get("/users/{watcher}/following")
+def following(
+    request: HttpRequest,
+    watcher: str,
+    after: Id | None = None,
+    limit: int = Query(100, ge=0, le=MOST),
+) -> dict[str, Any]:
+    """Sources by their ids, accounts by theirs, in a fixed order; `next` goes on as `after`."""
+    follows = Follow.objects.filter(watcher_id=home_of(request, watcher)).order_by("origin_id")
+    if after is not None:
+        follows = follows.filter(origin_id__gt=after)
+    found = list(follows[: limit + 1])
+    rows = found[:limit]
+    return {
+        "following": [told_follow(one) for one in rows],
+        "next": str(rows[-1].origin_id) if rows and len(found) > limit else None,
+    }
+
+
+@router.get("/users/{watcher}/following_count")
+def following_count(request: HttpRequest, watcher: str) -> dict[str, int]:
+    return {"count": Follow.objects.filter(watcher_id=home_of(request, watcher)).count()}
+
+
+@router.put("/users/{watcher}/following/{source}", response=DONE)
+def follow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
+    feeds.follow(home_of(request, watcher), source_id=source)
+    return Status(204, None)
+
+
+@router.delete("/users/{watcher}/following/{source}", response=DONE)
+def unfollow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
+    feeds.unfollow(home_of(request, watcher), source_id=source)
+    return Status(204, None)
+
+
+@router.put("/users/{watcher}/following/accounts/{account}", response=DONE)
+def follow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
+    """Also one that nobody polls: its tweets that come through any source count."""
+    feeds.follow(home_of(request, watcher), author_id=account)
+    return Status(204, None)
+
+
+@router.delete("/users/{watcher}/following/accounts/{account}", response=DONE)
+def unfollow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
+    feeds.unfollow(home_of(request, watcher), author_id=account)
+    return Status(204, None)
+
+
+@router.get("/sources/{source}/followers_count")
+def followers_of_source(request: HttpRequest, source: Id) -> dict[str, int]:
+    return {"count": Follow.objects.filter(origin_id=feeds.origin_of(source, None)).count()}
+
+
+@router.get("/accounts/{account}/followers_count")
+def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
+    return {"count": Follow.objects.filter(origin_id=feeds.origin_of(None, account)).count()}
+
+
+def told_home(home: Home, user: User) -> dict[str, str]:
+    kind, name = ("team", home.name) if home.team_id else ("user", user.get_username())
+    return {"id": str(watcher_of(home, user)), "kind": kind, "name": name}
+
+
+def told_follow(follow: Follow) -> dict[str, str | None]:
+    return {
+        "source": str(follow.source_id) if follow.source_id else None,
+        "account": str(follow.author_id) if follow.author_id else None,
+        "followed_at": follow.followed_at.isoformat().replace("+00:00", "Z"),
+    }
+
+
+def told_page(page: feeds.Page) -> dict[str, Any]:
+    return {
+        "tweets": tweets(page.ids),
+        "older": None if page.older is None else str(page.older),
+        "newer": None if page.newer is None else str(page.newer),
+        "served_by": page.served_by,
+        "complete": page.complete,
+        "clock": page.clock,
+        "embedded": {str(id): told_embedded(one) for id, one in page.embedded.items()},
+    }
+
+
+def told_embedded(one: feeds.Embedded) -> dict[str, str]:
+    known = {"text": one.text, "author": one.author}
+    return {name: value for name, value in known.items() if value is not None}

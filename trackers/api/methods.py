@@ -1,0 +1,52 @@
+"""Which methods an address takes: HEAD wherever GET is, and others are refused as errors are here.
+
+Ninja knows no HEAD, and refuses in plain words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import URLPattern, URLResolver
+from django.views.decorators.csrf import csrf_exempt
+
+from trackers.api.errors import NO_METHOD
+
+View = Callable[..., HttpResponse]
+Urls = tuple[list[URLResolver | URLPattern], str, str]
+
+
+def answers_in_json(urls: Urls) -> Urls:
+    for one in urls[0]:
+        if isinstance(one, URLPattern):
+            one.callback = in_json(one.callback)
+    return urls
+
+
+def in_json(view: View) -> View:
+    # No cookie counts here, so nobody else's page can abuse one.
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        asked = request.method
+        if asked == "HEAD":
+            # The server leaves the body out.
+            request.method = "GET"
+        try:
+            given = view(request, *args, **kwargs)
+        finally:
+            request.method = asked
+        return refused(given["Allow"]) if given.status_code == 405 else given
+
+    return answer
+
+
+def refused(allow: str) -> JsonResponse:
+    takes = {method.strip() for method in allow.split(",")}
+    if "GET" in takes:
+        takes.add("HEAD")
+    headers = {"Allow": ", ".join(sorted(takes))}
+    return JsonResponse({"error": NO_METHOD}, status=405, headers=headers)

@@ -1,0 +1,100 @@
+"""What requests bring. Ids are strings of digits: as JSON numbers, many programs round them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+
+from trackers.timelines.store import Ask, Entry
+
+MOST = 1_000
+MOST_ASKS = 100
+DIGITS = re.compile(r"-?[0-9]{1,19}")
+
+
+def whole(value: Any) -> int:
+    if not isinstance(value, str) or not DIGITS.fullmatch(value):
+        raise ValueError("an id is a string of up to 19 digits")
+    return int(value)
+
+
+def raw(value: Any) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except (TypeError, ValueError, binascii.Error):
+        raise ValueError("metadata is base64") from None
+
+
+Id = Annotated[int, BeforeValidator(whole)]
+Metadata = Annotated[bytes, BeforeValidator(raw)]
+Offset = Annotated[StrictInt, Field(ge=0)]
+Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
+
+
+class Strict(Schema):
+    """A field that nobody knows is a mistake, and not passed over."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class EntryIn(Strict):
+    id: Id
+    secondary: Id | None = None
+    metadata: Metadata = b""
+
+    def entry(self) -> Entry:
+        return Entry(self.id, self.secondary, self.metadata)
+
+
+class Entries(Strict):
+    entries: list[EntryIn] = Field(max_length=MOST)
+
+    def given(self) -> list[Entry]:
+        return [one.entry() for one in self.entries]
+
+
+class EntriesOrName(Strict):
+    """`from`: all that is in another timeline, in place of `entries`."""
+
+    entries: list[EntryIn] | None = Field(default=None, max_length=MOST)
+    source: StrictStr | None = Field(default=None, alias="from")
+
+    def given(self) -> list[Entry] | None:
+        """None: `from` is given."""
+        if (self.entries is None) == (self.source is None):
+            raise ValueError("Give either entries, or from, the name of a timeline.")
+        return None if self.entries is None else [one.entry() for one in self.entries]
+
+
+class Append(Entries):
+    timelines: list[StrictStr] = Field(max_length=MOST)
+
+
+class Delete(Strict):
+    ids: list[Id] = Field(max_length=MOST)
+    timelines: list[StrictStr] = Field(max_length=MOST)
+
+
+class Filter(Strict):
+    ids: list[Id] = Field(max_length=MOST)
+    max_search: StrictInt = -1
+
+
+class AskIn(Strict):
+    name: StrictStr
+    offset: Offset = 0
+    length: Length = 50
+    dedupe: StrictBool = False
+    since: Id | None = None
+
+    def ask(self) -> Ask:
+        return Ask(self.name, self.offset, self.length, self.dedupe, self.since)
+
+
+class Asks(Strict):
+    asks: list[AskIn] = Field(max_length=MOST_ASKS)

@@ -1,0 +1,171 @@
+"""Operations of the timeline store, for users with the permission; homes are not written."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest
+from ninja import Query, Router, Status
+
+from trackers.api.auth import HOMES, may_read, may_write
+from trackers.api.shapes import (
+    MOST,
+    Append,
+    Asks,
+    Delete,
+    Entries,
+    EntriesOrName,
+    Filter,
+    Id,
+)
+from trackers.timelines import store
+from trackers.timelines.store import Entry
+
+router = Router(tags=["timelines"])
+# Entries times timelines of one request; entries that one reply tells.
+MOST_WRITTEN, MOST_TOLD = 10_000, 5_000
+DONE: dict[Any, Any] = {204: None}
+
+
+@router.post("/append", response=DONE)
+def append(request: HttpRequest, given: Append) -> Status:
+    """Into each of the timelines that is there; into one that is missing, nothing."""
+    may_write(request, *given.timelines)
+    bounded(len(given.entries) * len(given.timelines))
+    store.append(given.given(), given.timelines)
+    return Status(204, None)
+
+
+@router.post("/delete", response=DONE)
+def delete(request: HttpRequest, given: Delete) -> Status:
+    """For good."""
+    may_write(request, *given.timelines)
+    bounded(len(given.ids) * len(given.timelines))
+    store.delete(given.ids, given.timelines)
+    return Status(204, None)
+
+
+@router.post("/get_multi")
+def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
+    """A segment for each ask, in their order; of a missing timeline a MISS."""
+    may_read(request, *(ask.name for ask in given.asks))
+    if sum(ask.length for ask in given.asks) > MOST_TOLD:
+        raise ValueError(f"All lengths together are up to {MOST_TOLD}.")
+    asks = [one.ask() for one in given.asks]
+    segments = [
+        told(readable(ask.name, one.entries), one.state)
+        for ask, one in zip(asks, store.get_multi(asks), strict=True)
+    ]
+    return {"segments": segments}
+
+
+@router.get("/{name}")
+def get(
+    request: HttpRequest,
+    name: str,
+    offset: int = 0,
+    length: int = Query(50, le=MOST),
+    dedupe: bool = False,
+) -> dict[str, Any]:
+    """A page, counted from the newest."""
+    may_read(request, name)
+    return told(readable(name, store.get(name, offset, length, dedupe=dedupe)))
+
+
+@router.get("/{name}/since/{id}")
+def get_since(
+    request: HttpRequest,
+    name: str,
+    id: Id,
+    offset: int = 0,
+    length: int = Query(MOST, le=MOST),
+    dedupe: bool = False,
+) -> dict[str, Any]:
+    """What was inserted after the entry, the newest first; all, if it is not known."""
+    may_read(request, name)
+    [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
+    return told(readable(name, there(segment, name)))
+
+
+@router.put("/{name}", response=DONE)
+def replace(request: HttpRequest, name: str, given: Entries) -> Status:
+    """Make the timeline these entries, but for what was deleted from it."""
+    may_write(request, name)
+    store.set(name, given.given())
+    return Status(204, None)
+
+
+@router.post("/{name}/merge", response=DONE)
+def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
+    """Add what is not there; into a timeline that is missing, nothing."""
+    may_write(request, name)
+    entries = given.given()
+    if entries is None:
+        may_read(request, source := given.source or "")
+        found(store.merge_from(name, source, bare=source.startswith(HOMES)), source)
+    else:
+        store.merge(name, entries)
+    return Status(204, None)
+
+
+@router.post("/{name}/unmerge", response=DONE)
+def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
+    """Take them out, by their ids; a merge brings them back."""
+    may_write(request, name)
+    entries = given.given()
+    if entries is None:
+        may_read(request, source := given.source or "")
+        found(store.unmerge_from(name, source), source)
+    else:
+        store.unmerge(name, entries)
+    return Status(204, None)
+
+
+@router.post("/{name}/filter")
+def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
+    """Those with one of the ids, or that repeat one, among the newest `max_search`."""
+    may_read(request, name)
+    return told(readable(name, store.filter(name, given.ids, given.max_search)))
+
+
+@router.delete("/{name}", response=DONE)
+def drop(request: HttpRequest, name: str) -> Status:
+    """It is missing from now on, whether it was there or not."""
+    may_write(request, name)
+    store.drop(name)
+    return Status(204, None)
+
+
+def bounded(rows: int) -> None:
+    if rows > MOST_WRITTEN:
+        raise ValueError(
+            f"Entries times timelines are up to {MOST_WRITTEN} a request, and not {rows}."
+        )
+
+
+def there(segment: store.Segment, name: str) -> list[Entry]:
+    found(segment.state is store.State.HIT, name)
+    return segment.entries
+
+
+def readable(name: str, entries: list[Entry]) -> list[Entry]:
+    """Of a home without metadata, which may be the text of a tweet that X has ceased to show: what
+    a home keeps is on its own pages, as far as X shows it."""
+    return [Entry(one.id, one.secondary) for one in entries] if name.startswith(HOMES) else entries
+
+
+def found(is_there: bool, name: str) -> None:
+    if not is_there:
+        raise store.TimelineMissing(name)
+
+
+def told(entries: Sequence[Entry], state: store.State = store.State.HIT) -> dict[str, Any]:
+    return {"state": state, "size": len(entries), "entries": [told_entry(one) for one in entries]}
+
+
+def told_entry(entry: Entry) -> dict[str, str | None]:
+    secondary = None if entry.secondary is None else str(entry.secondary)
+    metadata = base64.b64encode(entry.metadata).decode()
+    return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}

@@ -1,0 +1,39 @@
+"""Tweets as the API tells them: who, what, and the newest figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from trackers.tweets.models import METRICS, Author, Tweet
+
+
+def tweets(ids: Sequence[int]) -> list[dict[str, Any]]:
+    """In the order of the ids, in one query; without those that are not tracked any more."""
+    found = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
+    return [tweet(found[id]) for id in ids if id in found]
+
+
+def tweet(one: Tweet) -> dict[str, Any]:
+    text = getattr(one, "tweettext", None)
+    return {
+        "id": str(one.pk),
+        "author": None if one.author_id is None else author(one.author, one.author_id),
+        "text": text.text if text else None,
+        "created_at": iso(one.created_at),
+        "measured_until": iso(one.measured_until),
+        **{metric: getattr(one, metric) for metric in METRICS},
+    }
+
+
+def author(found: Author | None, id: int) -> dict[str, str]:
+    return {
+        "id": str(id),
+        "username": found.username if found else "",
+        "name": found.name if found else "",
+    }
+
+
+def iso(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None

@@ -1,0 +1,41 @@
+"""The API, version 1, for programs that bring a token (docs/api.md)."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import path, re_path
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI
+
+from trackers.api import homes, timelines
+from trackers.api.auth import Bearer
+from trackers.api.errors import NOWHERE, handle
+from trackers.api.methods import answers_in_json
+
+api = NinjaAPI(
+    title="tweetwatch",
+    version="1",
+    auth=Bearer(),
+    # Its own page of documentation would load scripts from elsewhere, which our policy forbids.
+    docs_url=None,
+    # Of the description, openapi.json.
+    docs_decorator=require_safe,
+    urls_namespace="api",
+)
+handle(api)
+api.add_router("", homes.router)
+api.add_router("/timelines", timelines.router)
+
+
+# No cookie counts here, so nobody else's page can abuse one.
+@csrf_exempt
+def nowhere(request: HttpRequest) -> HttpResponse:
+    return JsonResponse({"error": NOWHERE}, status=404)
+
+
+urlpatterns = [
+    re_path("^$", nowhere),
+    path("", answers_in_json(api.urls)),
+    re_path("", nowhere),
+]

@@ -1,0 +1,67 @@
+"""What came in from where, in an order that nobody who reads behind a mark can miss.
+
+yield, author learnt ─> Arrival, numbered under the lock of its Origin ─> the job of who delivers it
+An origin is a source, by its id, or an account, by its id below zero. It has a row only while
+somebody follows it: of all others nothing is written here.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from trackers.jobs.models import Bucket, Job
+
+
+class Origin(models.Model):
+    """A source or an account that somebody follows; `clock` is the number of its last arrival."""
+
+    id = models.BigIntegerField(primary_key=True)
+    clock = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"source {self.pk}" if self.pk > 0 else f"account {-self.pk}"
+
+
+class Arrival(models.Model):
+    """A tweet that came from an origin. Kept for some days, for those who ask what is new.
+
+    `number` comes from one sequence for all origins, drawn under the lock of the origin's row. So
+    those of one origin commit in their order; those of several need not. `xid` is the transaction,
+    `horizon` the oldest that was still open then: by these two "what came since" is exact.
+    """
+
+    pk = models.CompositePrimaryKey("origin_id", "number")
+    origin = models.ForeignKey(
+        Origin, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
+    )
+    number = models.BigIntegerField()
+    tweet_id = models.BigIntegerField()
+    xid = models.BigIntegerField()
+    horizon = models.BigIntegerField()
+    came_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            # "when did this tweet come?"
+            models.Index(fields=["tweet_id"], name="arrival_of_tweet"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id} from {self.origin_id}, number {self.number}"
+
+
+class DeliveryBucket(Bucket):
+    """Deliveries that are due together."""
+
+
+class TimelineDelivery(Job):
+    """An origin with something to deliver; its key is the origin's. One row however much came."""
+
+    namespace = "timeline:deliver"
+    bucket = DeliveryBucket
+    most_keys = 10
+    # None waits for company, and each has a bucket of its own.
+    request_keys = 1
+
+    def __str__(self) -> str:
+        return f"delivery from {self.key}"

@@ -1,0 +1,37 @@
+"""The JSON object of a request, whatever its Content-Type says; null is the same as absent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from django.http import HttpRequest
+
+from trackers.bus.answers import malformed
+
+MOST_BYTES = 256 * 1024
+CUT = "The body did not come whole."
+
+
+def object_of(request: HttpRequest) -> dict[str, Any]:
+    try:
+        found = orjson.loads(bytes_of(request))
+    except ValueError:
+        raise malformed("The body is not JSON.") from None
+    if not isinstance(found, dict):
+        raise malformed("The body is not a JSON object.")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def bytes_of(request: HttpRequest) -> bytes:
+    """From the server itself: Django would read nothing of a body that is sent in chunks."""
+    try:
+        body: bytes = request.META["wsgi.input"].read(MOST_BYTES + 1)
+    except OSError:
+        raise malformed(CUT) from None
+    if len(body) > MOST_BYTES:
+        raise malformed(f"The body is too large: {MOST_BYTES:,} bytes at the most.")
+    # A client that went away in between may have sent something that can be read by then.
+    if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
+        raise malformed(CUT)
+    return body

@@ -1,0 +1,155 @@
+"""What clients send, checked before anything is stored; a Refused says what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import orjson
+from django.conf import settings
+
+from trackers.bus.answers import malformed
+from trackers.events.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
+from trackers.outbox.models import OURS, Event
+
+TOPIC = re.compile(r"[a-z_]{1,64}")
+# Of tokens, and of their names, which are those of publishers and subscribers.
+NAME = re.compile(r"[a-z0-9:_-]{1,64}")
+# What goes into the user name of HTTP Basic.
+UUID = re.compile(r"[ -9;-~]{1,200}")
+
+MOST_TOPICS = 1000
+MOST_TIMEOUT, MOST_EVENTS = 3_600_000, 10_000
+# The end of the year 9999.
+LAST_MS = 253_402_300_799_999
+
+SUBSCRIPTION_KEYS = ("topics", "callback", "uuid", "timeout", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """`t`: milliseconds since 1970; None: now."""
+
+    type: str
+    url: str
+    t: int | None
+    data: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A subscription; what is None stays as it was, or gets its default."""
+
+    topics: frozenset[str]
+    callback: str
+    uuid: str | None
+    timeout: int | None
+    max: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """`token`: None: one is made."""
+
+    name: str
+    token: str | None
+
+
+def topic_name(name: Any) -> str:
+    if not isinstance(name, str) or not TOPIC.fullmatch(name):
+        raise malformed("The name of a topic has 1 to 64 small letters a to z and underscores.")
+    return name
+
+
+def publication(given: Mapping[str, Any]) -> Publication:
+    if given.get("type") not in Event.Type.values:
+        raise malformed(f"type is one of {', '.join(Event.Type.values)}.")
+    return Publication(
+        given["type"],
+        address(given, "url", most=MOST_EVENT),
+        whole(given, "timestamp", least=1, most=LAST_MS),
+        payload(given),
+    )
+
+
+def payload(given: Mapping[str, Any]) -> dict[str, Any] | None:
+    data, most = given.get("data"), settings.BUS_DATA_MOST
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        raise malformed("data is a JSON object.")
+    try:
+        size = len(orjson.dumps(data))
+    except TypeError:
+        raise malformed("data is nested too deeply.") from None
+    if size > most:
+        raise malformed(f"data is too large: {most:,} bytes of JSON at the most, and not {size:,}.")
+    if has_nul(data):
+        raise malformed("data has the character U+0000, which cannot be stored.")
+    return data
+
+
+def has_nul(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any("\0" in name or has_nul(inner) for name, inner in value.items())
+    if isinstance(value, list):
+        return any(map(has_nul, value))
+    return isinstance(value, str) and "\0" in value
+
+
+def wanted(given: Mapping[str, Any]) -> Wanted:
+    if given.keys() - set(SUBSCRIPTION_KEYS):
+        raise malformed(f"A subscription has {', '.join(SUBSCRIPTION_KEYS)}, and nothing else.")
+    topics = given.get("topics")
+    if not isinstance(topics, list) or len(topics) > MOST_TOPICS:
+        raise malformed(f"topics is a list of names, {MOST_TOPICS:,} at the most.")
+    return Wanted(
+        frozenset(map(topic_name, topics)),
+        address(given, "callback", most=MOST_CALLBACK),
+        uuid(given),
+        whole(given, "timeout", least=0, most=MOST_TIMEOUT),
+        whole(given, "max", least=1, most=MOST_EVENTS),
+    )
+
+
+def uuid(given: Mapping[str, Any]) -> str | None:
+    found = given.get("uuid")
+    if found is None or (isinstance(found, str) and UUID.fullmatch(found)):
+        return found
+    raise malformed("uuid is up to 200 printable characters of ASCII without a colon.")
+
+
+def new_token(given: Mapping[str, Any]) -> NewToken:
+    name, token = given.get("name"), given.get("token")
+    if not is_name(name):
+        raise malformed("name has 1 to 64 of the characters a to z, 0 to 9, : _ and -.")
+    if name == OURS:
+        raise malformed(f"The name {OURS} is kept for this program's own topics.")
+    if token is not None and not is_name(token):
+        raise malformed("token has 1 to 64 of the characters a to z, 0 to 9, : _ and -.")
+    return NewToken(name, token)
+
+
+def is_name(value: Any) -> TypeGuard[str]:
+    return isinstance(value, str) and NAME.fullmatch(value) is not None
+
+
+def address(given: Mapping[str, Any], name: str, *, most: int) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise malformed(f"{name} is missing, or is no text.")
+    if fault := fault_of(value, most=most, plain_http=settings.EGRESS_PLAIN_HTTP):
+        raise malformed(f"{name} {fault}.")
+    return value
+
+
+def whole(given: Mapping[str, Any], name: str, *, least: int, most: int) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    # True is an int in Python.
+    if type(value) is not int or not least <= value <= most:
+        raise malformed(f"{name} is a whole number from {least:,} to {most:,}.")
+    return value

@@ -1,0 +1,83 @@
+"""Subscribers as clients see them. The subscriber of a client has the name of its token."""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.utils import timezone
+
+from trackers.bus.answers import Refused
+from trackers.bus.auth import HOW, Caller
+from trackers.bus.fields import Wanted
+from trackers.events.models import BusToken, Subscriber
+from trackers.events.signing_keys import new_signing_key
+from trackers.events.spread import spread_all
+from trackers.events.standing import enable
+from trackers.events.standings import Standing, standings
+from trackers.events.subscribe import add, change, leave, remove
+from trackers.outbox.models import Topic
+
+NOT_ONE = "You are not a subscriber."
+
+
+def put(caller: Caller, given: Wanted) -> None:
+    """The caller subscribes to these topics and no others. If it was disabled, that is over.
+
+    It is done under the lock of the spread, so two requests of one client take turns.
+    """
+    with transaction.atomic():
+        spread_all()
+        token = (
+            BusToken.objects.filter(pk=caller.token_id or 0).select_for_update(no_key=True).first()
+        )
+        if token is None:
+            raise Refused(401, f"This needs a client's token. {HOW}")
+        known = of(caller)
+        subscriber = known or Subscriber(name=caller.name, secrets={"signing": [new_signing_key()]})
+        subscriber.token, subscriber.callback = token, given.callback
+        if given.uuid is not None:
+            subscriber.secrets = {**subscriber.secrets, "uuid": given.uuid}
+        if given.timeout is not None:
+            subscriber.timeout_ms = given.timeout
+        if given.max is not None:
+            subscriber.max_events = given.max
+        if known:
+            change(subscriber, given.topics)
+            enable(subscriber)
+        else:
+            add(subscriber, given.topics)
+
+
+def of(caller: Caller) -> Subscriber | None:
+    """None: the caller is no subscriber, or root."""
+    if caller.is_root:
+        return None
+    return Subscriber.objects.filter(name=caller.name, removed_at=None).first()
+
+
+def delete(caller: Caller) -> None:
+    with transaction.atomic():
+        spread_all()
+        subscriber = of(caller)
+        if subscriber is None:
+            raise Refused(404, NOT_ONE)
+        remove(subscriber)
+
+
+def unsubscribe(caller: Caller, topic_name: str) -> None:
+    with transaction.atomic():
+        spread_all()
+        topic = Topic.objects.filter(name=topic_name).first()
+        subscriber = of(caller)
+        if topic is None:
+            raise Refused(404, "There is no such topic.")
+        if subscriber is None:
+            raise Refused(404, NOT_ONE)
+        if not leave(subscriber, topic):
+            raise Refused(404, "You do not subscribe to this topic.")
+
+
+def listed() -> list[Standing]:
+    """All of them, by their names, with all that was published until now."""
+    with transaction.atomic():
+        spread_all()
+        return standings(now=timezone.now())

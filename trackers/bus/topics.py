@@ -1,0 +1,70 @@
+"""Topics as clients see them: claimed by their first publisher, listed, deleted.
+
+A topic is there while somebody publishes or subscribes to it. The row of one that was deleted
+stays, since events of it may still wait to be delivered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from trackers.bus.answers import Refused
+from trackers.bus.auth import Caller
+from trackers.events.models import Subscription
+from trackers.events.spread import spread_all
+from trackers.outbox.models import OURS, Topic
+from tweetwatch.database import cursor
+
+THERE = Q(wanted=True) | ~Q(publisher="")
+
+PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
+# Whoever is first is the publisher; the second waits for the first one's commit, and is told it.
+CLAIM = """
+    INSERT INTO trackers_topic AS t (name, publisher) VALUES (%(name)s, %(publisher)s)
+    ON CONFLICT (name) DO UPDATE
+    SET publisher = CASE t.publisher WHEN '' THEN excluded.publisher ELSE t.publisher END
+    RETURNING publisher
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    name: str
+    publisher: str | None
+    events: int
+
+
+def claim(name: str, publisher: str) -> bool:
+    """Whether this client is the topic's publisher; it becomes it if there is none yet."""
+    given = {"name": name, "publisher": publisher}
+    with cursor() as db:
+        row: Any = db.execute(PUBLISHER, given).fetchone() or db.execute(CLAIM, given).fetchone()
+    return bool(row[0] == publisher)
+
+
+def listed() -> list[Listed]:
+    """All of them, by their names, with all that was published until now."""
+    with transaction.atomic():
+        spread_all()
+        found = Topic.objects.filter(THERE).order_by("name")
+        rows = list(found.values_list("name", "publisher", "events"))
+    return [Listed(name, publisher or None, events) for name, publisher, events in rows]
+
+
+def delete(name: str, caller: Caller) -> None:
+    """Nobody publishes it or subscribes to it any more; what waits is still delivered."""
+    with transaction.atomic():
+        spread_all()
+        topic = Topic.objects.filter(THERE, name=name).select_for_update(no_key=True).first()
+        if topic is None:
+            raise Refused(404, "There is no such topic.")
+        if topic.publisher == OURS:
+            raise Refused(403, "This topic is the program's own.")
+        if not caller.is_root and topic.publisher != caller.name:
+            raise Refused(403, "This topic is not yours: its publisher may delete it, or root.")
+        Subscription.objects.filter(topic=topic).delete()
+        Topic.objects.filter(pk=topic.pk).update(publisher="", wanted=False, events=0)

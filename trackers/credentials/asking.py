@@ -1,0 +1,52 @@
+"""The last moment before a request goes out: may it still be sent?
+
+turn ─> tokens that last ─> is there time for the reply? ─> the keys to ask with
+
+What allows a request ends: the lease of its batch, the reservation in its window, the days that are
+paid for, and the task itself. Waits and the renewal of tokens come in between. A request whose
+reply could come too late is not sent: it would be paid for and lost, or one too many.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+
+from trackers.credentials.models import Credential
+from trackers.credentials.renew import tokens_of
+from trackers.credentials.turns import Turn
+from trackers.credentials.windows import UNDER_WAY_FOR
+from trackers.jobs import task_time
+from trackers.xapi.errors import NotReady
+
+
+@contextmanager
+def keys_for(
+    turn: Turn, *, base_url: str, timeout: timedelta, ends: Mapping[str, float] | None = None
+) -> Iterator[Credential]:
+    """The keys to send the turn's one request with; NotReady, unsent, when it is too late for it.
+
+    `ends`: when what else allows the request ends, by time.monotonic(), by its name.
+    """
+    with tokens_of(turn.credential, base_url=base_url, timeout=timeout) as keys:
+        check_time(turn, timeout=timeout, ends=ends)
+        yield keys
+
+
+def check_time(turn: Turn, *, timeout: timedelta, ends: Mapping[str, float] | None = None) -> None:
+    """NotReady when a reply could come too late. `ends` as in `keys_for`."""
+    all_ends = {
+        "the reservation in its window": turn.reserved_at + UNDER_WAY_FOR.total_seconds(),
+        "the time of its task": task_time.reply_by(),
+        **(ends or {}),
+    }
+    if late := too_late(all_ends, now=time.monotonic(), timeout=timeout):
+        raise NotReady(f"Not sent: {late} would end before the reply can be there.", sent=False)
+
+
+def too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
+    """What would end first while the reply is awaited; None when there is time."""
+    first = min(ends, key=lambda name: ends[name])
+    return first if ends[first] < now + timeout.total_seconds() else None

@@ -1,0 +1,84 @@
+"""Does X take this credential? One real look-up, of a tweet that never was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from trackers.credentials import turns
+from trackers.credentials.asking import keys_for
+from trackers.credentials.models import Credential
+from trackers.xapi import client
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.errors import NotReady, Refused, XError
+
+# The first tweets have higher numbers: X says that it finds nothing, and bills nothing.
+NO_TWEET = 1
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """`verdict` is ok, refused, or failed for all that is not the fault of the keys.
+
+    `has_money_again`: X had said that its project's were used up, and now it answered.
+    """
+
+    name: str
+    verdict: str
+    reason: str
+    window: WindowSeen | None
+    has_money_again: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return self.verdict == "ok"
+
+    def sentence(self) -> str:
+        if not self.ok:
+            return f"{self.verdict}: {self.reason}"
+        left = self.window
+        return "ok" if left is None else f"ok, {left.remaining} of {left.limit} requests left"
+
+    def to_dict(self) -> dict[str, Any]:
+        left = self.window
+        return {
+            "name": self.name,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "limit": None if left is None else left.limit,
+            "remaining": None if left is None else left.remaining,
+            "resets_at": None if left is None else left.resets_at.isoformat(),
+        }
+
+
+def check(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
+    """Ask, and learn the window. A refusal here is shown, not counted against the credential."""
+    try:
+        return ask(credential, base_url=base_url, timeout=timeout)
+    except NotReady as error:
+        if not error.sent:
+            return CheckResult(credential.name, "failed", error.reason, None)
+    try:
+        # Its access token had ended, as X told just now, and is renewed first this time.
+        return ask(credential, base_url=base_url, timeout=timeout)
+    except NotReady as error:
+        return CheckResult(credential.name, "failed", error.reason, None)
+
+
+def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
+    """One request; NotReady when its tokens come first."""
+    turn = turns.take(only=credential.pk, by_hand=True)
+    if isinstance(turn, turns.NoRoom | turns.NoCredential):
+        return CheckResult(credential.name, "failed", turn.why, None)
+    try:
+        with keys_for(turn, base_url=base_url, timeout=timeout) as keys:
+            answer = client.look_up(keys, [NO_TWEET], base_url=base_url, timeout=timeout)
+    except XError as error:
+        turns.settle_failed(turn, error)
+        if isinstance(error, NotReady):
+            raise
+        verdict = "refused" if isinstance(error, Refused) else "failed"
+        return CheckResult(credential.name, verdict, error.reason, error.window)
+    turns.answered(turn, answer.window)
+    return CheckResult(credential.name, "ok", "", answer.window, has_money_again=turn.stops > 0)

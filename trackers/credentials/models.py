@@ -1,0 +1,228 @@
+"""Credentials of X and the request windows that its headers told us of."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Q
+
+from trackers.credentials.secrets import EncryptedJSONField
+from trackers.money.projects import App, Project
+from trackers.xapi.answers import WindowSeen
+
+# The fields of a credential that tell of its renewal, next to its secrets.
+RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem"]
+
+
+class CredentialQuerySet(models.QuerySet["Credential"]):
+    def enabled(self) -> CredentialQuerySet:
+        return self.filter(disabled_at=None)
+
+    def shown(self) -> CredentialQuerySet:
+        """For lists: with windows, app and project, and without the secrets.
+
+        These are not even read, so that a lost field key takes no page away.
+        """
+        return (
+            self.defer("secrets")
+            .select_related("app__project")
+            .prefetch_related("windows", "app__windows")
+        )
+
+
+class Credential(models.Model):
+    """One set of keys to X. Its secrets are encrypted at rest and shown to nobody."""
+
+    class Kind(models.TextChoices):
+        BEARER = "bearer", "Bearer token (app only)"
+        OAUTH1 = "oauth1", "OAuth 1.0a (user)"
+        OAUTH2 = "oauth2", "OAuth 2.0 (user)"
+
+    class Api(models.TextChoices):
+        V2 = "v2", "v2"
+        V1 = "v1.1", "v1.1"
+
+    name = models.CharField(max_length=60, unique=True)
+    kind = models.CharField(max_length=10, choices=Kind)
+    api = models.CharField(max_length=4, choices=Api, default=Api.V2)
+    app = models.ForeignKey(
+        App,
+        on_delete=models.PROTECT,
+        related_name="credentials",
+        help_text="The X app the keys belong to. One app per use case is X's rule: several "
+        "credentials are the tokens of several users, or of projects of their own.",
+    )
+    secrets = EncryptedJSONField()
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    used_at = models.DateTimeField(null=True, editable=False)
+    refused = models.PositiveSmallIntegerField(
+        default=0, editable=False, help_text="Refusals by X in a row."
+    )
+    refused_since = models.DateTimeField(null=True, editable=False)
+    disabled_at = models.DateTimeField(null=True, editable=False)
+    disabled_because = models.CharField(max_length=300, blank=True, editable=False)
+
+    # Of OAuth 2.0 alone, whose tokens end and are renewed by one worker at a time.
+    expires_at = models.DateTimeField(
+        null=True, editable=False, help_text="When the access token ends; X has not told if empty."
+    )
+    refreshing_until = models.DateTimeField(
+        null=True,
+        editable=False,
+        help_text="Not used before: it is being renewed or, with a problem, is renewed then.",
+    )
+    renewals_failed = models.PositiveSmallIntegerField(default=0, editable=False)
+    renewal_problem = models.CharField(max_length=300, blank=True, editable=False)
+
+    objects = CredentialQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["bearer", "oauth1", "oauth2"]), name="credential_kind"
+            ),
+            models.CheckConstraint(condition=Q(api__in=["v2", "v1.1"]), name="credential_api"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def project(self) -> Project:
+        return self.app.project
+
+    @property
+    def state(self) -> str:
+        if self.disabled_at:
+            return "disabled"
+        # Until X answers again: its project has neither credits nor posts left.
+        return "stopped" if self.project.stopped_because else "ready"
+
+    @property
+    def reason(self) -> str:
+        """Why it is not used, or not everywhere, or may soon not be; empty when all is well."""
+        because = self.disabled_because or self.renewal_problem or self.project.stopped_because
+        return because or self.refused_at
+
+    @property
+    def refused_at(self) -> str:
+        """The endpoints at which X refuses it, and what X says; empty when there are none."""
+        refusals = [one for one in self.kept() if one.refused]
+        return "; ".join(f"refused at {one.endpoint}: {one.refused_because}" for one in refusals)
+
+    def kept(self) -> list[Window]:
+        """Its windows by endpoint; those of its app for a bearer token."""
+        if self.kind == self.Kind.BEARER:
+            kept = [one for one in self.app.windows.all() if one.credential_id is None]
+        else:
+            kept = [one for one in self.windows.all() if one.app_id == self.app_id]
+        return sorted(kept, key=lambda window: window.endpoint)
+
+    def told(self) -> list[WindowSeen]:
+        """The windows that X told of, by endpoint."""
+        return [seen for window in self.kept() if (seen := window.told())]
+
+    def forget_renewals(self) -> None:
+        """As after entering new tokens; saves nothing."""
+        self.expires_at = self.refreshing_until = None
+        self.renewals_failed, self.renewal_problem = 0, ""
+
+    def disable(self, reason: str, *, now: datetime) -> None:
+        self.disabled_at, self.disabled_because = now, reason[:300]
+        self.save(update_fields=["disabled_at", "disabled_because"])
+
+    def enable(self) -> None:
+        self.disabled_at, self.disabled_because = None, ""
+        self.refused, self.refused_since = 0, None
+        self.save(update_fields=["disabled_at", "disabled_because", "refused", "refused_since"])
+
+    def forget_rejections(self) -> None:
+        """Have every endpoint tried again at once, as after enabling it.
+
+        Not while its own row is locked: who takes a turn locks the window first.
+        """
+        Window.objects.filter(pk__in=[one.pk for one in self.kept()]).update(
+            limited=0,
+            refused=0,
+            refused_since=None,
+            refused_because="",
+            rejected_at=None,
+            rests_until=None,
+            rests_because="",
+        )
+
+    def clean(self) -> None:
+        from trackers.credentials.secrets import check_secrets
+
+        check_secrets(self.kind, self.secrets)
+        if self.kind == self.Kind.OAUTH2 and self.api != self.Api.V2:
+            raise ValidationError("X takes an OAuth 2.0 token at its v2 API only.")
+
+
+class Window(models.Model):
+    """A window at one endpoint: what X's headers last said, and what is under way.
+
+    X counts the requests of each user's tokens, and apart from them those of an app's bearer
+    tokens together: `credential` is null for these.
+
+    Room is what X said is left, less the requests that it may not have counted yet.
+    """
+
+    app = models.ForeignKey(App, on_delete=models.CASCADE, related_name="windows")
+    credential = models.ForeignKey(
+        Credential, on_delete=models.CASCADE, related_name="windows", null=True
+    )
+    endpoint = models.CharField(max_length=60)
+
+    # As X told, by X's clock; null until it did.
+    limit = models.IntegerField(null=True)
+    remaining = models.IntegerField(null=True)
+    resets_at = models.DateTimeField(null=True)
+    # X's clock and ours when it did: the difference of the two clocks.
+    seen_at = models.DateTimeField(null=True)
+    learned_at = models.DateTimeField(null=True)
+
+    # When each request was reserved that has no reply yet, and those whose reply told nothing:
+    # X may have counted them, or may yet.
+    under_way = ArrayField(models.DateTimeField(), default=list)
+    lost = ArrayField(models.DateTimeField(), default=list)
+
+    # X asked to be left alone, with a 429 or a Retry-After. By our clock.
+    rests_until = models.DateTimeField(null=True)
+    rests_because = models.CharField(max_length=300, blank=True, db_default="")
+    limited = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="429s in a row, of requests one after the other."
+    )
+    refused = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="403s in a row, which speak of this endpoint alone."
+    )
+    refused_since = models.DateTimeField(null=True)
+    refused_because = models.CharField(max_length=300, blank=True, db_default="")
+    # When X last rejected a request; what was sent before then tells nothing new.
+    rejected_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["app", "credential", "endpoint"],
+                name="window_of_a_token",
+                nulls_distinct=False,
+            )
+        ]
+
+    def __str__(self) -> str:
+        whose = self.credential_id or self.app_id
+        return f"{whose} {self.endpoint}: {self.remaining} of {self.limit}"
+
+    def told(self) -> WindowSeen | None:
+        """What X last said of it; None when it did not yet."""
+        limit, remaining = self.limit, self.remaining
+        resets_at, seen_at = self.resets_at, self.seen_at
+        if limit is None or remaining is None or resets_at is None:
+            return None
+        return WindowSeen(self.endpoint, limit, remaining, resets_at, seen_at)

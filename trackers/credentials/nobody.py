@@ -1,0 +1,166 @@
+"""Why no credential may ask now, and when the first one may again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from trackers.credentials.windows import (
+    HAS_CREDIT,
+    HAS_TOKENS,
+    IN_TURN,
+    IS_AWAKE,
+    IS_SHUT,
+    IS_UNHEARD,
+    LAST,
+    LIVE,
+    OPENS,
+    OVER,
+    ROOM,
+    STEP,
+    UNHEARD_FOR,
+    USABLE,
+    WHICH,
+)
+from tweetwatch.clock_times import clock_time
+from tweetwatch.database import cursor
+
+
+@dataclass(frozen=True, slots=True)
+class NoRoom:
+    """Every credential has used up its window; `until` the first of them has room again."""
+
+    until: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoCredential:
+    """There is none that may be used. `why` says what a person has to do."""
+
+    why: str
+
+
+class Prospect(NamedTuple):
+    """When a credential may ask again.
+
+    `at`: when to look. `why`: what else than its window keeps it from asking: X, its tokens, or its
+    project's money. `has_room`: whether its window has room, if not at once. `opens`: when X says
+    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint.
+    """
+
+    name: str
+    may_ask: bool
+    at: datetime
+    why: str
+    has_room: bool
+    opens: datetime | None
+    is_shut: bool
+    now: datetime
+
+
+# When somebody may ask again: soon where replies are awaited, else when the first window opens, or
+# is asked about all the same. A rest that ends with its window needs no word of its own.
+SOON = "statement_timestamp() + interval '250 milliseconds'"
+IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
+ROOM_AGAIN = f"""
+    SELECT c.name,
+           {ROOM} > 0 AND {IN_TURN} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {IS_AWAKE}, greatest(
+           CASE WHEN NOT {IS_AWAKE} THEN w.rests_until END,
+           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_until END,
+           CASE WHEN {HAS_TOKENS} THEN NULL
+                WHEN c.renewal_problem = '' THEN {SOON}
+                ELSE c.refreshing_until END,
+           CASE WHEN {ROOM} > 0 THEN CASE WHEN NOT {IN_TURN} THEN {LAST} + {STEP} END
+                WHEN {OVER} OR cardinality({LIVE}) > 0
+                               AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD}) THEN {SOON}
+                ELSE least({OPENS}, w.learned_at + {UNHEARD_FOR}) END) AS at,
+           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_because
+                WHEN NOT {IS_AWAKE}
+                     AND NOT ({IS_USED_UP} AND w.rests_until <= {OPENS} + interval '2 seconds')
+                THEN w.rests_because
+                WHEN {HAS_TOKENS} THEN ''
+                ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END,
+           {ROOM} > 0, {OPENS}, {IS_SHUT} AND NOT {IS_AWAKE}, statement_timestamp()
+    FROM {USABLE} WHERE {WHICH}
+    ORDER BY at, c.name
+"""
+# By the database's clock, as every hold: this host's may be an hour off.
+IN_A_MOMENT = "SELECT now() + interval '1 second'"
+WHO_IS_DISABLED = """
+    SELECT name, disabled_because FROM trackers_credential
+    WHERE %(endpoints)s::jsonb ? api AND disabled_at IS NOT NULL
+      AND (%(only)s::bigint IS NULL OR id = %(only)s::bigint)
+    ORDER BY disabled_at DESC LIMIT 1
+"""
+
+
+def why_nobody(
+    params: Mapping[str, Any], unreadable: Mapping[int, str]
+) -> NoRoom | NoCredential | None:
+    """Why none was taken; None when one has room after all."""
+    found = room_again(params)
+    if not found:
+        return NoCredential(advice(first(WHO_IS_DISABLED, params), unreadable))
+    if any(one.may_ask for one in found):
+        return None
+    one = found[0]
+    if all(other.is_shut for other in found):
+        again = clock_time(one.at, now=one.now)
+        return NoCredential(
+            f"{one.name}: {one.why}; tried again at {again}, or at once after "
+            f"`manage.py credential enable {one.name}`."
+        )
+    if one.why:
+        again = clock_time(one.at, now=one.now)
+        return NoRoom(one.at, f"{one.name}: {one.why}; looked at again at {again}.")
+    if one.has_room:
+        return NoRoom(one.at, "Much is due: requests are spread over what is left of X's window.")
+    who = "The only credential has" if len(found) == 1 else f"All {len(found)} credentials have"
+    return NoRoom(
+        one.at, f"{who} used up what X allows; {one.name} may ask again at {opening(one)}."
+    )
+
+
+def opening(one: Prospect) -> str:
+    """When X says that the window opens; and when it is asked whether that is still so."""
+    opens = one.opens or one.at
+    said = clock_time(opens, now=one.now)
+    if opens <= one.at:
+        return said
+    return f"{said}, unless X says otherwise at {clock_time(one.at, now=one.now)}"
+
+
+def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> str:
+    if unreadable:
+        return next(iter(unreadable.values()))
+    if disabled:
+        name, because = disabled
+        return (
+            f"No credential is enabled ({name}: {because or 'disabled by hand'}). "
+            f"See what is wrong with `manage.py credential check`, then `credential enable {name}`."
+        )
+    return (
+        "There is no credential for X yet. Add one in the admin, or with "
+        "`manage.py credential add NAME --kind bearer`."
+    )
+
+
+def others_were_faster() -> NoRoom:
+    """Each time that there was room, so that the windows are nearly used up."""
+    until = first(IN_A_MOMENT, {})
+    assert until is not None
+    return NoRoom(until[0], "Other workers have the last requests of the windows.")
+
+
+def room_again(params: Mapping[str, Any]) -> list[Prospect]:
+    """Of each usable credential, the first that may ask again first."""
+    with cursor() as db:
+        return [Prospect(*row) for row in db.execute(ROOM_AGAIN, params).fetchall()]
+
+
+def first(sql: str, params: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    with cursor() as db:
+        return db.execute(sql, params).fetchone()

@@ -1,0 +1,230 @@
+"""Tokens of OAuth 2.0 are renewed before they end: by one worker at a time, over all hosts.
+
+mark, committed ─> X is asked, no transaction open ─> both tokens and the mark's end, one commit
+
+X takes a refresh token once. Who dies between its answer and the commit leaves a mark that runs
+out, and a spent token: the next renewal is refused, and a person has to sign in again.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Least, Now
+
+from trackers.credentials import turns
+from trackers.credentials.models import RENEWAL, Credential
+from trackers.credentials.rests import LONGEST_REST
+from trackers.jobs import task_time
+from trackers.xapi.errors import NotReady, RateLimited, Refused, SignInAgain, Unavailable, XError
+from trackers.xapi.secrets import Secrets
+from trackers.xapi.tokens import Tokens, new_tokens
+from tweetwatch.database import persist
+
+logger = logging.getLogger(__name__)
+
+RENEWED_BEFORE_END = timedelta(minutes=1)
+# Past the request's own time-out: a name server's, and a database's that comes back.
+MARK_OUTLASTS_REQUEST = timedelta(seconds=30)
+RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=5)
+SIGN_IN_AGAIN = "sign in again"
+
+
+@dataclass(frozen=True, slots=True)
+class NotRenewed:
+    """It cannot ask now. `refused`: and never will, unless a person acts."""
+
+    why: str
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The right to renew, until `until`. `credential` is as it was when that was given."""
+
+    credential: Credential
+    begun_at: datetime
+    until: datetime
+
+    @property
+    def spends(self) -> str:
+        return self.credential.secrets["refresh_token"]
+
+
+@contextmanager
+def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> Iterator[Credential]:
+    """The credential to ask with; NotReady when it cannot, or turns out to have ended."""
+    asking = ready(credential, base_url=base_url, timeout=timeout)
+    if isinstance(asking, NotRenewed):
+        raise NotReady(asking.why, sent=False)
+    try:
+        yield asking
+    except Refused as error:
+        if not lapse(asking, error):
+            raise
+    else:
+        return
+    raise NotReady("Its access token has ended and is renewed.", sent=True)
+
+
+def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
+    """The credential with tokens that last; only OAuth 2.0 costs a statement, or a renewal.
+
+    Not to be called in a transaction: X may be asked. `timeout` is for that one exchange.
+    """
+    if credential.kind != Credential.Kind.OAUTH2:
+        return credential
+    rows = Credential.objects.annotate(
+        due=Q(expires_at__lte=Now() + RENEWED_BEFORE_END), marked=Q(refreshing_until__gt=Now())
+    )
+    found = rows.filter(pk=credential.pk).first()
+    if found is None:
+        return NotRenewed("It was removed.")
+    if found.marked:
+        return NotRenewed(found.renewal_problem or "Another worker is renewing its tokens.")
+    if not found.due:
+        # As it is now: since it was taken, another may have renewed it.
+        return found
+    return renew(found, base_url=base_url, timeout=timeout)
+
+
+def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
+    """The credential with new tokens, committed, unless somebody else is at it or X refuses."""
+    if task_time.reply_by() < time.monotonic() + timeout.total_seconds():
+        # The refresh token would be spent, and the task ended before the new one is kept.
+        return NotRenewed("Its tokens are to be renewed, by a task that has the time for it.")
+    mark = take_mark(credential, lasts=timeout + MARK_OUTLASTS_REQUEST)
+    if mark is None:
+        return NotRenewed("Another worker is renewing its tokens.")
+    try:
+        tokens = new_tokens(mark.credential.secrets, base_url=base_url, timeout=timeout)
+    except SignInAgain as error:
+        return give_up(mark, error)
+    except XError as error:
+        return postpone(mark, error)
+    # There are no others: also when the database is away for a while. What the mark lasts longer
+    # than the request is for this, as far as the task goes on so long.
+    until = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
+    return persist(lambda: keep(mark, tokens), until=min(until, task_time.ends_at()))
+
+
+def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
+    """The right to renew for so long; None when another has it, or has just done it."""
+    # Durable: an error when a transaction is open, which would hide the mark from the others.
+    with transaction.atomic(durable=True):
+        ours = Credential.objects.filter(
+            Q(refreshing_until=None) | Q(refreshing_until__lte=Now()),
+            pk=credential.pk,
+            expires_at__lte=Now() + RENEWED_BEFORE_END,
+        ).update(refreshing_until=Now() + lasts, renewal_problem="")
+        if ours != 1:
+            return None
+        found = Credential.objects.annotate(begun_at=Now()).get(pk=credential.pk)
+        assert found.refreshing_until is not None
+        return Mark(found, found.begun_at, found.refreshing_until)
+
+
+def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
+    """Both tokens, their end and the end of the mark in one commit.
+
+    They are kept however late they come, since the token they were given for is spent: even if
+    another was refused with it meanwhile. Not in place of tokens that a person has entered.
+    """
+    with transaction.atomic(durable=True):
+        found = locked(mark.credential)
+        if found is None:
+            return NotRenewed("It was removed.")
+        if found.secrets.get("refresh_token") != mark.spends:
+            return found
+        found.secrets = Secrets({**found.secrets, **tokens.secrets})
+        found.forget_renewals()
+        found.expires_at = None if tokens.lives is None else mark.begun_at + tokens.lives
+        found.save(update_fields=["secrets", *RENEWAL])
+        if found.disabled_because.startswith(SIGN_IN_AGAIN):
+            found.enable()
+    logger.info("credential %s has new tokens until %s", found, found.expires_at)
+    return found
+
+
+def give_up(mark: Mark, error: XError) -> NotRenewed:
+    """Disable it, unless a person has entered other tokens or another worker has kept new ones."""
+    why = f"{SIGN_IN_AGAIN}: X does not take its refresh token any more ({error})"[:300]
+    with transaction.atomic(durable=True):
+        found = locked(mark.credential)
+        if found is None or found.secrets.get("refresh_token") != mark.spends:
+            return NotRenewed("Its tokens were replaced meanwhile.")
+        found.forget_renewals()
+        # Whoever enables it as it is has it tried once more.
+        found.expires_at = mark.credential.expires_at
+        found.save(update_fields=RENEWAL)
+        found.disable(why, now=mark.begun_at)
+    logger.warning("credential %s is disabled: %s", found, why)
+    return NotRenewed(why, refused=True)
+
+
+def postpone(mark: Mark, error: XError) -> NotRenewed:
+    """Leave it alone for a while, each time longer; X may only be out of order."""
+    why = f"X gave no new tokens: {error}"[:300]
+    wait = wait_after(mark, error)
+    Credential.objects.filter(pk=mark.credential.pk, refreshing_until=mark.until).update(
+        refreshing_until=Now() + wait,
+        renewals_failed=Least(F("renewals_failed") + 1, 32767),
+        renewal_problem=why,
+    )
+    logger.warning(
+        "credential %s is not used for %.0f s: %s", mark.credential, wait.total_seconds(), why
+    )
+    if isinstance(error, Refused):
+        turns.refuse(mark.credential, why, now=mark.begun_at)
+    return NotRenewed(why, refused=isinstance(error, Refused))
+
+
+def wait_after(mark: Mark, error: XError) -> timedelta:
+    """Twice as long with every failure in a row, and as long as X asks for."""
+    doublings = min(mark.credential.renewals_failed, 20)
+    wait = min(RETRY_FIRST * 2**doublings, RETRY_MOST) * random.uniform(0.8, 1.2)
+    told = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
+    if told is None and isinstance(error, RateLimited) and error.resets_at is not None:
+        told = error.resets_at - mark.begun_at
+    return wait if told is None else max(wait, min(told, LONGEST_REST))
+
+
+def lapse(credential: Credential, error: Refused) -> bool:
+    """Whether a refusal only means that the access token has ended; then the next use renews it.
+
+    A token is believed to have ended once: a new one that is refused before any was accepted
+    speaks of the credential, or of a bad hour at X. So the first is counted as a refusal, too.
+    """
+    if credential.kind != Credential.Kind.OAUTH2 or error.status != 401:
+        return False
+    with transaction.atomic():
+        found = locked(credential)
+        if found is None:
+            return False
+        if found.secrets.get("access_token") != credential.secrets["access_token"]:
+            return True
+        if found.refreshing_until is not None and found.refreshing_until > found.now:
+            return True
+        if found.refused:
+            # Another may have said so while we waited for the row: it is due in any case.
+            ends = found.expires_at
+            return ends is not None and ends <= found.now + RENEWED_BEFORE_END
+        found.expires_at = found.refused_since = found.now
+        found.refused = 1
+        found.save(update_fields=["expires_at", "refused", "refused_since"])
+    return True
+
+
+def locked(credential: Credential) -> Any:
+    """Its row as it is `now`, by the database's clock, until the transaction ends."""
+    rows = Credential.objects.select_for_update().annotate(now=Now())
+    return rows.filter(pk=credential.pk).first()

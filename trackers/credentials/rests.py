@@ -1,0 +1,131 @@
+"""How long X is left alone with a credential at an endpoint, after it said so or refused to answer.
+
+429, Retry-After, 403s ─> rest ─> one request finds out ─> an answer ends it (`learning.settle`)
+
+It is in the row of the window, so that all workers and all sources share one ladder.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, REFUSED_FOR_AT_LEAST
+from trackers.credentials.windows import X_NOW, Reservation
+from trackers.xapi.errors import RateLimited, Unavailable, XError
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+FIRST_REST = timedelta(seconds=1)
+# A window of X's is a quarter of an hour. Whatever it says, it is asked again so often: it, or a
+# machine before it, has told of a day after a fault of a minute.
+LONGEST_REST = timedelta(minutes=15)
+MOST_DOUBLINGS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What X asked for: a time of so long, or until a time by its own clock.
+
+    `climbs`: a 429, of which each in a row doubles the rest.
+    """
+
+    wait: timedelta | None = None
+    until: datetime | None = None
+    climbs: bool = False
+
+
+# What was sent before X's last rejection was heard tells nothing new: eight workers that are
+# rejected together climb one rung.
+IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
+CLIMBS = f"(%(climbs)s AND {IS_NEWS})"
+# The longest of: the ladder's next rung; what X asked for; until the reset that it told, by its
+# clock, which is of no use when it is past. A rest is never shortened by another reply.
+REST = f"""
+    UPDATE trackers_window w SET
+        limited = CASE WHEN {CLIMBS} THEN least(w.limited + 1, 32767) ELSE w.limited END,
+        rejected_at = CASE WHEN {IS_NEWS} THEN statement_timestamp() ELSE w.rejected_at END,
+        rests_until = greatest(w.rests_until, statement_timestamp() + least(
+            %(most)s::interval,
+            greatest(
+                interval '0',
+                CASE WHEN {CLIMBS}
+                     THEN %(first)s::interval * 2 ^ least(w.limited, {MOST_DOUBLINGS}) END,
+                %(wait)s::interval,
+                %(until)s::timestamptz + interval '1 second' - {X_NOW}))),
+        rests_because = %(because)s
+    WHERE w.id = %(id)s
+"""
+
+# As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
+IS_ENOUGH = """(w.refused + 1 >= %(refusals)s
+                AND w.refused_since <= statement_timestamp() - %(for)s::interval)"""
+REFUSE = f"""
+    UPDATE trackers_window w SET
+        refused = least(w.refused + 1, 32767),
+        refused_since = coalesce(w.refused_since, statement_timestamp()),
+        refused_because = %(because)s,
+        rejected_at = statement_timestamp(),
+        rests_until = CASE WHEN {IS_ENOUGH}
+                           THEN greatest(w.rests_until, statement_timestamp() + %(most)s::interval)
+                           ELSE w.rests_until END,
+        rests_because = CASE WHEN {IS_ENOUGH} THEN %(because)s ELSE w.rests_because END
+    WHERE w.id = %(id)s AND {IS_NEWS}
+    RETURNING w.endpoint, w.rests_until > statement_timestamp()
+"""
+
+
+def rest_after(error: XError) -> Rest | None:
+    """Whether the credential is to leave the endpoint alone for a while.
+
+    1. 429: whatever its headers say.
+    2. 503 and its kin with a Retry-After: as long as that says.
+    """
+    if isinstance(error, RateLimited):
+        return Rest(wait=error.retry_after, until=error.resets_at, climbs=True)
+    if isinstance(error, Unavailable) and error.retry_after:
+        return Rest(wait=error.retry_after)
+    return None
+
+
+def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
+    """Leave the window's endpoint alone with its credential."""
+    with cursor() as db:
+        db.execute(
+            REST,
+            {
+                "id": reservation.window_id,
+                "at": reservation.at,
+                "climbs": rest.climbs,
+                "first": FIRST_REST * random.uniform(0.8, 1.2),
+                "wait": rest.wait,
+                "until": rest.until,
+                "most": LONGEST_REST,
+                "because": because[:300],
+            },
+        )
+
+
+def refuse(reservation: Reservation, *, name: str, because: str) -> None:
+    """X refused the endpoint to the credential of this name, with a 403.
+
+    The third refusal in a row, if the first is five minutes old, and each one after it, lets it
+    rest there.
+    """
+    with cursor() as db:
+        row = db.execute(
+            REFUSE,
+            {
+                "id": reservation.window_id,
+                "at": reservation.at,
+                "refusals": REFUSALS_UNTIL_DISABLED,
+                "for": REFUSED_FOR_AT_LEAST,
+                "most": LONGEST_REST,
+                "because": because[:300],
+            },
+        ).fetchone()
+    if row is not None and row[1]:
+        logger.warning("credential %s is refused at %s: %s", name, row[0], because)

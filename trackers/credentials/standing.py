@@ -1,0 +1,63 @@
+"""Whether X accepts a credential: how often in a row it was refused, with a 401.
+
+What it refuses at one endpoint, with a 403, is kept there (`rests`).
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+from typing import Any
+
+from trackers.credentials.models import Credential
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+REFUSALS_UNTIL_DISABLED = 3
+REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
+
+# One refusal proves nothing: X once answered 401 to everybody for two hours.
+REFUSE = """
+    UPDATE trackers_credential c SET
+        refused = LEAST(c.refused + 1, 32767),
+        refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
+        disabled_at = CASE WHEN {enough} THEN %(now)s::timestamptz END,
+        disabled_because = CASE WHEN {enough} THEN %(because)s::text ELSE '' END
+    WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
+    RETURNING c.disabled_at IS NOT NULL
+""".replace(
+    "{enough}",
+    "c.refused + 1 >= %(refusals)s::int"
+    " AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval",
+)
+
+
+def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
+    """Count a refusal by X; True when it disabled the credential.
+
+    It does so with the third refusal in a row if the first is five minutes old, and says why.
+    """
+    params: dict[str, Any] = {
+        "credential": credential.pk,
+        "now": now,
+        "because": f"Refused by X: {reason}"[:300],
+        "refusals": REFUSALS_UNTIL_DISABLED,
+        "for": REFUSED_FOR_AT_LEAST,
+    }
+    with cursor() as db:
+        row = db.execute(REFUSE, params).fetchone()
+    if row is None or not row[0]:
+        return False
+    logger.warning("credential %s is disabled: %s", credential.name, params["because"])
+    return True
+
+
+def accept(credential: Credential) -> None:
+    """X accepted the credential: refusals in a row are over. Writes only when there were any."""
+    if credential.refused == 0:
+        return
+    credential.refused = 0
+    Credential.objects.filter(pk=credential.pk, disabled_at=None).update(
+        refused=0, refused_since=None
+    )

@@ -1,0 +1,233 @@
+"""Which credential asks next.
+
+take ─> a Turn ─> a request with its credential ─> settle ─> accept, or refuse
+
+The one with the most room in its window goes first (`windows`); a disabled one never.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import connection
+
+from trackers.credentials import learning, rests, windows
+from trackers.credentials.models import Credential
+from trackers.credentials.nobody import (
+    NoCredential,
+    NoRoom,
+    advice,
+    others_were_faster,
+    why_nobody,
+)
+from trackers.credentials.secrets import SecretUnreadableError, decrypt
+from trackers.credentials.standing import accept, refuse
+from trackers.credentials.windows import LOADED, Reservation, Reserved
+from trackers.money import stops
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.endpoints import TWEETS
+from trackers.xapi.errors import Depleted, Forbidden, NotShown, Refused, XError
+from tweetwatch.database import DatabaseClock
+
+__all__ = [
+    "NoCredential",
+    "NoRoom",
+    "Turn",
+    "accept",
+    "answered",
+    "answered_all",
+    "cancel",
+    "cancel_all",
+    "refuse",
+    "settle",
+    "settle_failed",
+    "take",
+    "take_several",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One request with this credential, reserved. It must be settled, or it counts as lost."""
+
+    credential: Credential
+    reservation: Reservation
+    project: int
+    # time.monotonic() before it was reserved.
+    reserved_at: float
+    stops: int = 0
+    # A person tries it: what X refuses then is shown, and not counted.
+    by_hand: bool = False
+
+    @property
+    def clock(self) -> DatabaseClock:
+        """The database's time, as the reservation told it."""
+        return DatabaseClock(self.reservation.at, self.reserved_at)
+
+
+ATTEMPTS = 5
+
+
+def take(
+    endpoint_of: Mapping[str, str] = TWEETS,
+    *,
+    only: int | None = None,
+    project: int | None = None,
+    spread: bool = False,
+    by_hand: bool = False,
+) -> Turn | NoRoom | NoCredential:
+    """Reserve a request to an endpoint with the credential that has the most room.
+
+    `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints); credentials
+    of other versions are passed over. One whose secrets cannot be decrypted is passed over too.
+    `only`: with this credential or none. `project`: with one of its credentials or none. `spread`:
+    in its turn, when what is left of a window is spread over what is left of its time. `by_hand`:
+    also where X asked to be left alone.
+    """
+    asking = partial(
+        windows.given, endpoint_of, only=only, project=project, spread=spread, by_hand=by_hand
+    )
+    taken = first_taken(1, asking, {})
+    return taken if isinstance(taken, NoRoom | NoCredential) else taken[0]
+
+
+def take_several(
+    most: int,
+    *,
+    project: int | None = None,
+    spread: bool = False,
+    endpoint_of: Mapping[str, str] = TWEETS,
+) -> Sequence[Turn] | NoRoom | NoCredential:
+    """Reserve up to `most` requests, at the least one, each as `take` would.
+
+    As many as the window with the most room has room for, in one statement; then those of the next
+    one. Only one where it is sent in its turn, or finds out for all.
+    """
+    asking = partial(windows.given, endpoint_of, only=None, project=project, spread=spread)
+    unreadable: dict[int, str] = {}
+    taken = first_taken(most, asking, unreadable)
+    if isinstance(taken, NoRoom | NoCredential):
+        return taken
+    # Each credential once, so that one that finds out for all does so with one request. One that X
+    # refused is tried in its own time, and not whenever another window is short.
+    asked = {*unreadable, taken[0].credential.pk}
+    while len(taken) < most:
+        reserved_at = time.monotonic()
+        wanted = asking(most=most - len(taken), without=asked, trusted=True)
+        found = windows.reserve_at_once(wanted)
+        if found is None:
+            break
+        asked.add(found.credential[0])
+        taken += turns_of(found, unreadable, reserved_at=reserved_at)
+    return taken
+
+
+def first_taken(
+    most: int, asking: Callable[..., Mapping[str, Any]], unreadable: dict[int, str]
+) -> list[Turn] | NoRoom | NoCredential:
+    """Turns with one credential, `most` of them if it has room; or why there are none.
+
+    `unreadable`: the credentials that are passed over, and why; others are added.
+    """
+    for _ in range(ATTEMPTS):
+        params = asking(most=most, without=unreadable)
+        reserved_at = time.monotonic()
+        found = windows.reserve(params)
+        if found is None:
+            if windows.know(params):
+                continue
+            why = why_nobody(params, unreadable)
+            if why is not None:
+                return why
+            continue
+        by_hand = params["by_hand"]
+        if taken := turns_of(found, unreadable, reserved_at=reserved_at, by_hand=by_hand):
+            return taken
+    if unreadable:
+        return NoCredential(advice(None, unreadable))
+    return others_were_faster()
+
+
+def turns_of(
+    found: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
+) -> list[Turn]:
+    """A turn for each request; none, and nothing reserved, when the secrets cannot be decrypted."""
+    try:
+        credential = loaded(found.credential)
+    except SecretUnreadableError as error:
+        windows.cancel_all(found.requests)
+        id, name, *_ = found.credential
+        unreadable[id] = f"{name}: {error}"
+        return []
+    return [
+        Turn(credential, one, found.project, reserved_at, found.stops, by_hand)
+        for one in found.requests
+    ]
+
+
+def settle(turn: Turn, window: WindowSeen | None) -> None:
+    """X answered: learn from the reply; None when it said nothing of the window."""
+    learning.settle_all([(turn.reservation, window)], answered=True)
+
+
+def answered(turn: Turn, window: WindowSeen | None) -> None:
+    """X gave what was asked for: its keys are good, and its project has money."""
+    answered_all([(turn, window)])
+
+
+def answered_all(answers: Sequence[tuple[Turn, WindowSeen | None]]) -> None:
+    """X gave what was asked for in all of these requests.
+
+    Locks: windows, credentials, projects, each kind in the order of ids.
+    """
+    learning.settle_all([(turn.reservation, seen) for turn, seen in answers], answered=True)
+    credentials = {turn.credential.pk: turn.credential for turn, _ in answers}
+    for _, credential in sorted(credentials.items()):
+        accept(credential)
+    had_no_money = {(turn.project, turn.credential.app_id) for turn, _ in answers if turn.stops}
+    for _, app in sorted(had_no_money):
+        stops.go_on(app)
+
+
+def cancel(turn: Turn) -> None:
+    """The request is not sent after all."""
+    cancel_all([turn])
+
+
+def cancel_all(turns: Collection[Turn]) -> None:
+    """None of these requests is sent after all."""
+    windows.cancel_all([turn.reservation for turn in turns])
+
+
+def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> None:
+    """Learn from what went wrong; what was never sent does not count.
+
+    `now`: refusals of its keys, and a project that has run out of money, are counted too.
+    """
+    if isinstance(error, Forbidden):
+        if not turn.by_hand:
+            rests.refuse(turn.reservation, name=turn.credential.name, because=error.reason)
+    elif now and isinstance(error, Refused):
+        refuse(turn.credential, str(error), now=now)
+    if now and isinstance(error, Depleted):
+        stops.stop(turn.credential.app_id, error, now=now)
+    if error.sent and (rest := rests.rest_after(error)):
+        # First: in between, another would find room in a window that is to be left alone.
+        rests.rest(turn.reservation, rest, because=error.reason)
+    if error.sent:
+        # That something is not shown is an answer, as far as the credential goes.
+        answered = isinstance(error, NotShown)
+        learning.settle_all([(turn.reservation, error.window)], answered=answered)
+    else:
+        cancel(turn)
+
+
+def loaded(row: Sequence[Any]) -> Credential:
+    values = dict(zip(LOADED, row, strict=True))
+    values["secrets"] = decrypt(values["secrets"])
+    return Credential.from_db(connection.alias, LOADED, list(values.values()))

@@ -1,0 +1,34 @@
+"""Ask X for the usage of a project, with one of its bearer tokens."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from trackers.credentials import turns
+from trackers.credentials.models import Credential
+from trackers.xapi.endpoints import USAGE
+from trackers.xapi.errors import XError
+from trackers.xapi.parse.usage import Usage
+from trackers.xapi.usage import read_project_usage
+
+
+def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str:
+    """What X billed the project, or why it could not be read, in a sentence."""
+    credential = (
+        Credential.objects.enabled()
+        .defer("secrets")
+        .filter(app__project=project, kind=Credential.Kind.BEARER, api=Credential.Api.V2)
+        .first()
+    )
+    if credential is None:
+        return "X tells the usage to a bearer token only, and there is none."
+    turn = turns.take(USAGE, only=credential.pk)
+    if not isinstance(turn, turns.Turn):
+        return turn.why
+    try:
+        usage = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
+    except XError as error:
+        turns.settle_failed(turn, error)
+        return error.reason
+    turns.settle(turn, usage.window)
+    return usage

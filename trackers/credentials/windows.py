@@ -1,0 +1,258 @@
+"""Request windows, exactly: a request is reserved before it is sent, and settled by its reply.
+
+reserve ─> the request ─> `learning.settle_all` (what the headers said, or that they said nothing)
+
+Room is what X last said is left, less what it may not have counted: requests under way, and lost
+ones. An unknown or just expired window lets one request through while the rest wait for its
+headers; so does one that X rejected requests of (`rests`), and one that is used up, where nobody
+heard of it for longer than X's windows last. A request that was reserved before a reset counts on
+both sides of it. All in the row of the window, so that any number of workers on any number of hosts
+share one truth.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED
+from tweetwatch.database import cursor, plain
+
+# Longer than any request may take: after it a request whose worker died cannot arrive any more.
+UNDER_WAY_FOR = timedelta(seconds=90)
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The right to send one request."""
+
+    window_id: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Rights to send `requests` with one credential; `credential` are its columns, as LOADED says.
+
+    `stops`: how often in a row X has said that the money of its `project` is used up.
+    """
+
+    requests: tuple[Reservation, ...]
+    credential: tuple[Any, ...]
+    project: int
+    stops: int
+
+
+# Of a credential, what it takes to ask with it.
+LOADED = ("id", "name", "kind", "api", "app_id", "secrets", "refused")
+
+# Parts of the statements below, over a window `w`. Reserved longer ago than a request can last:
+# its worker died, and what X counted of it the later replies have told.
+LIVE = """ARRAY(SELECT r FROM unnest(w.under_way) r
+                      WHERE r > statement_timestamp() - %(under_way_for)s::interval)"""
+# How far X's clock is ahead of the database's: as its Date told, and nothing until it did.
+AHEAD = "coalesce(w.seen_at - w.learned_at, interval '0')"
+# X's clock now. Its Date has whole seconds, cut, so this is never ahead; X's reset has whole
+# seconds too, and may be cut as well, hence the second more.
+X_NOW = f"(statement_timestamp() + {AHEAD})"
+OVER = f"(w.resets_at IS NULL OR {X_NOW} >= w.resets_at + interval '1 second')"
+# Longer than all but a few of X's windows last, which are of a day. A plan may change, and a reset
+# be wrong: who never asked would never know.
+UNHEARD_FOR = "interval '16 minutes'"
+IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
+                  AND w.learned_at <= statement_timestamp() - {UNHEARD_FOR})"""
+# X refuses the credential at this endpoint (`rests`).
+IS_SHUT = f"(w.refused >= {REFUSALS_UNTIL_DISABLED})"
+# One finds out for all.
+ONE = f"1 - cardinality({LIVE})"
+ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {ONE}
+                 ELSE least(w.remaining - cardinality({LIVE}) - cardinality(w.lost),
+                            CASE WHEN w.limited > 0 OR {IS_SHUT} THEN {ONE} END) END)"""
+# When the window opens, by the database's clock.
+OPENS = f"(w.resets_at + interval '1 second' - {AHEAD})"
+# One of a backlog takes its turn: what is left of a window is spread over what is left of its time.
+# Spent at once it would leave nothing to what is due next, for up to a quarter of an hour. Where
+# there is room for more than four a second nobody waits; and nobody so long that a wrong reset
+# would never be noticed.
+LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
+STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
+IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {STEP} >= interval '250 milliseconds')"
+IN_TURN = f"(NOT {IN_STEPS} OR {LAST} + {STEP} <= statement_timestamp())"
+# How many of `most` requests are reserved where there is room. One in its turn; and one where X
+# refused the last one, so that it finds out for the others.
+COUNT = f"""(CASE WHEN {IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
+                  ELSE least(%(most)s::int, {ROOM}) END)"""
+# Their times tell the reservations of a window apart, and CANCEL and `learning.settle_all` remove
+# them by these. So they are a microsecond apart, and whatever the clock does, none is there twice.
+TIMES = """ARRAY(
+            SELECT moment.at
+            FROM (SELECT clock_timestamp() AS now) AS clock
+            CROSS JOIN LATERAL (
+                SELECT clock.now + n * interval '1 microsecond' AS at
+                FROM generate_series(0, chosen.count + cardinality(w.under_way)) AS n) AS moment
+            WHERE moment.at <> ALL (w.under_way)
+            ORDER BY moment.at LIMIT chosen.count)"""
+
+# Credentials that may be asked with, and their windows at the endpoint of their API: each user's
+# tokens have their own, the bearer tokens of an app have one together.
+HOLDER = "CASE WHEN c.kind <> 'bearer' THEN c.id END"
+USABLE = f"""
+    trackers_credential c
+    JOIN trackers_app a ON a.id = c.app_id
+    JOIN trackers_project p ON p.id = a.project_id
+    JOIN trackers_window w ON w.app_id = a.id AND w.endpoint = (%(endpoints)s::jsonb ->> c.api)
+        AND w.credential_id IS NOT DISTINCT FROM {HOLDER}
+"""
+WHICH = """
+    c.id <> ALL (%(except)s::bigint[])
+    AND (%(project)s::bigint IS NULL OR a.project_id = %(project)s::bigint)
+    AND CASE WHEN %(only)s::bigint IS NULL THEN c.disabled_at IS NULL
+             ELSE c.id = %(only)s::bigint END
+"""
+# Not while X says that its project's credits or cap are used up (trackers.money.stops).
+HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL
+                     OR p.stopped_until <= statement_timestamp())"""
+# Not while its tokens are renewed, nor for as long as they could not be (`renew`).
+HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
+                     OR c.refreshing_until <= statement_timestamp())"""
+
+# Not while X has asked to be left alone (`rests`); a person may try it all the same.
+IS_AWAKE = """(%(by_hand)s OR w.rests_until IS NULL
+                     OR w.rests_until <= statement_timestamp())"""
+
+KNOW = f"""
+    INSERT INTO trackers_window (app_id, credential_id, endpoint, under_way, lost)
+    SELECT DISTINCT c.app_id, {HOLDER}, %(endpoints)s::jsonb ->> c.api,
+           '{{}}'::timestamptz[], '{{}}'::timestamptz[]
+    FROM trackers_credential c
+    WHERE %(endpoints)s::jsonb ? c.api
+    ORDER BY 1, 2
+    ON CONFLICT (app_id, credential_id, endpoint) DO NOTHING
+"""
+
+# One that X refused, here or at all, is tried again once a minute, or when no other has room: its
+# replies tell of no window. Else the one that X has not told of goes first, since it is one request
+# only; then the one with the most room.
+FIRST = f"""\
+        ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
+                OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
+            w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
+# Its row is locked, and its room looked at again as it is then: FOR UPDATE,
+# and the UPDATE after it, see the newest version of the row, whatever the statement's snapshot
+# shows.
+# SKIP LOCKED: while one reserves, the next takes another credential instead of waiting.
+# A reservation that a crash of the database forgets could be one request too many, so near the end
+# of a window it is flushed before the request is sent.
+RESERVE = f"""
+    WITH chosen AS MATERIALIZED (
+        SELECT w.id, c.id AS credential_id, {ROOM} AS room, {COUNT} AS count
+        FROM {USABLE}
+        WHERE {WHICH} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {IS_AWAKE} AND {ROOM} > 0 AND {IN_TURN}
+            AND (NOT %(trusted)s OR c.refused = 0 AND w.refused = 0)
+{FIRST}
+        LIMIT 1
+        FOR UPDATE OF w SKIP LOCKED
+    ), reserved AS (
+        UPDATE trackers_window w SET under_way = {LIVE} || {TIMES}
+        FROM chosen
+        WHERE w.id = chosen.id AND {IS_AWAKE} AND {ROOM} >= chosen.count AND {IN_TURN}
+        RETURNING w.id, chosen.credential_id,
+            w.under_way[cardinality(w.under_way) - chosen.count + 1:] AS times,
+            set_config('synchronous_commit',
+                       CASE WHEN chosen.room - chosen.count >= 1000 THEN 'off' ELSE 'on' END, true)
+    ), used AS (
+        UPDATE trackers_credential c SET used_at = reserved.times[1]
+        FROM reserved WHERE c.id = reserved.credential_id
+            AND (c.used_at IS NULL OR c.used_at < reserved.times[1] - interval '1 second')
+    )
+    SELECT reserved.id, reserved.times, {", ".join(f"c.{name}" for name in LOADED)}, p.id, p.stops
+    FROM reserved JOIN trackers_credential c ON c.id = reserved.credential_id
+    JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
+"""
+# The same, but waiting: for the moment in which all that have room are somebody else's. A row that
+# had no room after all stays locked while the next is waited for, so they are taken in the order
+# of their ids, or two that wait would wait for each other.
+RESERVE_AND_WAIT = RESERVE.replace(f"{FIRST}\n", "        ORDER BY w.id\n").replace(
+    " SKIP LOCKED", ""
+)
+RESERVE, RESERVE_AND_WAIT = plain(RESERVE), plain(RESERVE_AND_WAIT)
+
+# Requests that were not sent after all. Windows are locked in the order of their ids.
+CANCEL = """
+    WITH unsent AS MATERIALIZED (
+        SELECT w.id, reserved.times
+        FROM trackers_window w JOIN (
+            SELECT window_id, array_agg(at) AS times
+            FROM unnest(%(windows)s::bigint[], %(times)s::timestamptz[]) AS r(window_id, at)
+            GROUP BY window_id
+        ) reserved ON reserved.window_id = w.id
+        ORDER BY w.id FOR UPDATE OF w
+    )
+    UPDATE trackers_window w
+    SET under_way = ARRAY(SELECT r FROM unnest(w.under_way) r WHERE r <> ALL (unsent.times))
+    FROM unsent WHERE w.id = unsent.id
+"""
+
+
+def given(
+    endpoint_of: Mapping[str, str],
+    *,
+    only: int | None,
+    without: Iterable[int],
+    project: int | None = None,
+    spread: bool = False,
+    by_hand: bool = False,
+    most: int = 1,
+    trusted: bool = False,
+) -> dict[str, Any]:
+    """`trusted`: only with a credential that X did not refuse the last time."""
+    return {
+        "endpoints": json.dumps(dict(endpoint_of)),
+        "except": list(without),
+        "only": only,
+        "project": project,
+        "spread": spread,
+        "by_hand": by_hand,
+        "most": most,
+        "trusted": trusted,
+        "under_way_for": UNDER_WAY_FOR,
+    }
+
+
+def know(params: Mapping[str, Any]) -> bool:
+    """Make the rows of windows that nobody knew of; whether there were any."""
+    with cursor() as db:
+        return db.execute(KNOW, params).rowcount > 0
+
+
+def reserve(params: Mapping[str, Any]) -> Reserved | None:
+    """Reserve requests with the credential that has the most room, as many as it has room for."""
+    return reserve_at_once(params) or reserved_by(RESERVE_AND_WAIT, params)
+
+
+def reserve_at_once(params: Mapping[str, Any]) -> Reserved | None:
+    """The same, but None where nobody has room whose row is not somebody else's just now."""
+    return reserved_by(RESERVE, params)
+
+
+def reserved_by(statement: str, params: Mapping[str, Any]) -> Reserved | None:
+    with cursor() as db:
+        row = db.execute(statement, params).fetchone()
+    if row is None:
+        return None
+    window_id, times, *of_credential, project, stops = row
+    requests = tuple(Reservation(window_id, at) for at in times)
+    return Reserved(requests, tuple(of_credential), project, stops)
+
+
+def cancel_all(reservations: Collection[Reservation]) -> None:
+    """The requests were not sent."""
+    params = {
+        "windows": [one.window_id for one in reservations],
+        "times": [one.at for one in reservations],
+    }
+    with cursor() as db:
+        db.execute(CANCEL, params)

@@ -1,0 +1,79 @@
+"""Add a column, move it, remove it: a POST, and back to the columns."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.columns.models import Column
+from trackers.dashboards.columns.views import MOST
+from trackers.dashboards.homes import home_of
+from trackers.ingest.sources.models import Source
+from trackers.tweets.snowflake import LARGEST_ID
+
+STEPS = {"left": -1, "right": 1}
+
+
+@require_POST
+@staff_only
+def add(request: HttpRequest) -> HttpResponseRedirect:
+    what = asked(request)
+    with transaction.atomic():
+        mine = locked(request)
+        if len(mine) >= MOST:
+            messages.error(request, f"There are {MOST} columns already: remove one first.")
+            return redirect("columns")
+        last = max((one.position for one in mine), default=0)
+        made, is_new = Column.objects.get_or_create(
+            **what, user_id=request.user.pk or 0, defaults={"position": last + 1}
+        )
+    messages.success(request, f"{made} is {'a column now' if is_new else 'a column already'}.")
+    return redirect("columns")
+
+
+@require_POST
+@staff_only
+def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+    if act not in ("remove", *STEPS):
+        raise Http404(f"Nobody can {act} a column.")
+    with transaction.atomic():
+        mine = locked(request)
+        place = next((nth for nth, one in enumerate(mine) if one.pk == id), None)
+        if place is None:
+            raise Http404(f"There is no column {id}.")
+        chosen = mine.pop(place)
+        if act == "remove":
+            chosen.delete()
+        else:
+            mine.insert(max(0, place + STEPS[act]), chosen)
+        number(mine)
+    return redirect("columns")
+
+
+def locked(request: HttpRequest) -> list[Column]:
+    """The person's columns in their order; nobody else changes them meanwhile."""
+    get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
+    return list(Column.objects.filter(user=request.user.pk))
+
+
+def number(columns: list[Column]) -> None:
+    for place, one in enumerate(columns):
+        one.position = place
+    Column.objects.bulk_update(columns, ["position"])
+
+
+def asked(request: HttpRequest) -> dict[str, int | None]:
+    """404: there is no such thing to show. 403: no member of that team."""
+    kind, _, id = request.POST.get("shows", "").partition(":")
+    wanted = int(id) if id.isascii() and id.isdecimal() and len(id) <= 19 else None
+    if kind == "home" and (wanted is not None or not id):
+        return {"source_id": None, "team_id": home_of(request.user, wanted).team_id}
+    is_id = wanted is not None and wanted <= LARGEST_ID
+    if kind == "source" and is_id and Source.objects.filter(pk=wanted or 0).exists():
+        return {"source_id": wanted, "team_id": None}
+    raise Http404("There is nothing of that kind to show in a column.")

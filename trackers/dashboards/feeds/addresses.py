@@ -1,0 +1,81 @@
+"""The page on which people make and revoke the secret addresses of their homes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.words import Moment, ago
+from trackers.timelines.watchers import Home, homes_of, watcher_of
+from trackers.tokens import addresses
+from trackers.tokens.models import FeedAddress
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A home, and since when it has an address."""
+
+    id: int
+    name: str
+    made: Moment | None
+
+
+@require_safe
+@staff_only
+def feed_addresses(request: HttpRequest) -> HttpResponse:
+    return page(request)
+
+
+@require_http_methods(["GET", "POST"])
+@staff_only
+@never_cache
+@sensitive_variables("secret")
+def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
+    """The answer itself tells the addresses: a redirect would have to carry them. So this address
+    stays in the browser, and who asks for it once more is led back."""
+    if request.method == "GET":
+        return redirect("feeds")
+    mine = owned(request, watcher)
+    secret = addresses.make(watcher, now=timezone.now())
+    paths = {
+        "atom": reverse("feed-home-atom", args=[secret]),
+        "json": reverse("feed-home-json", args=[secret]),
+        "source": reverse("feed-source-atom", args=[secret, 0]).replace("/0.atom", "/NUMBER.atom"),
+    }
+    told = {name: request.build_absolute_uri(path) for name, path in paths.items()}
+    return page(request, told={"name": mine.name, **told})
+
+
+@require_POST
+@staff_only
+def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
+    owned(request, watcher)
+    addresses.revoke(watcher)
+    return redirect("feeds")
+
+
+def owned(request: HttpRequest, watcher: int) -> Home:
+    for one in homes_of(request.user):
+        if one.watcher_id == watcher:
+            return one
+    raise Http404("There is no such home of yours.")
+
+
+def page(request: HttpRequest, *, told: dict[str, str] | None = None) -> HttpResponse:
+    now = timezone.now()
+    homes = [(watcher_of(one, request.user), one.name) for one in homes_of(request.user)]
+    there = FeedAddress.objects.in_bulk([watcher for watcher, _ in homes])
+    lines = [
+        Line(id, name, ago(there[id].made_at, now=now) if id in there else None)
+        for id, name in homes
+    ]
+    shown = {"now": now, "lines": lines, "told": told}
+    return render(request, "dashboards/feeds/page.html", shown)

@@ -1,0 +1,66 @@
+"""Feeds for readers elsewhere: whoever has a watcher's secret address reads its home and sources.
+
+Everything else of such a request is as for a page that is not there. The secret is part of the
+path: `tweetwatch.secret_paths` keeps it out of the logs.
+"""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import http_date
+from django.views.decorators.debug import sensitive_variables
+from django.views.decorators.http import conditional_page, require_safe
+
+from trackers.dashboards.feeds.entries import Held, of_home, of_source
+from trackers.dashboards.feeds.formats import WRITERS
+from trackers.dashboards.homes import page_of
+from trackers.ingest.sources.models import Source
+from trackers.tokens import addresses
+from trackers.tokens.models import FeedAddress
+
+
+@require_safe
+@sensitive_variables("secret")
+@conditional_page
+def home(request: HttpRequest, secret: str, form: str) -> HttpResponse:
+    address = found(secret)
+    watcher = address.watcher
+    return answer(request, address, of_home(watcher), page_of(watcher.team_id), form)
+
+
+@require_safe
+@sensitive_variables("secret")
+@conditional_page
+def source(request: HttpRequest, secret: str, id: int, form: str) -> HttpResponse:
+    address = found(secret)
+    one = Source.objects.filter(pk=id).first()
+    if one is None:
+        raise Http404("There is no such source.")
+    return answer(request, address, of_source(one), reverse("source", args=[one.pk]), form)
+
+
+@sensitive_variables("secret")
+def found(secret: str) -> FeedAddress:
+    address = addresses.find(secret)
+    if address is None:
+        raise Http404("There is no such feed, or its address was revoked.")
+    return address
+
+
+def answer(
+    request: HttpRequest, address: FeedAddress, held: Held, page: str, form: str
+) -> HttpResponse:
+    now = timezone.now()
+    changed_at = addresses.changed_at(address, held.source_id, held.digest, now=now)
+    kind, write = WRITERS[form]
+    link = request.build_absolute_uri(page)
+    response = HttpResponse(write(held, changed_at=changed_at, link=link), content_type=kind)
+    # One that changed twice within a second has no time to tell yet.
+    if changed_at <= now:
+        response["Last-Modified"] = http_date(changed_at.timestamp())
+    response["Cache-Control"] = "private, no-cache"
+    response["X-Robots-Tag"] = "noindex"
+    response["Referrer-Policy"] = "no-referrer"
+    return response

@@ -1,0 +1,53 @@
+"""Buttons that follow and unfollow, one for each home of a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from trackers.dashboards.homes import User
+from trackers.timelines.models import Follow
+from trackers.timelines.watchers import Home, homes_of
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """`act`: follow, or unfollow where it is followed. `what`: source or author. `team`: as a form
+    has it, empty for the person's own home."""
+
+    act: str
+    words: str
+    what: str
+    id: int
+    team: str
+
+
+def buttons_for(
+    user: User, *, source_id: int | None = None, author_id: int | None = None
+) -> list[Button]:
+    """On the page of a source, or of a tweet whose author this is."""
+    origin = source_id if source_id is not None else -(author_id or 0)
+    return buttons(homes_of(user), [origin])[origin]
+
+
+def buttons(homes: Sequence[Home], origins: Iterable[int]) -> dict[int, list[Button]]:
+    """For each of the origins, in one query."""
+    wanted = list(origins)
+    watchers = [one.watcher_id for one in homes if one.watcher_id is not None]
+    rows = Follow.objects.filter(watcher_id__in=watchers, origin_id__in=wanted)
+    followed = set(rows.values_list("watcher_id", "origin_id"))
+    return {
+        origin: [button(home, origin, (home.watcher_id, origin) in followed) for home in homes]
+        for origin in wanted
+    }
+
+
+def button(home: Home, origin: int, is_followed: bool) -> Button:
+    act = "unfollow" if is_followed else "follow"
+    return Button(
+        act,
+        f"{act.capitalize()} for {home.name}" if home.team_id else act.capitalize(),
+        "source" if origin > 0 else "author",
+        abs(origin),
+        str(home.team_id or ""),
+    )

@@ -1,0 +1,92 @@
+"""Follow and unfollow: a POST, and back to the page it came from."""
+
+from __future__ import annotations
+
+import re
+
+from django.contrib import messages
+from django.db.models.functions import Collate, Lower
+from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.homes import home_of
+from trackers.ingest.sources.models import Source
+from trackers.timelines import feeds
+from trackers.timelines.watchers import watcher_of
+from trackers.tweets.models import Author
+from trackers.tweets.snowflake import LARGEST_ID
+
+UNKNOWN = (
+    "No account of that name is known here. Follow it from one of its tweets, or add a source that "
+    "reads its posts, and follow that."
+)
+
+
+@require_POST
+@staff_only
+def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
+    if act not in ("follow", "unfollow"):
+        raise Http404(f"Nobody can {act} something.")
+    home = home_of(request.user, number(request.POST.get("team", "")))
+    if "account" in request.POST:
+        author = author_named(request.POST["account"])
+        if author is None:
+            messages.error(request, UNKNOWN)
+            return redirect(way_back(request))
+        what: dict[str, int | None] = {"source_id": None, "author_id": author}
+    else:
+        what = asked(request.POST)
+    name = name_of(**what)
+    who = f"{home.name} follows" if home.team_id else "You follow"
+    if act == "follow":
+        feeds.follow(watcher_of(home, request.user), **what)
+        messages.success(request, f"{who} {name} from now on.")
+    elif home.watcher_id is not None:
+        feeds.unfollow(home.watcher_id, **what)
+        messages.success(request, f"{who} {name} no longer.")
+    return redirect(way_back(request))
+
+
+def author_named(text: str) -> int | None:
+    """The account of this name, in any case, if it was ever read of."""
+    name = text.strip().removeprefix("@").replace("\0", "")[:50]
+    found = Author.objects.annotate(lower=Collate(Lower("username"), "C"))
+    ids = found.filter(lower=name.lower()).order_by("-pk").values_list("pk", flat=True)
+    return ids.first() if name else None
+
+
+def asked(form: QueryDict) -> dict[str, int | None]:
+    source, author = (number(form.get(name, "")) for name in ("source", "author"))
+    if (source is None) == (author is None):
+        raise Http404("Either a source is followed, or an account.")
+    return {"source_id": source, "author_id": author}
+
+
+def name_of(*, source_id: int | None, author_id: int | None) -> str:
+    """404: there is none, or none known."""
+    found: Source | Author | None
+    if source_id is not None:
+        found = Source.objects.filter(pk=source_id).first()
+    else:
+        found = Author.objects.filter(pk=author_id or 0).first()
+    if found is None:
+        raise Http404("There is no such source, or account.")
+    return str(found)
+
+
+def number(text: str) -> int | None:
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,19}", text) or not 0 < int(text) <= LARGEST_ID:
+        raise Http404(f"{text[:80]!r} is no id.")
+    return int(text)
+
+
+def way_back(request: HttpRequest) -> str:
+    back = request.POST.get("back", "")
+    if back.startswith("/") and url_has_allowed_host_and_scheme(back, request.get_host()):
+        return back
+    return "following"

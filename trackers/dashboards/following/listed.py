@@ -1,0 +1,127 @@
+"""Pages of follows, and of sources to follow, by keys: as quick at the last as at the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Q, QuerySet
+from django.http import Http404
+from django.urls import reverse
+
+from trackers.dashboards.csv_lines import harmless
+from trackers.dashboards.follow_buttons import Button, buttons
+from trackers.dashboards.words import Moment, ago
+from trackers.ingest.sources.models import Source
+from trackers.timelines.models import Follow
+from trackers.timelines.watchers import Home
+from trackers.tweets.models import Author
+
+PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What is followed, by whom and since when; for a source to choose both are empty."""
+
+    origin: int
+    name: str
+    kind: str
+    address: str
+    who: str
+    since: Moment | None
+    buttons: list[Button]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Where a page of follows begins: behind this one."""
+
+    origin: int
+    watcher: int
+
+    @classmethod
+    def of(cls, text: str) -> Key:
+        origin, _, watcher = text.partition(":")
+        try:
+            return cls(int(origin[:20]), int(watcher[:20] or 0))
+        except ValueError:
+            raise Http404(f"{text[:80]!r} is no place in this list.") from None
+
+    def __str__(self) -> str:
+        return f"{self.origin}:{self.watcher}"
+
+
+# Below every id, so that all come after it.
+THE_FIRST = Key(-(2**63), 0)
+
+
+def follows(watcher_id: int | None, *, everyone: bool, of: int | None) -> QuerySet[Follow]:
+    """In the order of the keys: of one watcher, of everyone, of all who follow one origin."""
+    found = Follow.objects.select_related("watcher__user", "watcher__team")
+    found = found.order_by("origin_id", "watcher_id")
+    if not everyone:
+        found = found.filter(watcher_id=watcher_id or 0)
+    return found if of is None else found.filter(origin_id=of)
+
+
+def behind(found: QuerySet[Follow], key: Key) -> QuerySet[Follow]:
+    # The first of the two so that the index is entered there, and not at its beginning.
+    after = Q(origin_id__gt=key.origin) | Q(watcher_id__gt=key.watcher)
+    return found.filter(after, origin_id__gte=key.origin)
+
+
+def lines(found: Sequence[Follow], homes: Sequence[Home], *, now: datetime) -> list[Line]:
+    names = named(one.origin_id for one in found)
+    mine = buttons(homes, {one.origin_id for one in found})
+    teams = {home.watcher_id: str(home.team_id or "") for home in homes}
+    return [
+        Line(
+            one.origin_id,
+            *names[one.origin_id],
+            who=str(one.watcher),
+            since=ago(one.followed_at, now=now),
+            # Of the watcher that the line tells of, if the person may.
+            buttons=[b for b in mine[one.origin_id] if b.team == teams.get(one.watcher_id)],
+        )
+        for one in found
+    ]
+
+
+def sources(found: Sequence[Source], homes: Sequence[Home]) -> list[Line]:
+    mine = buttons(homes, (one.pk for one in found))
+    return [Line(one.pk, *told(one), who="", since=None, buttons=mine[one.pk]) for one in found]
+
+
+def named(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
+    """Name, kind and address of each."""
+    wanted = set(origins)
+    brought = Source.objects.in_bulk([one for one in wanted if one > 0])
+    authors = Author.objects.in_bulk([-one for one in wanted if one < 0])
+    return {
+        one: told(brought[one])
+        if one in brought
+        else (str(authors.get(-one, f"source {one}" if one > 0 else f"author {-one}")),
+              "An account" if one < 0 else "A source, removed", "")
+        for one in wanted
+    }  # fmt: skip
+
+
+def told(source: Source) -> tuple[str, str, str]:
+    return str(source), source.get_kind_display(), reverse("source", args=[source.pk])
+
+
+def in_csv(found: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
+    yield ("watcher", "who", "kind", "id", "follows", "since")
+    key = THE_FIRST
+    while some := list(behind(found, key)[:PAGE]):
+        key = Key(some[-1].origin_id, some[-1].watcher_id)
+        names = named(one.origin_id for one in some)
+        for one in some:
+            name, kind, _ = names[one.origin_id]
+            who = "person" if one.watcher.user_id else "team"
+            yield (
+                harmless(str(one.watcher)), who, kind, str(abs(one.origin_id)), harmless(name),
+                one.followed_at.isoformat(),
+            )  # fmt: skip

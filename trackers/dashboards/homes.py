@@ -1,0 +1,31 @@
+"""Pages of homes: which one is meant, and where it is."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+from django.urls import reverse
+
+from trackers.timelines.watchers import Home, homes_of
+
+User = AbstractBaseUser | AnonymousUser
+
+
+def home_of(user: User, team: int | None) -> Home:
+    """404: there is no such team. 403: the person is no member of it."""
+    return chosen(homes_of(user), team)
+
+
+def chosen(homes: list[Home], team: int | None) -> Home:
+    for one in homes:
+        if one.team_id == team:
+            return one
+    if team is not None and Group.objects.filter(pk=team).exists():
+        raise PermissionDenied
+    raise Http404(f"There is no team {team}.")
+
+
+def page_of(team_id: int | None) -> str:
+    """The address of a team's home, or of one's own."""
+    return reverse("home", args=[team_id] if team_id else [])

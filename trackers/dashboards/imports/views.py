@@ -1,0 +1,178 @@
+"""Pages of imports: a file is uploaded, looked at, started, and its report followed to the end."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import BinaryIO, cast
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.csv_lines import Echo, harmless
+from trackers.dashboards.imports.receiving import Unnamed
+from trackers.dashboards.imports.report import choice, progress
+from trackers.ingest.files import importing
+from trackers.ingest.files.preview import columns
+from trackers.ingest.files.upload import upload_file
+from trackers.ingest.found import UnreadableError
+from trackers.ingest.sources import life
+from trackers.ingest.sources.imports import Import
+from trackers.schedule.intervals import current
+
+ADD = "trackers.add_source"
+REJECTED_SHOWN = 100
+
+
+class FileForm(forms.Form):
+    file = forms.FileField(
+        label="File",
+        max_length=1000,
+        error_messages={"empty": "The file is empty.", "required": "Choose a file."},
+    )
+
+
+# The token is in the body, and reading that takes in the file: so it is looked at only after the
+# permission, and when it is known where the file goes.
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def import_file(request: HttpRequest) -> HttpResponse:
+    demand(request)
+    request.upload_handlers = [Unnamed(request)]
+    return taken_in(request)
+
+
+@csrf_protect
+def taken_in(request: HttpRequest) -> HttpResponse:
+    form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
+    if form.is_valid():
+        try:
+            report = taken(form.cleaned_data["file"], owner=request.user.get_username())
+        except UnreadableError as fault:
+            form.add_error("file", str(fault))
+        else:
+            return redirect("import-report", id=report.pk)
+    now, _ = current()
+    status = 400 if form.errors else 200
+    return render(
+        request, "dashboards/imports/file.html", {"form": form, "now": now}, status=status
+    )
+
+
+def taken(file: UploadedFile, *, owner: str) -> Import:
+    assert file.file is not None
+    return upload_file(
+        cast("BinaryIO", file.file), name=file.name or "file", owner=owner, size=file.size or 0
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def import_report(request: HttpRequest, id: int) -> HttpResponse:
+    report = find(id)
+    if request.method == "POST":
+        return act(request, report)
+    return render(request, "dashboards/imports/report.html", shown(report, request.GET))
+
+
+@require_safe
+@staff_only
+def import_now(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/imports/_report.html", shown(find(id), request.GET))
+
+
+@require_safe
+@staff_only
+def import_choice(request: HttpRequest, id: int) -> HttpResponse:
+    """What the column and the choice in the form would give."""
+    return render(request, "dashboards/imports/_choice.html", shown(find(id), request.GET))
+
+
+@require_safe
+@staff_only
+def import_rejected(request: HttpRequest, id: int) -> StreamingHttpResponse:
+    """The rejected lines that are kept."""
+    return StreamingHttpResponse(
+        written(find(id)),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="rejected-{id}.csv"'},
+    )
+
+
+def written(report: Import) -> Iterator[str]:
+    writer = csv.writer(Echo())
+    yield writer.writerow(("line", "text", "why"))
+    for one in report.source.rejected_lines.all():
+        yield writer.writerow((one.line, harmless(one.text), one.why))
+
+
+def act(request: HttpRequest, report: Import) -> HttpResponse:
+    demand(request)
+    match request.POST.get("act"):
+        case "start":
+            return started(request, report)
+        case "again":
+            count = importing.try_again(report)
+            messages.success(request, f"{count:,} parts are tried again.")
+        case "forget" if report.began_at is None:
+            life.remove([report.pk])
+            messages.success(request, f"{report.source} is forgotten; nothing of it was imported.")
+            return redirect("import-file")
+        case _:
+            messages.error(request, "That cannot be done with it now.")
+    return redirect("import-report", id=report.pk)
+
+
+def started(request: HttpRequest, report: Import) -> HttpResponse:
+    given = request.POST
+    try:
+        if not importing.start(
+            report, column=column_in(report, given), referenced="referenced" in given
+        ):
+            messages.error(request, "It was started already.")
+    except UnreadableError as fault:
+        messages.error(request, str(fault))
+    return redirect("import-report", id=report.pk)
+
+
+def demand(request: HttpRequest) -> None:
+    if not request.user.has_perm(ADD):
+        raise PermissionDenied
+
+
+def find(id: int) -> Import:
+    try:
+        return Import.objects.select_related("source").get(pk=id)
+    except (Import.DoesNotExist, OverflowError):
+        raise Http404(f"There is no import {id}.") from None
+
+
+def column_in(report: Import, given: QueryDict) -> int | None:
+    """The column that a person chose, else the one that was guessed; it counts from 1."""
+    text = given.get("column", report.column)
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
+    return number if 0 < number <= len(columns(report)) else None
+
+
+def shown(report: Import, given: QueryDict) -> dict[str, object]:
+    now, _ = current()
+    lines = report.source.rejected_lines.all()[:REJECTED_SHOWN]
+    column, referenced = column_in(report, given), "referenced" in given
+    waits = report.began_at is None and report.uploaded_at is not None
+    return {
+        "now": now,
+        "report": report,
+        "source": report.source,
+        "progress": progress(report, now=now),
+        "choice": choice(report, column=column, referenced=referenced) if waits else None,
+        "rejected": lines,
+        "rejected_more": report.rejected > REJECTED_SHOWN,
+    }

@@ -1,0 +1,107 @@
+"""The queue's figures as cards: a label, what it says, and the exact figure behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.dashboards.words import Moment, ago, counted
+from trackers.jobs.figures import QueueSummary
+from trackers.jobs.horizon import Horizon
+
+# The oldest due tweet should wait for little more than the buffer's time; past this look into it.
+LATE_AFTER = 30.0
+VERY_LATE_AFTER = 300.0
+# A whole count that is older is told with its age.
+OLD_AFTER = timedelta(seconds=30)
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """`exact` is the number as it came; `mood` is "", "warn" or "bad"; `help` explains it."""
+
+    label: str
+    value: str
+    exact: str
+    help: str
+    mood: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Of a long queue: when it was counted, if that is long ago; or that it never was."""
+
+    at: Moment | None = None
+    is_missing: bool = False
+
+
+def count(figures: QueueSummary, *, now: datetime) -> Count:
+    at = figures.counted_at
+    if at is None:
+        return Count(is_missing=figures.is_cut_off)
+    return Count(ago(at, now=now) if now - at > OLD_AFTER else None)
+
+
+def cards(figures: QueueSummary) -> tuple[Card, ...]:
+    return (
+        whole("Scheduled", figures.scheduled, "Tweets that have a next check."),
+        whole("Due", figures.due, "Tweets whose check is due now."),
+        seconds(
+            "Oldest due",
+            figures.oldest_due_seconds,
+            "How long the most overdue tweet has waited.",
+            mood=lateness(figures.oldest_due_seconds),
+        ),
+        whole("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
+        whole("Checked / min", figures.checked_last_minute, "Over the last sixty seconds."),
+        seconds(
+            "Lateness p50", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
+            "were no later than this.",
+        ),
+        seconds(
+            "Lateness p99", figures.lateness_p99_seconds, "99 of 100 checks of the last five "
+            "minutes were no later than this.", mood=lateness(figures.lateness_p99_seconds),
+        ),
+        fill(figures.batch_fill),
+        whole(
+            "Isolated", figures.isolated, "Tweets set aside after four look-ups that never ended.",
+            mood="warn" if figures.isolated else "",
+        ),
+    )  # fmt: skip
+
+
+def oldest_snapshot(horizon: Horizon) -> Card:
+    """A transaction that is open for long keeps the queue from being tidied up."""
+    seconds, who = horizon.seconds, f" ({horizon.who}, pid {horizon.pid})" if horizon.pid else ""
+    mood = "bad" if seconds > VERY_LATE_AFTER else "warn" if seconds > LATE_AFTER else ""
+    return Card(
+        "Oldest snapshot",
+        f"{seconds:,.1f} s",
+        f"{seconds} s{who}",
+        "How long the oldest transaction is open: what died since cannot be removed from the "
+        "queue, and claims grow slower.",
+        mood,
+    )
+
+
+def lateness(seconds: float | None) -> str:
+    if seconds is None or seconds < LATE_AFTER:
+        return ""
+    return "warn" if seconds < VERY_LATE_AFTER else "bad"
+
+
+def whole(label: str, number: int, help: str, mood: str = "") -> Card:
+    return Card(label, counted(number), str(number), help, mood)
+
+
+def seconds(label: str, number: float | None, help: str, mood: str = "") -> Card:
+    if number is None:
+        return Card(label, "–", "not known", help, mood)
+    return Card(label, f"{number:,.1f} s", f"{number} s", help, mood)
+
+
+def fill(ids: float | None) -> Card:
+    help = "Ids in a request on average, over the last five minutes."
+    if ids is None:
+        return Card("Batch fill", "–", "not known", help)
+    return Card("Batch fill", f"{ids:,.1f}", f"{ids} ids a request", help)

@@ -1,0 +1,65 @@
+"""The forecast of catching up as a card and, while something is behind, as a sentence."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+
+from trackers.dashboards.operations.cards import Card
+from trackers.dashboards.words import counted, lasting
+from trackers.jobs.queue import URGENT_SHARE
+from trackers.schedule.forecast import Forecast
+
+LABEL = "Catch-up"
+HELP = "How long until no tweet is behind, by what is due, what X allows and what the plan needs."
+NEVER = {
+    "credentials": "Never with these credentials: the plan needs about {demand} tweets a second, "
+    "and X allows {allowed}. Add credentials, or lengthen the intervals.",
+    "workers": "Never with these workers: the plan needs about {demand} tweets a second, and their "
+    "best minute of the last day came to {allowed}. Start another qcluster.",
+}
+
+
+def card_of(forecast: Forecast) -> Card:
+    if forecast.state == "fresh":
+        return Card(LABEL, "fresh", "0 s", HELP)
+    if forecast.state == "never":
+        return Card(LABEL, "never", "never", HELP, "bad")
+    if forecast.length is None:
+        return Card(LABEL, "–", "not known", HELP, "warn")
+    exact = f"{forecast.length.total_seconds():.0f} s"
+    return Card(LABEL, about(forecast.length), exact, HELP, "warn")
+
+
+def sentence_of(forecast: Forecast, *, due: int, youngest: float | None = None) -> str:
+    """Empty while nothing is behind. `youngest`: seconds that the youngest have waited at most."""
+    if forecast.state == "fresh":
+        return ""
+    said = outlook(forecast, due=due)
+    if youngest is None:
+        return said
+    return (
+        f"{said} The youngest come first meanwhile, with up to {URGENT_SHARE} % of each request; "
+        f"none of them has waited longer than {youngest:.0f} s."
+    )
+
+
+def outlook(forecast: Forecast, *, due: int) -> str:
+    if forecast.state == "never":
+        rates = {"demand": rate(forecast.demand), "allowed": rate(forecast.allowed)}
+        return NEVER[forecast.limited_by].format(**rates)
+    if forecast.length is None:
+        return f"{counted(due)} tweets are due; nobody can tell until when. {forecast.why}"
+    when = "after X answers again" if forecast.after_outage else "from now"
+    return (
+        f"{counted(due)} tweets are due; all are fresh again about {about(forecast.length)} {when}."
+    )
+
+
+def about(length: timedelta) -> str:
+    """In whole minutes, rather too long than too short."""
+    return lasting(timedelta(minutes=max(1, math.ceil(length / timedelta(minutes=1)))))
+
+
+def rate(a_second: float) -> str:
+    return f"{a_second:,.0f}" if a_second >= 10 else f"{a_second:.2g}"

@@ -1,0 +1,189 @@
+"""The page of operations: the queue's figures, money, the credentials' windows, the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from trackers.credentials.models import Credential
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.operations.bars import Bars, bars
+from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
+from trackers.dashboards.operations.catch_up import card_of, sentence_of
+from trackers.dashboards.operations.money import Block, block
+from trackers.dashboards.queues import queues
+from trackers.dashboards.words import Moment, ago, ahead
+from trackers.jobs.figures import by_minute, figures
+from trackers.jobs.horizon import horizon
+from trackers.jobs.models import Worker
+from trackers.money.books import books
+from trackers.money.projects import Project
+from trackers.schedule.forecast import forecast
+from trackers.schedule.intervals import current
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.xapi.answers import WindowSeen
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    endpoint: str
+    limit: int
+    remaining: int
+    resets: Moment
+    is_over: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A credential as it may be shown: never a secret of it."""
+
+    id: int
+    name: str
+    kind: str
+    state: str
+    reason: str
+    app: str
+    project: str
+    used: Moment | None
+    gauges: tuple[Gauge, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """A process of a cluster."""
+
+    host: str
+    pid: int
+    kind: str
+    started: Moment
+    seen: Moment
+    doing: str
+    doing_since: Moment | None
+    is_stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A project that X says has no money left."""
+
+    name: str
+    until: Moment
+    because: str
+
+
+@require_safe
+@staff_only
+def operations(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/operations/page.html", shown())
+
+
+@require_safe
+@staff_only
+def operations_now(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/operations/_page.html", shown())
+
+
+@require_safe
+@staff_only
+def strip(request: HttpRequest) -> HttpResponse:
+    """A line of figures for the head of the tweets page, and what a person should do first."""
+    now, plan = current()
+    found = figures(TWEET_UPDATE)
+    return render(
+        request,
+        "dashboards/operations/_strip.html",
+        {
+            "cards": (*cards(found), card_of(forecast(plan, found, now=now))),
+            "count": count(found, now=now),
+            "no_worker": not Worker.objects.alive(now=now).exists(),
+            "no_credential": not Credential.objects.enabled().exists(),
+            "stopped": stopped(now=now),
+            "queues": [queue for queue in queues(now=now) if queue.paused or queue.held],
+        },
+    )
+
+
+def shown() -> dict[str, object]:
+    now, plan = current()
+    hands = workers(now=now)
+    drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
+    found = figures(TWEET_UPDATE)
+    foreseen = forecast(plan, found, now=now)
+    youngest = found.oldest_urgent_seconds if len(plan.tiers) > 1 else None
+    return {
+        "now": now,
+        "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
+        "count": count(found, now=now),
+        "behind": sentence_of(foreseen, due=found.due, youngest=youngest),
+        "bars": drawn,
+        "blocks": blocks(now=now),
+        "keys": keys(now=now),
+        "hands": hands,
+        "no_worker": not any(not hand.is_stale for hand in hands),
+        "stopped": stopped(now=now),
+        "queues": queues(now=now),
+    }
+
+
+def stopped(*, now: datetime) -> list[Stopped]:
+    found = Project.objects.filter(stopped_until__gt=now)
+    return [
+        Stopped(project.name, ahead(project.stopped_until, now=now), project.stopped_because)
+        for project in found
+        if project.stopped_until
+    ]
+
+
+def blocks(*, now: datetime) -> list[Block]:
+    return [block(one, now=now) for one in books()]
+
+
+def keys(*, now: datetime) -> list[Key]:
+    return [key(credential, now=now) for credential in Credential.objects.shown()]
+
+
+def key(credential: Credential, *, now: datetime) -> Key:
+    return Key(
+        id=credential.pk,
+        name=credential.name,
+        kind=f"{credential.get_kind_display()}, {credential.api}",
+        state=credential.state,
+        reason=credential.reason,
+        app=credential.app.name,
+        project=credential.project.name,
+        used=ago(credential.used_at, now=now) if credential.used_at else None,
+        gauges=tuple(gauge(window, now=now) for window in credential.told()),
+    )
+
+
+def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
+    return Gauge(
+        endpoint=window.endpoint,
+        limit=window.limit,
+        remaining=window.remaining,
+        resets=ahead(window.resets_at, now=now),
+        is_over=window.resets_at <= now,
+    )
+
+
+def workers(*, now: datetime) -> list[Hand]:
+    return [hand(worker, now=now) for worker in Worker.objects.all()]
+
+
+def hand(worker: Worker, *, now: datetime) -> Hand:
+    return Hand(
+        host=worker.host,
+        pid=worker.pid,
+        kind=worker.get_kind_display(),
+        started=ago(worker.started_at, now=now),
+        seen=ago(worker.seen_at, now=now),
+        doing=worker.doing,
+        doing_since=ago(worker.doing_since, now=now)
+        if worker.doing and worker.doing_since
+        else None,
+        is_stale=worker.seen_at <= now - Worker.SILENT_AFTER,
+    )

@@ -1,0 +1,33 @@
+"""The queues as pages show them: which run, which are paused or held, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from trackers.dashboards.words import Moment, ahead
+from trackers.jobs.models import Namespace
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    name: str
+    paused: bool
+    held: Moment | None
+    because: str
+    failures: int
+
+
+def queues(*, now: datetime) -> list[Queue]:
+    return [
+        Queue(
+            name=namespace.name,
+            paused=namespace.paused,
+            held=ahead(namespace.held_until, now=now)
+            if namespace.held_until and namespace.held(now=now)
+            else None,
+            because=namespace.held_because,
+            failures=namespace.failures,
+        )
+        for namespace in Namespace.objects.all()
+    ]

@@ -1,0 +1,164 @@
+"""A scrolled page, and what its script asks for: older rows, what is in sight now, what is new.
+
+anchors ─> Scrolled ─> ids ─> rows of tweets, with a link at their end that brings the next ones
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django_htmx.http import HttpResponseClientRedirect
+
+from trackers.dashboards.scrolled import NEW_MOST, NOTHING, Scrolled
+from trackers.dashboards.tweet_rows import LABELS, rows
+from trackers.dashboards.words import counted
+from trackers.schedule.intervals import current
+from trackers.timelines.feeds.page import Embedded, Page
+from trackers.tweets.models import Tweet
+from trackers.tweets.snowflake import LARGEST_ID
+
+# So many rows at once are put between others; above that the page is read anew.
+PUT_IN_MOST = 100
+IN_SIGHT_MOST = 100
+NO_ANCHOR = "A page is before a tweet or after one, by its id."
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Where a scrolled page lives; what stands before the ids of its rows; how many a page has."""
+
+    here: str
+    prefix: str = ""
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """ "12 new, 3 of them late". `ids` of those that a press puts in; empty if it reads anew."""
+
+    new: str
+    late: int
+    ids: str
+    late_ids: str
+
+
+def whole(scrolled: Scrolled, look: Look, query: QueryDict) -> dict[str, object]:
+    """All that a page shows of it."""
+    before, after = anchors(query)
+    with understood():
+        page = scrolled.page(limit=look.limit, before=before, after=after)
+    return {
+        **told(scrolled, look, page.ids, page.embedded),
+        "page": page,
+        "older": page.older,
+        "top": page.ids[0] if page.ids else "",
+        "anchored": before is not None or after is not None,
+    }
+
+
+def older_rows(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
+    before, after = anchors(request.GET)
+    with understood():
+        page = scrolled.page(limit=look.limit, before=before, after=after)
+    shown = {**told(scrolled, look, page.ids, page.embedded), "older": page.older}
+    return render(request, "dashboards/_scroll_rows.html", shown)
+
+
+def now(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
+    """The rows in sight as they are now, those of them that are gone, and how many are new."""
+    asked = listed(request.GET.get("ids", ""))
+    there = scrolled.among(asked)
+    shown = {
+        **told(scrolled, look, there, scrolled.embedded(there)),
+        "gone": sorted(set(asked) - set(there)),
+        "news": news(came(scrolled, request.GET)),
+        "top": request.GET.get("top"),
+    }
+    return render(request, "dashboards/_scroll_now.html", shown)
+
+
+def new(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
+    """The rows that came since, each of which the script puts into its place."""
+    page = came(scrolled, request.GET)
+    if len(page.ids) > PUT_IN_MOST:
+        return HttpResponseClientRedirect(look.here)
+    shown = {**told(scrolled, look, page.ids, page.embedded, late=page.late), "page": page}
+    return render(request, "dashboards/_scroll_new.html", shown)
+
+
+def came(scrolled: Scrolled, query: QueryDict) -> Page:
+    """Nothing to a page without a clock, which does not begin with the newest."""
+    top, clock = an_id(query.get("top", "")), query.get("clock", "")
+    with understood():
+        return scrolled.since(top, clock) if clock else NOTHING
+
+
+def news(page: Page) -> News | None:
+    if not page.ids:
+        return None
+    some = page.ids if len(page.ids) <= PUT_IN_MOST else ()
+    return News(
+        f"more than {counted(NEW_MOST)}" if page.older else counted(len(page.ids)),
+        len(page.late),
+        " ".join(map(str, some)),
+        " ".join(map(str, page.late)) if some else "",
+    )
+
+
+def told(
+    scrolled: Scrolled,
+    look: Look,
+    ids: Iterable[int],
+    embedded: Mapping[int, Embedded],
+    *,
+    late: Iterable[int] = (),
+) -> dict[str, object]:
+    at, plan = current()
+    found = Tweet.objects.select_related("author", "tweettext").in_bulk(list(ids))
+    tweets = [found[id] for id in ids if id in found]
+    came_late = {*late, *(scrolled.late([one.pk for one in tweets]) if tweets else ())}
+    return {
+        "now": at,
+        "look": look,
+        "prefix": look.prefix,
+        "rows": rows(tweets, plan, now=at, embedded=embedded) if tweets else [],
+        "came_late": {str(id) for id in came_late},
+        "labels": LABELS.values(),
+    }
+
+
+def anchors(query: QueryDict) -> tuple[int | None, int | None]:
+    """404 for what is no anchor."""
+    before, after = (an_id(query.get(name, "")) for name in ("before", "after"))
+    if before is not None and after is not None:
+        raise Http404(NO_ANCHOR)
+    return before, after
+
+
+def an_id(text: str) -> int | None:
+    if not text:
+        return None
+    if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > LARGEST_ID:
+        raise Http404(f"{text[:80]!r} is no id of a tweet.")
+    return int(text)
+
+
+def listed(text: str) -> list[int]:
+    ids = [id for part in text.split(",") if (id := an_id(part)) is not None]
+    if len(ids) > IN_SIGHT_MOST:
+        raise Http404(f"More than {IN_SIGHT_MOST} rows are not asked for at once.")
+    return ids
+
+
+@contextmanager
+def understood() -> Iterator[None]:
+    """What nobody can answer is not there."""
+    try:
+        yield
+    except (ValueError, LookupError) as error:
+        raise Http404(str(error)) from error

@@ -1,0 +1,47 @@
+"""What a person may do with one source from its page: a POST, one task, and back."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseRedirect
+from django.views.decorators.http import require_POST
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.carry_out import Act, carry_out
+from trackers.dashboards.sources.detail_views import find
+from trackers.ingest.sources import life
+
+CHANGE = "trackers.change_source"
+
+ACTS = {
+    "poll": Act(
+        life.poll_now,
+        "Its next poll is due now.",
+        "It cannot be polled now.",
+        CHANGE,
+    ),
+    "pause": Act(
+        life.pause,
+        "Paused. Nobody reads it until it is resumed.",
+        "It was paused.",
+        CHANGE,
+    ),
+    "resume": Act(
+        life.resume,
+        "Resumed.",
+        "It was not paused.",
+        CHANGE,
+    ),
+    "remove": Act(
+        life.remove,
+        "Removed. The tweets that it brought stay tracked.",
+        "It was not there.",
+        permission="trackers.delete_source",
+        leaves=True,
+    ),
+}
+
+
+@require_POST
+@staff_only
+def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+    return carry_out(request, ACTS, act, find=find, id=id, what="source")

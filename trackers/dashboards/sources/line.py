@@ -1,0 +1,196 @@
+"""How a source stands, in words: its state, its next poll, the leak meter, its gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.dashboards.words import Moment, ago, ahead, counted, lasting
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.standing import Standing
+
+# A clock that is further off than this is worth a word.
+SKEW_WORTH_TELLING = timedelta(seconds=1)
+
+WORDS = {
+    "paused": "Paused",
+    "hidden": "Hidden",
+    "problem": "Problem",
+    "isolated": "Isolated",
+    "reading": "Reading",
+    "new": "New",
+    "polled": "Polled",
+    "idle": "Idle",
+    "live": "Live",
+    "connecting": "Connecting",
+    "waiting": "Waiting",
+    "stopped": "Not running",
+    "uploading": "Uploading",
+    "uploaded": "To be started",
+    "done": "Done",
+}
+MOODS = {
+    "hidden": "bad",
+    "problem": "bad",
+    "isolated": "bad",
+    "paused": "warn",
+    "idle": "warn",
+    "waiting": "warn",
+    "stopped": "warn",
+    "uploaded": "warn",
+    "polled": "ready",
+    "live": "ready",
+    "done": "ready",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """`exact` is the number as it came."""
+
+    value: str
+    exact: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaks:
+    """The leak meter: posts that appeared below a cursor which had passed them.
+
+    rate: a share in words, empty when there is nothing to say. checked: the last deep re-read.
+    """
+
+    count: Number
+    rate: str
+    checked: Moment | None
+    mood: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A source as the list shows it; `said` is its state in a sentence, without its times."""
+
+    id: int
+    kind: str
+    kind_words: str
+    name: str
+    owner: str
+    state: str
+    badge: str
+    mood: str
+    said: str
+    problem: str
+    next: Moment | None
+    polled: Moment | None
+    yielded: Number
+    again: Number
+    leaks: Leaks
+    gaps: str
+    gaps_mood: str
+    skew: str
+    is_polled: bool
+    is_paused: bool
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether it can have any: a file has bad lines instead."""
+        return self.kind != Source.Kind.IMPORT
+
+
+def lines(found: Iterable[Standing], *, now: datetime) -> list[Line]:
+    return [line(standing, now=now) for standing in found]
+
+
+def line(standing: Standing, *, now: datetime) -> Line:
+    source = standing.source
+    return Line(
+        id=source.pk,
+        kind=source.kind,
+        kind_words=source.get_kind_display(),
+        name=str(source),
+        owner=source.owner,
+        state=standing.state,
+        badge=WORDS[standing.state],
+        mood=MOODS.get(standing.state, ""),
+        said=said(standing),
+        problem=standing.reason if standing.state == "problem" else "",
+        next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
+        polled=ago(source.polled_at, now=now) if source.polled_at else None,
+        yielded=number(source.yielded),
+        again=number(source.again),
+        leaks=leaks(source, now=now),
+        gaps=gaps(standing.gaps_open, standing.gaps_lost),
+        gaps_mood="bad" if standing.gaps_lost else "warn" if standing.gaps_open else "",
+        skew=skew(source.skew),
+        is_polled=source.is_polled,
+        is_paused=source.paused_at is not None,
+    )
+
+
+def said(standing: Standing) -> str:
+    source = standing.source
+    match standing.state:
+        case "paused":
+            return "nobody reads it until it is resumed"
+        case "hidden":
+            return f"X shows nothing of it: {standing.reason}"
+        case "problem":
+            return ""
+        case "new":
+            return f"its first poll is next, then every {lasting(source.every)}"
+        case "polled":
+            return f"reads every {lasting(source.every)}"
+        case "reading":
+            return progress(standing) if standing.report else "is being read now"
+        case "live":
+            return "posts come in as they appear"
+        case "done":
+            return "the file is read to its end"
+        case "uploading":
+            return "the file is on its way, or the upload broke off"
+        case "uploaded":
+            return "look at the file, and start the import"
+        case "connecting" | "waiting":
+            return "posts that appear meanwhile are fetched by search"
+        case _:
+            return standing.reason
+
+
+def progress(standing: Standing) -> str:
+    report = standing.report
+    if report is None or not report.parts:
+        return "the file waits for its turn"
+    return f"{report.parts_done:,} of {report.parts:,} parts of the file are read"
+
+
+def number(count: int) -> Number:
+    return Number(counted(count), str(count))
+
+
+def leaks(source: Source, *, now: datetime) -> Leaks:
+    return Leaks(
+        count=number(source.leaked),
+        rate=rate(source.leaked, source.yielded),
+        checked=ago(source.overlapped_at, now=now) if source.overlapped_at else None,
+        mood="warn" if source.leaked else "",
+    )
+
+
+def rate(leaked: int, yielded: int) -> str:
+    if not leaked or not yielded:
+        return ""
+    return f"1 of {counted(round(yielded / leaked))}" if leaked < yielded else "all of them"
+
+
+def gaps(open: int, lost: int) -> str:
+    """In words; empty when nothing is missing."""
+    said = [f"{counted(count)} {word}" for count, word in ((open, "open"), (lost, "lost")) if count]
+    return ", ".join(said)
+
+
+def skew(by: timedelta | None) -> str:
+    """By how much our clock is off X's, where that is worth a word."""
+    if by is None or abs(by) <= SKEW_WORTH_TELLING:
+        return ""
+    where = "ahead of" if by > timedelta(0) else "behind"
+    return f"our clock is {abs(by).total_seconds():,.1f} s {where} X's"

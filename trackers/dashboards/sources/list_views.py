@@ -1,0 +1,93 @@
+"""The page of sources: what is watched, how each stands, and the form that adds one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from trackers.credentials.models import Credential
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.queues import queues
+from trackers.dashboards.sources.connection import Connection, connection_of
+from trackers.dashboards.sources.line import Line, lines
+from trackers.ingest.sources import life
+from trackers.ingest.sources.forms import SourceForm
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.standing import standings
+from trackers.jobs.models import Worker
+from trackers.schedule.intervals import current
+
+ADD = "trackers.add_source"
+# The page is asked for every few seconds; the admin has pages of pages, and a search.
+MOST = 200
+TWICE = "It is there already: somebody else has just added it."
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def sources(request: HttpRequest) -> HttpResponse:
+    if request.method == "POST":
+        return add(request)
+    return render(request, "dashboards/sources/list.html", {**shown(), "form": SourceForm()})
+
+
+@require_safe
+@staff_only
+def sources_now(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/sources/_list.html", shown())
+
+
+@require_safe
+@staff_only
+def source_cost(request: HttpRequest) -> HttpResponse:
+    """What the form would cost as it is filled in now."""
+    return render(request, "dashboards/sources/_cost.html", {"form": SourceForm(request.GET)})
+
+
+def add(request: HttpRequest) -> HttpResponse:
+    if not request.user.has_perm(ADD):
+        raise PermissionDenied
+    form = SourceForm(request.POST)
+    if form.is_valid():
+        try:
+            with transaction.atomic():
+                life.add(form.instance)
+        except IntegrityError:
+            form.add_error("of", TWICE)
+        else:
+            messages.success(request, f"{form.instance}: it is watched from now on.")
+            return redirect("source", id=form.instance.pk)
+    return render(request, "dashboards/sources/list.html", {**shown(), "form": form})
+
+
+def shown() -> dict[str, object]:
+    now, _ = current()
+    watched = list(Source.objects.all()[: MOST + 1])
+    found = standings(watched[:MOST], now=now)
+    rows: list[Line] = lines(found, now=now)
+    return {
+        "now": now,
+        "rows": rows,
+        "more": len(watched) > MOST,
+        "connection": connection(rows, now=now),
+        "no_worker": not Worker.objects.alive(now=now).exists(),
+        "no_credential": not Credential.objects.enabled().exists(),
+        "queues": [
+            queue
+            for queue in queues(now=now)
+            if queue.name in ("source:poll", "import:part") and (queue.paused or queue.held)
+        ],
+    }
+
+
+def connection(rows: list[Line], *, now: Any) -> Connection | None:
+    """The stream's, when there is a rule for it."""
+    if not any(row.kind == Source.Kind.STREAM for row in rows):
+        return None
+    return connection_of(Stream.objects.first(), now=now)

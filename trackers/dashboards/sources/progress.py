@@ -1,0 +1,69 @@
+"""The cursor of a source in words, and the reading that is under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers import tasks
+from trackers.dashboards.words import Moment, ago, counted
+from trackers.ingest.polls.begin import since_id_of, through_id_of
+from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
+from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
+from trackers.ingest.sources.models import Source
+from trackers.schedule.durations import spell
+from trackers.tweets.snowflake import born_at
+
+PURPOSES: dict[Purpose, str] = {
+    "poll": "A poll is under way",
+    "gap": "A gap is being filled",
+    "overlap": "What was read is read again, to see what slipped through",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sweeping:
+    """A reading under way: what for, and how far down it is."""
+
+    purpose: str
+    pages: str
+    down_to: Moment | None
+    pages_left: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """through: everything up to here is read; None before the first poll came to its end."""
+
+    through: Moment | None
+    newest: Moment | None
+    k: str
+    sweeping: Sweeping | None
+
+
+def reading(source: Source, *, now: datetime) -> Reading:
+    rules, at = rules_of(source, tasks.polling()), cursor_of(source)
+    # An overlap stands back while polls are due.
+    resting = Sweep(**source.resting) if source.resting else None
+    sweep = sweep_of(source) or resting
+    k = timedelta(milliseconds=rules.k_ms)
+    return Reading(
+        through=through(at, rules, now=now) if at else None,
+        newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
+        k=spell(k),
+        sweeping=sweeping(sweep, now=now) if sweep else None,
+    )
+
+
+def through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
+    return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
+
+
+def sweeping(sweep: Sweep, *, now: datetime) -> Sweeping:
+    return Sweeping(
+        purpose=PURPOSES[sweep.purpose],
+        pages=counted(sweep.pages),
+        down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
+        # What is read again is read whole.
+        pages_left="" if sweep.purpose == "overlap" else counted(sweep.pages_left),
+    )

@@ -1,0 +1,91 @@
+"""What a person may do with one subscriber from its page: a POST, and back with a word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
+from django.views.decorators.http import require_POST
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.subscribers.views import find
+from trackers.events import again, standing
+from trackers.events.models import Subscriber
+from trackers.events.subscribe import empty, remove
+
+CHANGE, DELETE = "trackers.change_subscriber", "trackers.delete_subscriber"
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """`do` gives the sentence that tells what was done."""
+
+    do: Callable[[Subscriber, HttpRequest], str]
+    permission: str = CHANGE
+    leaves: bool = False
+
+
+@require_POST
+@staff_only
+def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+    chosen = ACTS.get(act)
+    if chosen is None:
+        raise Http404(f"Nobody can {act} a subscriber.")
+    if not request.user.has_perm(chosen.permission):
+        raise PermissionDenied
+    subscriber = find(id)
+    try:
+        messages.success(request, f"{subscriber}: {chosen.do(subscriber, request)}")
+    except again.NoSuchBatchError as error:
+        messages.error(request, f"{subscriber}: {error}")
+    return redirect("subscribers") if chosen.leaves else redirect("subscriber", id=id)
+
+
+def pause(subscriber: Subscriber, _: HttpRequest) -> str:
+    standing.pause(subscriber)
+    return "Paused. What is told is kept for it."
+
+
+def resume(subscriber: Subscriber, _: HttpRequest) -> str:
+    standing.resume(subscriber)
+    return "Resumed. What waited is sent now."
+
+
+def test(subscriber: Subscriber, _: HttpRequest) -> str:
+    again.test(subscriber)
+    return "A test is on its way; below you see what comes of it."
+
+
+def redeliver(subscriber: Subscriber, request: HttpRequest) -> str:
+    try:
+        uid = UUID(request.POST.get("batch", ""))
+    except ValueError:
+        raise Http404("That is no batch.") from None
+    events = again.redeliver(subscriber, uid)
+    return f"{events:,} event{pluralize(events)} of that batch will be delivered once more."
+
+
+def drop(subscriber: Subscriber, _: HttpRequest) -> str:
+    events = empty(subscriber)
+    return f"{events:,} event{pluralize(events)} dropped."
+
+
+def forget(subscriber: Subscriber, _: HttpRequest) -> str:
+    events = remove(subscriber)
+    return f"Removed, and {events:,} event{pluralize(events)} that waited for it with it."
+
+
+ACTS = {
+    "pause": Act(pause),
+    "resume": Act(resume),
+    "test": Act(test),
+    "redeliver": Act(redeliver),
+    "drop": Act(drop),
+    "remove": Act(forget, DELETE, leaves=True),
+}

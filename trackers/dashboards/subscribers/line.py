@@ -1,0 +1,91 @@
+"""A subscriber as a row: how it stands, what waits for it, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+from trackers.dashboards.words import Moment, ago, ahead, counted
+from trackers.events.models import HEALTHY
+from trackers.events.standings import Standing
+
+# What waits longer than this, and for nothing, is looked at by a person.
+LATE_AFTER = timedelta(minutes=5)
+
+BADGES = {
+    "ready": ("active", ""),
+    "waiting": ("failing", "warn"),
+    "paused": ("paused", "soft"),
+    "disabled": ("disabled", "bad"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`said`: what a person should know; `next`: when it is tried again that failures keep back."""
+
+    id: int
+    name: str
+    host: str
+    topics: str
+    state: str
+    badge: str
+    mood: str
+    said: str
+    added: str
+    delivered: str
+    dropped: str
+    queued: str
+    batches: str
+    health: int
+    oldest: Moment | None
+    attempted: Moment | None
+    next: Moment | None
+    is_late: bool
+
+
+def line(one: Standing) -> Line:
+    subscriber, state, books = one.subscriber, one.subscriber.state, one.books
+    is_failing = one.state == "ready" and state.failing_since is not None
+    badge, mood = BADGES["waiting" if is_failing else one.state]
+    waited = one.oldest_seconds
+    return Line(
+        id=subscriber.pk,
+        name=subscriber.name,
+        # A callback may carry a secret in its path.
+        host=urlsplit(subscriber.callback).netloc,
+        topics=", ".join(one.topics) or "no topic",
+        state=one.state,
+        badge=badge,
+        mood=mood,
+        said=said_of(one),
+        added=counted(books.added),
+        delivered=counted(books.delivered),
+        dropped=counted(books.dropped),
+        queued=counted(books.queued),
+        batches=counted(books.batches),
+        health=state.health,
+        oldest=ago(books.oldest, now=one.now) if books.oldest else None,
+        attempted=ago(state.attempted_at, now=one.now) if state.attempted_at else None,
+        next=ahead(one.next_at, now=one.now) if one.next_at and one.state == "waiting" else None,
+        is_late=waited is not None and waited > LATE_AFTER.total_seconds(),
+    )
+
+
+def said_of(one: Standing) -> str:
+    state = one.subscriber.state
+    if one.state == "disabled":
+        return f"{state.disabled_because} What is told is kept for it until you resume it."
+    if one.state == "paused":
+        return "Nothing is sent until you resume it; what is told is kept."
+    if state.failing_since:
+        return f"Every delivery has failed since {state.failing_since:%Y-%m-%d %H:%M} UTC."
+    if state.health < HEALTHY:
+        return "Some deliveries failed."
+    return ""
+
+
+def is_behind(lines: list[Line]) -> bool:
+    """Whether events wait for one that nothing keeps back: then nobody delivers."""
+    return any(one.state == "ready" and one.is_late for one in lines)

@@ -1,0 +1,153 @@
+"""The pages of subscribers: all of them, and one with its batches and its attempts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.subscribers.line import is_behind, line
+from trackers.dashboards.words import Moment, ago, ahead, counted
+from trackers.events.attempts import read_attempts
+from trackers.events.models import Attempt, EventBatch, Subscriber
+from trackers.events.standings import staged, standing_of, standings, topics
+from trackers.schedule.intervals import current
+
+# Of the line its head, and of the log the newest.
+BATCHES, ATTEMPTS = 20, 50
+
+MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
+STATES = {"early": "waits", "ready": "ready", "pending": "on its way"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """An attempt to deliver."""
+
+    id: int
+    at: Moment
+    uid: str
+    number: int
+    outcome: str
+    mood: str
+    status: int | None
+    took: str
+    events: str
+    error: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`ready`: when one that waits is ready."""
+
+    uid: str
+    state: str
+    is_current: bool
+    events: str
+    attempts: int
+    since: Moment
+    ready: Moment | None
+    error: str
+
+
+@require_safe
+@staff_only
+def subscribers(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/subscribers/list.html", shown())
+
+
+@require_safe
+@staff_only
+def subscribers_now(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/subscribers/_list.html", shown())
+
+
+@require_safe
+@staff_only
+def subscriber(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/subscribers/detail.html", detail(request, id))
+
+
+@require_safe
+@staff_only
+def subscriber_now(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/subscribers/_detail.html", detail(request, id))
+
+
+def shown() -> dict[str, Any]:
+    now, _ = current()
+    rows = [line(one) for one in standings(now=now)]
+    return {
+        "now": now,
+        "rows": rows,
+        "topics": topics(),
+        "staged": staged(),
+        "behind": is_behind(rows),
+    }
+
+
+def detail(request: HttpRequest, id: int) -> dict[str, Any]:
+    now, _ = current()
+    one = find(id)
+    outcome = request.GET.get("outcome", "")
+    if outcome not in ("", *Attempt.Outcome.values):
+        raise Http404(f"{outcome[:80]!r} is no outcome of an attempt.")
+    found = read_attempts(one, limit=ATTEMPTS, outcome=outcome)
+    batches = one.batches.order_by("place")[: BATCHES + 1]
+    row = line(standing_of(one, now=now))
+    return {
+        "now": now,
+        "line": row,
+        "subscriber": one,
+        "behind": is_behind([row]),
+        "batches": [batch(each, now=now) for each in batches[:BATCHES]],
+        "more_batches": len(batches) > BATCHES,
+        "attempts": [tried(each, now=now) for each in found],
+        "more_attempts": len(found) == ATTEMPTS,
+        "outcome": outcome,
+        "outcomes": Attempt.Outcome.values,
+        "query": f"?{urlencode({'outcome': outcome})}" if outcome else "",
+    }
+
+
+def find(id: int) -> Subscriber:
+    found = Subscriber.objects.filter(removed_at=None).select_related("state")
+    return get_object_or_404(found, pk=id)
+
+
+def batch(one: EventBatch, *, now: datetime) -> Batch:
+    # One that is due becomes ready with the next turn of whoever delivers.
+    waits = one.state == EventBatch.State.EARLY and one.deadline > now
+    return Batch(
+        uid=str(one.uid),
+        state=STATES[one.state],
+        is_current=one.is_current,
+        events=counted(len(one.events)),
+        attempts=one.attempts,
+        since=ago(one.first_at, now=now),
+        ready=ahead(one.deadline, now=now) if waits else None,
+        error=one.last_error,
+    )
+
+
+def tried(one: Attempt, *, now: datetime) -> Tried:
+    return Tried(
+        id=one.id,
+        at=ago(one.at, now=now),
+        uid=str(one.uid),
+        number=one.number,
+        outcome=one.outcome,
+        mood=MOODS[one.outcome],
+        status=one.status,
+        took="–" if one.took_ms is None else f"{counted(one.took_ms)} ms",
+        events=counted(len(one.events)),
+        error=one.error,
+        answer=one.answer,
+    )

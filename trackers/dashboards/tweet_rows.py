@@ -1,0 +1,184 @@
+"""Tweets as rows of a table: everything that is shown of fifty of them, in three queries."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from trackers.dashboards.sparkline import Sparkline, sparkline
+from trackers.dashboards.tweet_states import State, state_of
+from trackers.dashboards.words import Moment, ago, ahead, counted, signed
+from trackers.jobs import queue
+from trackers.schedule.intervals import Plan
+from trackers.timelines.feeds.page import Embedded
+from trackers.tweets.history import Run
+from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.series import Usual, holes, recent
+from trackers.updater.models import TweetUpdate
+
+RUNS_DRAWN = 32
+
+LABELS = {
+    "impressions": "Views",
+    "likes": "Likes",
+    "retweets": "Retweets",
+    "replies": "Replies",
+    "quotes": "Quotes",
+    "bookmarks": "Bookmarks",
+}
+assert set(LABELS) == set(METRICS)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One count as it is stored, empty where it is unknown; how much the last change moved it."""
+
+    metric: str
+    label: str
+    exact: str
+    value: str
+    delta: str
+    falls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A tweet as the list shows it. `version` changes with anything but the passing of time.
+
+    `first_seen`: what of it is shown as it was first seen, and is another today.
+    """
+
+    id: str
+    author: str
+    handle: str
+    initial: str
+    hue: int
+    text: str | None
+    born: Moment | None
+    state: State
+    figures: tuple[Figure, ...]
+    since: str
+    spark: Sparkline | None
+    checked: Moment | None
+    due: Moment | None
+    asking: bool
+    first_seen: str = ""
+    version: str = field(default="", compare=False)
+
+
+def rows(
+    tweets: Sequence[Tweet],
+    plan: Plan,
+    *,
+    now: datetime,
+    embedded: Mapping[int, Embedded] | None = None,
+) -> list[Row]:
+    kept = embedded or {}
+    ids = [tweet.pk for tweet in tweets]
+    jobs = TweetUpdate.objects.in_bulk(ids)
+    claims = queue.claims(TweetUpdate.namespace, ids)
+    runs = recent(ids, most=RUNS_DRAWN)
+    made = [
+        row(
+            tweet,
+            jobs.get(tweet.pk),
+            runs.get(tweet.pk, []),
+            usual(tweet, plan),
+            claimed_until=claims.get(tweet.pk),
+            now=now,
+        )
+        for tweet in tweets
+    ]
+    return [
+        as_first_seen(one, kept[id]) if id in kept else one
+        for id, one in zip(ids, made, strict=True)
+    ]
+
+
+def as_first_seen(row: Row, kept: Embedded) -> Row:
+    """With what the home keeps in place of what is said today; never where nothing is shown."""
+    if row.text is None:
+        return row
+    text, author = kept.text or row.text, kept.author or row.author
+    differ = [name for name, is_other in
+              (("text", text != row.text), ("name", author != row.author)) if is_other]  # fmt: skip
+    if not differ:
+        return row
+    version = f"{row.version}{zlib.crc32(repr((text, author)).encode()):08x}"
+    return replace(row, text=text, author=author, first_seen=" and ".join(differ), version=version)
+
+
+def row(
+    tweet: Tweet,
+    job: TweetUpdate | None,
+    runs: Sequence[Run],
+    step: Usual,
+    *,
+    claimed_until: datetime | None,
+    now: datetime,
+) -> Row:
+    state = state_of(tweet, job)
+    who = tweet.author
+    name = (who.name or who.username or f"author {who.pk}") if who else "Author not known"
+    text = getattr(tweet, "tweettext", None)
+    return Row(
+        id=str(tweet.pk),
+        author=name,
+        handle=f"@{who.username}" if who and who.username else "",
+        initial=name[:1].upper() if who and (who.name or who.username) else "?",
+        hue=(who.pk if who else 0) % 6,
+        text=text.text if text and not tweet.gone_at else None,
+        born=ago(tweet.created_at, now=now) if tweet.created_at else None,
+        state=state,
+        figures=figures(tweet, runs),
+        since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
+        spark=sparkline(runs, holes(runs, step), LABELS),
+        checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
+        due=ahead(job.due_at, now=now) if job and state.is_scheduled else None,
+        asking=claimed_until is not None and claimed_until > now,
+        version=version(tweet, job, text and text.text, claimed_until),
+    )
+
+
+def version(
+    tweet: Tweet, job: TweetUpdate | None, text: str | None, claimed_until: datetime | None
+) -> str:
+    facts = (
+        tweet.measured_until, tweet.counts(), tweet.missing_because, tweet.gone_at, tweet.paused,
+        job and (job.due_at, claimed_until, job.attempts), text, str(tweet.author),
+        tweet.unclear_since, tweet.unclear_because, tweet.newest, tweet.version_of,
+        tweet.withheld,
+    )  # fmt: skip
+    return f"{zlib.crc32(repr(facts).encode()):08x}"
+
+
+def figures(tweet: Tweet, runs: Sequence[Run]) -> tuple[Figure, ...]:
+    """The newest figures as they are stored, and what the newest run changed."""
+    before = runs[-2] if len(runs) > 1 else None
+    return tuple(figure(metric, tweet, before) for metric in LABELS)
+
+
+def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
+    value = getattr(tweet, metric)
+    was = getattr(before, metric) if before else None
+    moved = value - was if value is not None and was is not None else 0
+    return Figure(
+        metric=metric,
+        label=LABELS[metric],
+        exact="" if value is None else str(value),
+        value=counted(value) if value is not None else "–",
+        delta=signed(moved),
+        falls=moved < 0,
+    )
+
+
+def usual(tweet: Tweet, plan: Plan) -> Usual:
+    """How often the plan looks at this tweet, for any time."""
+
+    def every(at: datetime) -> object:
+        tier = plan.tier(tweet.created_at, now=at) or (plan.tiers[-1] if plan.tiers else None)
+        return tier.every if tier else None
+
+    return every  # type: ignore[return-value]

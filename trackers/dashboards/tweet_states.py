@@ -1,0 +1,150 @@
+"""What state a tweet is in, as one word that a person can filter by, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from trackers.jobs.models import STRIKES
+from trackers.tweets.finding.way import Look, Way
+from trackers.tweets.models import Tweet
+from trackers.updater.models import TweetUpdate
+from tweetwatch.database import cursor
+
+# The choices of the filter, in the order of the page.
+STATES = {
+    "fresh": "Kept fresh",
+    "resting": "Resting",
+    "paused": "Paused",
+    "missing": "Missing",
+    "unclear": "Unclear",
+    "gone": "Gone",
+    "isolated": "Isolated",
+}
+# Those of few tweets, each with an index of its own.
+FEW = {"paused", "missing", "unclear", "gone", "isolated"}
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """`name` is one of STATES; `why` may be empty."""
+
+    name: str
+    words: str
+    why: str = ""
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.name in {"fresh", "missing", "unclear", "gone"}
+
+
+def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
+    because = tweet.get_missing_because_display()
+    if tweet.gone_at:
+        return State("gone", "Gone", because)
+    if tweet.paused:
+        return State("paused", "Paused", "nobody looks it up until it is resumed")
+    if tweet.version_of and not job:
+        return State("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
+    if job and job.attempts >= STRIKES:
+        return State("isolated", "Isolated", "four look-ups of it never came to an end")
+    if tweet.missing_since:
+        return State("missing", "Missing", f"{because}; a second look will tell")
+    if tweet.unclear_since:
+        return State("unclear", "Unclear", why_unclear(tweet))
+    if job:
+        return State("fresh", STATES["fresh"])
+    return State("resting", "Resting", "it is older than the last interval")
+
+
+def why_unclear(tweet: Tweet) -> str:
+    if tweet.unclear_because:
+        return f"what X tells of it cannot be read ({tweet.unclear_because})"
+    return "X leaves it out of its answers and does not say why"
+
+
+def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
+    """Those in one of STATES, each tweet in one alone, as `state_of` has it."""
+    if name == "gone":
+        return tweets.exclude(gone_at=None)
+    tweets = tweets.filter(gone_at=None)
+    if name == "paused":
+        return tweets.filter(paused=True)
+    tweets = tweets.filter(paused=False)
+    jobs = TweetUpdate.objects.filter(key=OuterRef("pk"))
+    isolated = Exists(jobs.filter(attempts__gte=STRIKES))
+    if name == "isolated":
+        return tweets.filter(isolated)
+    if name == "missing":
+        return tweets.exclude(missing_since=None).filter(~isolated)
+    tweets = tweets.filter(missing_since=None)
+    if name == "unclear":
+        return tweets.exclude(unclear_since=None).filter(~isolated)
+    tweets = tweets.filter(unclear_since=None)
+    if name == "fresh":
+        return tweets.filter(Exists(jobs.filter(attempts__lt=STRIKES)))
+    return tweets.filter(~Exists(jobs))
+
+
+def candidates(name: str, way: Way, most: int) -> Look:
+    """The next tweets that may be in a state, by the narrowest index that has them in order."""
+    rows: QuerySet[Any] = Tweet.objects.all()
+    key = "pk"
+    if name == "gone":
+        rows = rows.exclude(gone_at=None)
+    elif name == "paused":
+        rows = rows.filter(paused=True)
+    elif name == "missing":
+        rows = rows.filter(gone_at=None).exclude(missing_since=None)
+    elif name == "unclear":
+        rows = rows.exclude(unclear_since=None)
+    elif name in ("fresh", "isolated"):
+        key, rows = "key", TweetUpdate.objects.all()
+        if name == "isolated":
+            rows = rows.filter(attempts__gte=STRIKES)
+    if way.up:
+        rows = rows.filter(**{f"{key}__gt": way.beyond}).order_by(key)
+    else:
+        rows = rows.filter(**{f"{key}__lt": way.beyond}).order_by(f"-{key}")
+    ids = list(rows.values_list(key, flat=True)[:most])
+    return Look(ids, until=ids[-1] if len(ids) == most else None)
+
+
+# Eighteen times half of the years that are left is minutes. A tenth: some below are gone or paused,
+# and single ones above rest as well.
+FIRST_RESTING = """
+    WITH RECURSIVE half AS (
+        SELECT 0 AS turn, coalesce(min(id), 0) AS low, least(max(id) + 1, %(beyond)s) AS high
+        FROM trackers_tweet
+        UNION ALL
+        SELECT turn + 1, CASE WHEN rest THEN middle ELSE low END,
+               CASE WHEN rest THEN high ELSE middle END
+        FROM half
+        CROSS JOIN LATERAL (
+            -- The first one asks whether the tweets rest where the page begins.
+            SELECT CASE WHEN turn = 0 THEN high ELSE low + (high - low) / 2 END AS middle
+        ) m
+        CROSS JOIN LATERAL (
+            SELECT count(*) >= 10 AS rest FROM (
+                SELECT id FROM trackers_tweet WHERE id < middle ORDER BY id DESC LIMIT 100
+            ) t
+            WHERE NOT EXISTS (SELECT FROM trackers_tweetupdate j WHERE j.key = t.id)
+        ) probe
+        WHERE turn <= 18 AND low < high
+    )
+    SELECT high FROM half ORDER BY turn DESC LIMIT 1
+"""
+
+
+def first_resting(way: Way) -> Way:
+    """From where on the tweets rest, whatever the intervals are now or were before.
+
+    They come to rest by their age: below some id most do, and above it next to none.
+    """
+    if way.up:
+        return way
+    with cursor() as db:
+        row = db.execute(FIRST_RESTING, {"beyond": way.beyond}).fetchone()
+    return way.on_from(row[0]) if row and row[0] else way

@@ -1,0 +1,36 @@
+"""What a person may do with one tweet from its page: a POST, one task, and back."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponseRedirect
+from django.views.decorators.http import require_POST
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.carry_out import Act, carry_out
+from trackers.dashboards.tweets.detail_views import find
+from trackers.schedule import steer
+
+CHANGE = "trackers.change_tweet"
+
+ACTS = {
+    "refresh": Act(
+        steer.refresh_now, "It is looked up next.", "It cannot be looked up now.", CHANGE
+    ),
+    "pause": Act(
+        steer.pause, "Paused. Nobody looks it up until it is resumed.", "It was paused.", CHANGE
+    ),
+    "resume": Act(steer.resume, "Resumed.", "It was not paused.", CHANGE),
+    "untrack": Act(
+        steer.untrack,
+        "Not tracked any more; its history is gone with it.",
+        "It was not tracked.",
+        permission="trackers.delete_tweet",
+        leaves=True,
+    ),
+}
+
+
+@require_POST
+@staff_only
+def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+    return carry_out(request, ACTS, act, find=find, id=id, what="tweet")

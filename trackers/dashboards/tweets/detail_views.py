@@ -1,0 +1,273 @@
+"""The page of one tweet: its figures now, its curve, and every measurement behind it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.csv_lines import Echo
+from trackers.dashboards.follow_buttons import Button, buttons_for
+from trackers.dashboards.tweet_rows import LABELS, rows, version
+from trackers.dashboards.tweets.curve import RANGES, Curve, curve, series, told
+from trackers.dashboards.words import Moment, ago, counted
+from trackers.ingest.sources.models import SourceTweet
+from trackers.jobs import queue
+from trackers.schedule.intervals import current
+from trackers.tweets.history import Run
+from trackers.tweets.models import METRICS, Tweet, TweetVersion
+from trackers.tweets.series import since
+from trackers.tweets.snowflake import LARGEST_ID
+from trackers.updater.models import TweetUpdate
+
+TABLE_MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table: one run, or the hole before it."""
+
+    taken: Moment
+    until: Moment
+    measurements: str
+    values: tuple[str, ...]
+    after_hole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A source that yielded the tweet."""
+
+    id: int
+    name: str
+    seen: Moment
+    late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`is_post`: `value` is the id of a post."""
+
+    label: str
+    value: str
+    is_post: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """What the tweet said; `text` is None for a version that X never showed us, or shows no more.
+
+    `followed`: it was tracked by itself once, and its page has these samples.
+    """
+
+    id: str
+    text: str | None
+    seen: Moment | None
+    followed: bool
+
+
+@require_safe
+@staff_only
+def tweet(request: HttpRequest, id: int) -> HttpResponse:
+    try:
+        found = shown(request, id)
+        found["buttons"] = author_buttons(request, found["tweet"])
+        return render(request, "dashboards/tweets/detail.html", found)
+    except Http404:
+        if of := tweet_of_version(id):
+            return redirect("tweet", of)
+        raise
+
+
+def author_buttons(request: HttpRequest, tweet: Tweet) -> list[Button]:
+    author = tweet.author_id
+    return buttons_for(request.user, author_id=author) if author is not None else []
+
+
+@require_safe
+@staff_only
+def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
+    """What is new to a page that shows `version`; 204, which changes nothing there, when none is.
+
+    Every tab asks this every few seconds: then the tweet's row and its job's are all that is read.
+    """
+    if request.GET.get("version") == version_now(id):
+        return HttpResponse(status=204)
+    return render(request, "dashboards/tweets/_detail.html", shown(request, id))
+
+
+def shown(request: HttpRequest, id: int) -> dict[str, Any]:
+    found = find(id)
+    now, plan = current()
+    range = asked_range(request)
+    drawn = curve(found, plan, range=range, now=now)
+    row = rows([found], plan, now=now)[0]
+    return {
+        "now": now,
+        "tweet": found,
+        "row": row,
+        "labels": LABELS,
+        "range": range,
+        "ranges": RANGES,
+        "told": told(drawn.runs, drawn.holes),
+        "lines": lines(drawn, now=now),
+        "left_out": counted(max(0, len(drawn.runs) - TABLE_MOST)),
+        "more": len(drawn.runs) > TABLE_MOST,
+        "origins": origins(found.pk, now=now),
+        "versions": versions(found, now=now) if found.newest else [],
+        "facts": facts(found) if row.text is not None else [],
+        "tracked": ago(found.tracked_at, now=now),
+        "gone": ago(found.gone_at, now=now) if found.gone_at else None,
+        "missing": ago(found.missing_since, now=now) if found.missing_since else None,
+        "unclear": ago(found.unclear_since, now=now)
+        if found.unclear_since and row.state.name == "unclear"
+        else None,
+    }
+
+
+def version_now(id: int) -> str:
+    tweet = find(id)
+    text = getattr(tweet, "tweettext", None)
+    job = TweetUpdate.objects.filter(pk=id).first()
+    claimed_until = queue.claims(TweetUpdate.namespace, [id]).get(id)
+    return version(tweet, job, text and text.text, claimed_until)
+
+
+def find(id: int) -> Tweet:
+    try:
+        return Tweet.objects.select_related("author", "tweettext").get(pk=id)
+    except (Tweet.DoesNotExist, OverflowError):
+        raise Http404(f"Tweet {id} is not tracked.") from None
+
+
+def origins(id: int, *, now: datetime) -> list[Origin]:
+    found = SourceTweet.objects.select_related("source").filter(tweet_id=id).order_by("seen_at")
+    return [
+        Origin(one.source_id, str(one.source), ago(one.seen_at, now=now), one.late) for one in found
+    ]
+
+
+REFERENCES = {
+    "replied_to": "In reply to",
+    "quoted": "Quotes",
+    "retweeted": "Retweet of",
+    "conversation_id": "Conversation",
+}
+# By the first part of X's keys.
+MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
+
+
+def facts(tweet: Tweet) -> list[Fact]:
+    """What X told of it besides, where there is any."""
+    text = tweet.tweettext
+    # A conversation of two is said already.
+    posts = {getattr(text, name): label for name, label in reversed(REFERENCES.items())}
+    posts.pop(tweet.pk, None)
+    media = [MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
+    return [
+        *(Fact(label, str(id), is_post=True) for id, label in posts.items() if id),
+        *([Fact("Media", ", ".join(media))] if media else []),
+        *([Fact("Withheld", withheld_in(tweet.withheld))] if tweet.withheld else []),
+    ]
+
+
+def withheld_in(told: str) -> str:
+    codes = [code for code in told.split() if code != "copyright"]
+    # X's codes for all countries, and for a complaint about copyright.
+    places = ["everywhere" if code in ("XX", "XY") else code for code in codes]
+    why = " for copyright" if "copyright" in told.split() or "XY" in codes else ""
+    return f"{', '.join(dict.fromkeys(places)) or 'somewhere'}{why}"
+
+
+def tweet_of_version(id: int) -> int | None:
+    """The tweet whose version this is."""
+    if id > LARGEST_ID:
+        return None
+    return TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True).first()
+
+
+def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
+    """All that is known of an edited tweet, the newest first."""
+    known = list(tweet.versions.order_by("-pk"))
+    ids = [one.pk for one in known]
+    followed = set(Tweet.objects.filter(pk__in=ids).values_list("pk", flat=True)) - {tweet.pk}
+    return [
+        Version(
+            str(one.pk),
+            None if tweet.gone_at else one.text,
+            ago(one.seen_at, now=now) if one.seen_at else None,
+            one.pk in followed,
+        )
+        for one in known
+    ]
+
+
+def asked_range(request: HttpRequest) -> str:
+    range = request.GET.get("range", "")
+    return range if range in RANGES else "all"
+
+
+def lines(drawn: Curve, *, now: datetime) -> list[Line]:
+    """The newest runs first."""
+    first = max(0, len(drawn.runs) - TABLE_MOST)
+    return [
+        line(run, after_hole=first + place in drawn.holes, now=now)
+        for place, run in enumerate(drawn.runs[first:])
+    ][::-1]
+
+
+def line(run: Run, *, after_hole: bool, now: datetime) -> Line:
+    values = (getattr(run, metric) for metric in LABELS)
+    return Line(
+        taken=ago(run.taken_at, now=now),
+        until=ago(run.measured_until, now=now),
+        measurements=counted(run.measurements),
+        values=tuple("–" if value is None else counted(value) for value in values),
+        after_hole=after_hole,
+    )
+
+
+@require_safe
+@staff_only
+def series_json(request: HttpRequest, id: int) -> JsonResponse:
+    found = find(id)
+    now, plan = current()
+    range = asked_range(request)
+    return JsonResponse(
+        series(found, curve(found, plan, range=range, now=now), range=range),
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+@require_safe
+@staff_only
+def samples_csv(request: HttpRequest, id: int) -> StreamingHttpResponse:
+    """The whole history of the tweet, a line per run, as `manage.py export samples` writes it."""
+    runs = since(find(id).pk, None)
+    return StreamingHttpResponse(
+        written(runs),
+        content_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="tweet-{id}.csv"'},
+    )
+
+
+def written(runs: list[Run]) -> Iterator[str]:
+    writer = csv.writer(Echo())
+    yield writer.writerow(("tweet_id", "taken_at", "measured_until", "measurements", *METRICS))
+    for run in runs:
+        yield writer.writerow(
+            (
+                run.tweet_id,
+                run.taken_at.isoformat(),
+                run.measured_until.isoformat(),
+                run.measurements,
+                *(getattr(run, metric) for metric in METRICS),
+            )
+        )

@@ -1,0 +1,71 @@
+"""The page of tweets, and its rows alone for the polls."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.tweet_rows import LABELS, rows
+from trackers.dashboards.tweet_states import STATES
+from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
+from trackers.dashboards.tweets.search import Page, Wanted, page, wanted
+from trackers.schedule.intervals import current
+from tweetwatch.bounded import TookTooLong
+
+TOO_LONG = (
+    "This search took longer than a second and was ended. Write more words, or longer ones, or "
+    "choose a state."
+)
+BUSY = "Many are searching at this moment. Try again in a second."
+# As nginx calls it; nobody reads it but the log.
+CLOSED_BY_CLIENT = 499
+
+
+@require_safe
+@staff_only
+def tweets(request: HttpRequest) -> HttpResponse:
+    asked = wanted(request.GET)
+    try:
+        found = found_for(request, asked)
+    except GivenUp:
+        return HttpResponse(status=CLOSED_BY_CLIENT)
+    except TookTooLong:
+        found = Page([], note=TOO_LONG)
+    except Busy:
+        found = Page([], note=BUSY)
+    return render(request, "dashboards/tweets/list.html", shown(asked, found))
+
+
+@require_safe
+@staff_only
+def tweet_rows(request: HttpRequest) -> HttpResponse:
+    asked = wanted(request.GET)
+    try:
+        found = found_for(request, asked)
+    except GivenUp:
+        return HttpResponse(status=CLOSED_BY_CLIENT)
+    except (TookTooLong, Busy):
+        # The rows stay as they are until the next poll.
+        return HttpResponse(status=204)
+    return render(request, "dashboards/_tweet_rows.html", shown(asked, found))
+
+
+def found_for(request: HttpRequest, asked: Wanted) -> Page:
+    if not asked.narrowed:
+        return page(asked)
+    with turn(request):
+        return page(asked)
+
+
+def shown(wanted: Wanted, found: Page) -> dict[str, object]:
+    now, plan = current()
+    return {
+        "now": now,
+        "wanted": wanted,
+        "page": found,
+        "rows": rows(found.tweets, plan, now=now),
+        "labels": LABELS.values(),
+        "states": STATES.items(),
+    }

@@ -1,0 +1,111 @@
+"""Deliver once more: what was told in a stretch of time, one batch of the log, or a test.
+
+It is staged for the one subscriber, and goes the way that all events go; so its filters hold, it is
+counted as added, and it stands behind what already waits.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from trackers.events.models import Subscriber
+from tweetwatch.database import cursor
+
+# Events of the topics that it subscribes to now, as far as they are kept. Each row that is staged
+# has the events of one transaction, as it had when they were told.
+IN_TIME = """
+    FROM trackers_event e
+    WHERE e.received_at >= %(since)s AND e.received_at < %(until)s
+      AND e.topic_id = ANY(ARRAY(
+          SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
+"""
+COUNT = f"SELECT count(*) {IN_TIME}"
+REPLAY = f"""
+    WITH staged AS (
+        INSERT INTO trackers_staged (received_at, events, only_for)
+        SELECT e.received_at, array_agg(e.id ORDER BY e.id), %(subscriber)s
+        {IN_TIME} GROUP BY e.received_at ORDER BY e.received_at
+        RETURNING cardinality(events) AS n
+    )
+    SELECT coalesce(sum(n), 0) FROM staged
+"""
+
+# From the newest attempt of the batch. Its events that are not kept any more are left out.
+REDELIVER = """
+    WITH attempt AS MATERIALIZED (
+        SELECT events, first_at, last_at FROM trackers_attempt
+        WHERE subscriber_id = %(subscriber)s AND uid = %(uid)s AND events <> '{}'
+        ORDER BY id DESC LIMIT 1
+    ),
+    staged AS (
+        INSERT INTO trackers_staged (received_at, events, only_for)
+        SELECT e.received_at, array_agg(e.id ORDER BY told.nth), %(subscriber)s
+        FROM attempt CROSS JOIN LATERAL unnest(attempt.events) WITH ORDINALITY AS told(id, nth)
+        CROSS JOIN LATERAL (
+            SELECT id, received_at FROM trackers_event
+            WHERE id = told.id AND received_at BETWEEN attempt.first_at AND attempt.last_at
+        ) e
+        GROUP BY e.received_at ORDER BY min(told.nth)
+        RETURNING cardinality(events) AS n
+    )
+    SELECT (SELECT count(*) FROM attempt), coalesce(sum(n), 0) FROM staged
+"""
+
+# In one of its topics, since its clients may know no other; of a type that they all ignore.
+TEST = """
+    WITH topic AS (
+        SELECT t.id FROM trackers_topic t
+        LEFT JOIN trackers_subscription n
+          ON n.topic_id = t.id AND n.subscriber_id = %(subscriber)s
+        WHERE n.topic_id IS NOT NULL OR t.name = 'tweets'
+        ORDER BY n.topic_id IS NULL, t.name LIMIT 1
+    ),
+    told AS (
+        INSERT INTO trackers_event (topic_id, type, t, url)
+        SELECT id, 'noop', floor(extract(epoch FROM clock_timestamp()) * 1000), '/' FROM topic
+        RETURNING id, received_at
+    )
+    INSERT INTO trackers_staged (received_at, events, only_for)
+    SELECT received_at, ARRAY[id], %(subscriber)s FROM told
+"""
+
+
+class NoSuchBatchError(Exception):
+    """The log of attempts has no such batch of this subscriber."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(
+            f"There is no attempt to deliver {uid} in the log, which goes back 7 days."
+        )
+
+
+def count(subscriber: Subscriber, since: datetime, until: datetime) -> int:
+    """How many events a replay of [since, until) looks at, before its filters."""
+    return ask(COUNT, subscriber=subscriber.pk, since=since, until=until)[0]
+
+
+def replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:
+    """Deliver what was told in [since, until) once more; how many events, before its filters."""
+    return ask(REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
+
+
+def redeliver(subscriber: Subscriber, uid: UUID) -> int:
+    """Deliver the events of a batch once more, as another one; how many of them are still kept."""
+    found, events = ask(REDELIVER, subscriber=subscriber.pk, uid=uid)
+    if not found:
+        raise NoSuchBatchError(uid)
+    return events
+
+
+def test(subscriber: Subscriber) -> None:
+    """Send it an event that says nothing."""
+    with cursor() as db:
+        db.execute(TEST, {"subscriber": subscriber.pk})
+
+
+def ask(statement: str, **given: object) -> tuple[int, ...]:
+    with cursor() as db:
+        row = db.execute(statement, given).fetchone()
+    assert row is not None
+    return tuple(map(int, row))

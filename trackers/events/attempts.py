@@ -1,0 +1,17 @@
+"""The log of attempts to deliver: what came of each, for some days."""
+
+from __future__ import annotations
+
+from trackers.events.models import Attempt, Subscriber
+
+
+def read_attempts(
+    subscriber: Subscriber, *, limit: int, outcome: str = "", before: int | None = None
+) -> list[Attempt]:
+    """The newest ones, the newest first; `before`: older than the one with this id."""
+    found = Attempt.objects.filter(subscriber_id=subscriber.pk)
+    if outcome:
+        found = found.filter(outcome=outcome)
+    if before is not None:
+        found = found.filter(id__lt=before)
+    return list(found.order_by("-id")[:limit])

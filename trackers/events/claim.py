@@ -1,0 +1,135 @@
+"""Batches become ready, are claimed under a lease, and come back when whoever had them is silent.
+
+Many processes do this at once, on any hosts; each takes what no other has locked.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from tweetwatch.database import cursor, plain
+
+MOST_PROMOTED = 5000
+
+# The time in a SELECT of its own, or the index would not be asked by it. ctid: what was locked in
+# the same statement stays where it is, and no plan can walk over an index to find it.
+PROMOTE = """
+    UPDATE trackers_eventbatch SET state = 'ready', is_current = false
+    WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_eventbatch
+        WHERE state = 'early' AND deadline <= (SELECT clock_timestamp())
+        ORDER BY deadline LIMIT %(most)s FOR UPDATE SKIP LOCKED))
+"""
+
+# A subscriber's state is locked for its claim: so two processes never go over its concurrency, nor
+# past the head of an ordered line. Those who have waited longest for an attempt come first.
+# A subscriber that may have nothing now, as one whose ordered line waits for its head, is left out
+# before the LIMIT, or a few of those would keep all others from their turn.
+# Each subscriber is asked by probes of its own, whatever the statistics say: an EXISTS would be
+# joined to all that is ready.
+# Locks: states of subscribers, then batches; all skip what is locked.
+CLAIM = plain(
+    """
+    WITH turn AS MATERIALIZED (
+        SELECT st.subscriber_id, s.ordered, its.room
+        FROM trackers_subscriberstate st JOIN trackers_subscriber s ON s.id = st.subscriber_id
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN s.ordered THEN 1 ELSE s.concurrency END - (
+                       SELECT count(*) FROM trackers_eventbatch b
+                       WHERE b.subscriber_id = s.id AND b.state = 'pending') AS room,
+                   CASE WHEN s.ordered
+                        THEN (SELECT b.state = 'ready' FROM trackers_eventbatch b
+                              WHERE b.subscriber_id = s.id ORDER BY b.place LIMIT 1)
+                        ELSE (SELECT true FROM trackers_eventbatch b
+                              WHERE b.subscriber_id = s.id AND b.state = 'ready' LIMIT 1)
+                   END AS has_some
+        ) its
+        WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
+          AND (st.not_before IS NULL OR st.not_before <= clock_timestamp())
+          AND its.has_some AND its.room > 0
+        ORDER BY st.attempted_at NULLS FIRST, st.subscriber_id
+        LIMIT %(slots)s FOR UPDATE OF st SKIP LOCKED
+    ),
+    chosen AS MATERIALIZED (
+        SELECT b.spot
+        FROM turn CROSS JOIN LATERAL (
+            SELECT b.ctid AS spot FROM trackers_eventbatch b
+            WHERE b.subscriber_id = turn.subscriber_id AND b.state = 'ready'
+              AND (NOT turn.ordered OR NOT EXISTS (
+                  SELECT FROM trackers_eventbatch o
+                  WHERE o.subscriber_id = b.subscriber_id AND o.place < b.place))
+            ORDER BY b.place LIMIT turn.room FOR UPDATE SKIP LOCKED
+        ) b
+        LIMIT %(slots)s
+    ),
+    claimed AS (
+        UPDATE trackers_eventbatch
+        SET state = 'pending', lease = %(lease)s, attempts = attempts + 1,
+            leased_until = clock_timestamp() + %(for)s
+        WHERE ctid = ANY(ARRAY(SELECT spot FROM chosen))
+        RETURNING id, uid, subscriber_id, events, attempts, first_at, last_at, leased_until
+    ),
+    seen AS (
+        UPDATE trackers_subscriberstate SET attempted_at = clock_timestamp()
+        WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM claimed))
+    )
+    SELECT id, uid, subscriber_id, events, attempts, first_at, last_at FROM claimed
+    ORDER BY subscriber_id, id
+    """
+)
+
+# The fence: batches that still carry the lease they were claimed with. Nothing was sent, so it is
+# no attempt.
+# Locks: in the order of ids, as all who lock several. ctid: as above.
+GIVE_BACK = """
+    UPDATE trackers_eventbatch
+    SET state = 'ready', lease = NULL, leased_until = NULL, attempts = attempts - 1
+    WHERE ctid = ANY(ARRAY(
+        SELECT b.ctid
+        FROM (
+            SELECT * FROM unnest(%(ids)s::bigint[], %(leases)s::bigint[]) AS given(id, lease)
+            ORDER BY id
+        ) given CROSS JOIN LATERAL (
+            SELECT ctid FROM trackers_eventbatch
+            WHERE id = given.id AND lease = given.lease FOR UPDATE
+        ) b))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A batch on its way. `attempt` counts from 1."""
+
+    id: int
+    lease: int
+    uid: UUID
+    subscriber_id: int
+    events: list[int]
+    attempt: int
+    first_at: datetime
+    last_at: datetime
+
+
+def promote() -> int:
+    """Early batches whose time has come are ready; how many."""
+    with cursor() as db:
+        return db.execute(PROMOTE, {"most": MOST_PROMOTED}).rowcount
+
+
+def claim(slots: int, lease: timedelta) -> list[Claimed]:
+    """Take ready batches for so many free slots; the lease has to outlast a delivery."""
+    token = secrets.randbits(63)
+    with cursor() as db:
+        rows = db.execute(CLAIM, {"slots": slots, "lease": token, "for": lease}).fetchall()
+    return [Claimed(id, token, *rest) for id, *rest in rows]
+
+
+def give_back(claimed: Sequence[Claimed]) -> int:
+    """Of these nothing was sent: they are ready again, for whoever claims next; how many are."""
+    given = {"ids": [one.id for one in claimed], "leases": [one.lease for one in claimed]}
+    with cursor() as db:
+        return db.execute(GIVE_BACK, given).rowcount

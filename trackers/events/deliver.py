@@ -1,0 +1,242 @@
+"""The process that delivers: one loop for thousands of sockets, two threads for the database.
+
+look ─> spread ─> promote    (`spreading`, in a thread of its own)
+                     │
+                     └─> claim ─> load ─┐  the other thread
+                           ^            └─> a task for each batch: POST ─┐  the loop
+                           └─ settle <─────── what came of them <────────┘
+No transaction and no connection of the database waits for a subscriber. Any number of these
+processes share the work: claims skip what is locked, and everything is fenced by leases.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from trackers.events.claim import Claimed, claim, give_back
+from trackers.events.egress import Egress
+from trackers.events.outgoing import Loaded, Outgoing, load
+from trackers.events.post import Progress, Sender
+from trackers.events.settle import Delivery, recover, settle
+from trackers.events.spreading import AWAY, IDLE, TICK, Spreader
+from trackers.events.threads import DatabaseThread
+from tweetwatch.database import LOST
+
+logger = logging.getLogger(__name__)
+
+RECOVER_EVERY = 1.0
+TOLD_EVERY = 10.0
+# How long the last results are still settled when the process is asked to end.
+LAST_WORDS = 5.0
+# What a claim takes at a time, and how much all bodies on their way may be together: a claim is
+# known only once it is made.
+MOST_CLAIMED = 200
+MOST_BYTES = 200_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`lease`: what a process that died had on its way is sent again after this."""
+
+    egress: Egress
+    public_url: str
+    connect: timedelta
+    total: timedelta
+    backoff_most: timedelta
+    lease: timedelta
+    slots: int
+
+    @property
+    def begins_within(self) -> float:
+        """Seconds since its claim after which a batch is not sent any more.
+
+        What is left of the lease is for the delivery, and for the end of it.
+        """
+        return (self.lease - self.total).total_seconds() / 2
+
+
+@dataclass(slots=True)
+class Count:
+    """Since the last line of the log."""
+
+    delivered: int = 0
+    failed: int = 0
+    late: int = 0
+    lost: int = 0
+
+
+class Deliverer:
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._stopping = asyncio.Event()
+        # A delivery ended, or there may be something to claim.
+        self._woken = asyncio.Event()
+        self._database = DatabaseThread("deliverer")
+        self._spreader = Spreader(self._woken.set)
+        # Claimed and not loaded yet, with the time of the claim.
+        self._claimed: list[tuple[float, Claimed]] = []
+        self._going: dict[asyncio.Task[None], Progress] = {}
+        self._bytes = 0
+        self._ended: list[Delivery] = []
+        self._unsent: list[Claimed] = []
+        self._count = Count()
+        self._recovered = self._told = float("-inf")
+
+    def stop(self) -> None:
+        """Claim no more, and end once what is on its way has ended."""
+        self._stopping.set()
+        self._woken.set()
+
+    async def run(self) -> None:
+        sender = Sender(self.settings.egress, self.settings.connect, self.settings.total)
+        # One that ends with an error ends the other: whoever supervises the process starts it anew.
+        async with asyncio.TaskGroup() as both, sender:
+            both.create_task(self._spreader.run(self._stopping))
+            while not self._stopping.is_set():
+                began = time.monotonic()
+                rest = await self._turn_or_wait(sender)
+                await self._rest(began, rest)
+            await self._end()
+        await self._database.end()
+
+    async def _turn_or_wait(self, sender: Sender) -> float:
+        """One turn; how many seconds to rest at the most. Nothing ends the process."""
+        try:
+            return await self._turn(sender)
+        except LOST as error:
+            logger.warning("nothing is delivered: the database is away (%s)", type(error).__name__)
+        except Exception:
+            logger.exception("a turn of the deliveries failed")
+        await self._database.disconnect()
+        return AWAY
+
+    async def _turn(self, sender: Sender) -> float:
+        await self._settle()
+        if time.monotonic() - self._recovered > RECOVER_EVERY:
+            self._count.lost += await self._database.ask(recover)
+            self._recovered = time.monotonic()
+        claimed = await self._claim()
+        await self._send(sender)
+        self._tell()
+        if claimed == MOST_CLAIMED:
+            return 0.0
+        # At rest it looks all the same: a subscriber's wait may have ended.
+        return TICK if claimed else IDLE
+
+    async def _settle(self) -> None:
+        if self._unsent:
+            unsent = self._unsent[:]
+            await self._database.ask(partial(give_back, unsent))
+            del self._unsent[: len(unsent)]
+        if not self._ended:
+            return
+        ended = self._ended[:]
+        try:
+            kept = await self._database.ask(partial(settle, ended, most=self.settings.backoff_most))
+        except LOST:
+            raise
+        except Exception:
+            # Their leases run out, and they are sent again.
+            logger.exception("%d deliveries could not be settled", len(ended))
+            kept = frozenset()
+        del self._ended[: len(ended)]
+        delivered = sum(one.delivered for one in ended if one.batch.id in kept)
+        self._count.delivered += delivered
+        self._count.failed += len(kept) - delivered
+        self._count.late += len(ended) - len(kept)
+
+    async def _claim(self) -> int:
+        free = self.settings.slots - len(self._going)
+        if self._bytes > MOST_BYTES or free <= 0:
+            return 0
+        now = time.monotonic()
+        found = await self._database.ask(
+            partial(claim, min(free, MOST_CLAIMED), self.settings.lease)
+        )
+        self._claimed += [(now, one) for one in found]
+        return len(found)
+
+    async def _send(self, sender: Sender) -> None:
+        if not self._claimed:
+            return
+        began = {one.id: at for at, one in self._claimed}
+        claimed = [one for _, one in self._claimed]
+        try:
+            loaded = await self._database.ask(
+                partial(load, claimed, public_url=self.settings.public_url)
+            )
+        except LOST:
+            raise
+        except Exception:
+            # Their leases run out, and they are tried again.
+            logger.exception("%d batches could not be made ready to be sent", len(claimed))
+            loaded = Loaded([], [])
+        self._claimed.clear()
+        self._ended += loaded.impossible
+        for one in loaded.outgoing:
+            if time.monotonic() - began[one.batch.id] > self.settings.begins_within:
+                self._unsent.append(one.batch)
+            else:
+                self._begin(sender, one)
+
+    def _begin(self, sender: Sender, one: Outgoing) -> None:
+        progress = Progress()
+        task = asyncio.create_task(self._deliver(sender, one, progress))
+        self._going[task] = progress
+        self._bytes += len(one.body)
+
+        def end(task: asyncio.Task[None]) -> None:
+            del self._going[task]
+            self._bytes -= len(one.body)
+            if task.cancelled():
+                self._unsent.append(one.batch)
+            self._woken.set()
+
+        task.add_done_callback(end)
+
+    async def _deliver(self, sender: Sender, one: Outgoing, progress: Progress) -> None:
+        self._ended.append(await sender.deliver(one, progress))
+
+    async def _rest(self, began: float, rest: float) -> None:
+        """Until it is woken, or for so long, and till the end of the tick unless that is none."""
+        if rest and not self._stopping.is_set():
+            await asyncio.sleep(max(0.0, began + TICK - time.monotonic()))
+        if rest > TICK:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), rest - TICK)
+        self._woken.clear()
+
+    async def _end(self) -> None:
+        """Put back what was not sent, and wait for the rest: its deadlines bound that."""
+        self._unsent += [one for _, one in self._claimed]
+        self._claimed.clear()
+        for task, progress in self._going.items():
+            if not progress.connected:
+                task.cancel()
+        until = time.monotonic() + self.settings.total.total_seconds() + LAST_WORDS
+        while (self._going or self._ended or self._unsent) and time.monotonic() < until:
+            if self._going:
+                await asyncio.wait(self._going, timeout=IDLE)
+            try:
+                await self._settle()
+            except LOST as error:
+                logger.warning("not settled yet: the database is away (%s)", type(error).__name__)
+                await self._database.disconnect()
+                await asyncio.sleep(AWAY)
+
+    def _tell(self) -> None:
+        if time.monotonic() - self._told < TOLD_EVERY:
+            return
+        self._told = time.monotonic()
+        count, self._count = self._count, Count()
+        if count != Count():
+            logger.info(
+                "delivered %d batches, %d failed, %d ended too late, %d were lost; %d on their way",
+                *(count.delivered, count.failed, count.late, count.lost, len(self._going)),
+            )

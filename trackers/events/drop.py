@@ -1,0 +1,97 @@
+"""When too much waits, the oldest goes: batches are dropped, and their events counted as dropped.
+
+By live bytes, since a table does not shrink when its rows go. Between two marks: it begins above
+the upper one and ends below the lower, so that it does not begin anew with the next event.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from tweetwatch.database import cursor, plain
+from tweetwatch.pieces import Deadline, in_pieces
+
+logger = logging.getLogger(__name__)
+
+# Of the most: above the first it begins, below the second it ends.
+UPPER, LOWER = 0.9, 0.8
+AT_ONCE = 500
+
+# Events lie in a row of their own each, whoever they wait for; what a batch weighs is what its
+# subscriber would be sent. Batches are at the most some tens of thousands.
+USED = "SELECT coalesce(sum(bytes), 0) FROM trackers_eventbatch"
+
+# The oldest by when they were made, along an index; what is on its way stays, and current batches
+# go last.
+# Locks: states of subscribers in the order of ids, then batches, as all others take them.
+DROP = plain(
+    """
+    WITH oldest AS MATERIALIZED (
+        SELECT id, subscriber_id FROM trackers_eventbatch
+        WHERE state <> 'pending'
+        ORDER BY is_current, made_at, id LIMIT %(most)s
+    ),
+    state AS MATERIALIZED (
+        SELECT subscriber_id FROM trackers_subscriberstate
+        WHERE subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM oldest))
+        ORDER BY subscriber_id FOR UPDATE
+    ),
+    gone AS (
+        DELETE FROM trackers_eventbatch
+        WHERE ctid = ANY(ARRAY(
+            SELECT b.ctid FROM oldest CROSS JOIN LATERAL (
+                SELECT ctid FROM trackers_eventbatch
+                WHERE id = oldest.id AND state <> 'pending' FOR UPDATE SKIP LOCKED
+            ) b
+            WHERE oldest.subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state))))
+        RETURNING subscriber_id, cardinality(events) AS n, bytes
+    ),
+    counted AS (
+        UPDATE trackers_subscriberstate st SET dropped = st.dropped + of.n
+        FROM (SELECT subscriber_id, sum(n) AS n FROM gone GROUP BY subscriber_id) of
+        WHERE st.subscriber_id = of.subscriber_id
+    )
+    SELECT coalesce(sum(n), 0), coalesce(sum(bytes), 0) FROM gone
+    """
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    events: int = 0
+    bytes: int = 0
+
+
+def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
+    """Drop the oldest batches while all together weigh more than that; what was dropped."""
+    used, dropped = used_bytes(), Tally()
+    if used <= most_bytes * UPPER:
+        return dropped
+
+    def piece() -> int | None:
+        if used - dropped.bytes <= most_bytes * LOWER:
+            return None
+        some = drop_some()
+        dropped.events += some.events
+        dropped.bytes += some.bytes
+        return some.events or None
+
+    # What is left is dropped the next minute.
+    in_pieces("dropping events", piece, left=lambda: 0, deadline=deadline)
+    if dropped.events:
+        logger.warning("dropped %d events: more than BUS_STORAGE_MOST waited", dropped.events)
+    return dropped
+
+
+def drop_some() -> Tally:
+    with cursor() as db:
+        row = db.execute(DROP, {"most": AT_ONCE}).fetchone()
+    assert row is not None
+    return Tally(int(row[0]), int(row[1]))
+
+
+def used_bytes() -> int:
+    with cursor() as db:
+        row = db.execute(USED).fetchone()
+    return int(row[0]) if row else 0

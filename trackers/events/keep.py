@@ -1,0 +1,71 @@
+"""How long events and attempts are kept: whole days, and never an event that still waits."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from psycopg import sql
+
+from tweetwatch.database import cursor
+from tweetwatch.partitions import DAY, Partitioned
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+EVENTS = Partitioned("trackers_event", "received_at", DAY)
+ATTEMPTS = Partitioned("trackers_attempt", "at", DAY)
+
+# What is replayed or delivered anew is taken from the last days.
+KEPT = timedelta(days=7)
+
+# Batches name the time of their oldest event, and what is staged that of all its events. Both are
+# few: batches by storage, and what is staged is spread within the second.
+WAITING = """
+    SELECT EXISTS (SELECT FROM trackers_eventbatch WHERE first_at < {end} AND last_at >= {start})
+        OR EXISTS (SELECT FROM trackers_staged WHERE received_at < {end} AND received_at >= {start})
+"""
+# What fell into the default partitions, a piece at a time. The limits are literals: one that the
+# planner does not know might as well be all of them.
+STRAYS = """
+    DELETE FROM trackers_event_default WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_event_default
+        WHERE received_at < least(%(before)s, (SELECT min(first_at) FROM trackers_eventbatch),
+                                  (SELECT min(received_at) FROM trackers_staged))
+        LIMIT 20000))
+"""
+STRAY_ATTEMPTS = """
+    DELETE FROM trackers_attempt_default WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_attempt_default WHERE at < %(before)s LIMIT 20000))
+"""
+STRAYS_LEFT = """
+    SELECT count(*) FROM (
+        SELECT FROM trackers_event_default WHERE received_at < %(before)s LIMIT 100000) left_over
+"""
+NOTHING = sql.SQL("SELECT false").format()
+
+
+def make_ahead(*, now: datetime) -> int:
+    """The partitions of the days to come; how many were made."""
+    return EVENTS.make_ahead(now=now) + ATTEMPTS.make_ahead(now=now)
+
+
+def forget(*, now: datetime) -> int:
+    """Drop the days that are over for so long; how many partitions that were."""
+    dropped = 0
+    for one in EVENTS.existing():
+        if one.end + KEPT <= now:
+            times = {"start": sql.Literal(one.start), "end": sql.Literal(one.end)}
+            dropped += EVENTS.drop(one.name, unless=sql.SQL(WAITING).format(**times))
+    for one in ATTEMPTS.existing():
+        if one.end + KEPT <= now:
+            dropped += ATTEMPTS.drop(one.name, unless=NOTHING)
+    return dropped
+
+
+def forget_strays(*, now: datetime, deadline: Deadline) -> Worked:
+    """Delete what is as old, and lies in no partition of a day."""
+    given = {"before": now - KEPT}
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return sum(db.execute(one, given).rowcount for one in (STRAYS, STRAY_ATTEMPTS)) or None
+
+    return in_pieces("old events", piece, left=lambda: count(STRAYS_LEFT, given), deadline=deadline)

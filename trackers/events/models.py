@@ -1,0 +1,252 @@
+"""Who subscribes to which topics, their batches of events, and each attempt to deliver one.
+
+Topic ─ Subscription ─ Subscriber ─ EventBatch ─> Attempt
+A batch is early (waiting for company, or for its next try), ready, or pending (on its way, under a
+lease). One that was delivered is gone, and its attempt tells of it. At most one of a subscriber is
+`current`: it takes what is new. The others never change their events, nor their `uid`.
+"""
+
+from __future__ import annotations
+
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from trackers.credentials.secrets import EncryptedJSONField
+from trackers.outbox.models import Topic
+
+HEALTHY = 100
+
+
+class BusToken(models.Model):
+    """A client of the bus's API: who publishes, and who subscribes, by this name."""
+
+    name = models.CharField(max_length=64, unique=True)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    # What a person knows it by; the rest is nowhere.
+    begins = models.CharField(max_length=12, editable=False)
+    made_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name = "bus token"
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Subscriber(models.Model):
+    """Who gets events, where, and in which form."""
+
+    class Format(models.TextChoices):
+        ROUTEMASTER = "routemaster", "Routemaster"
+        CLOUDEVENTS = "cloudevents", "CloudEvents batch"
+
+    name = models.CharField(max_length=64, unique=True)
+    token = models.OneToOneField(
+        BusToken, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriber"
+    )
+    callback = models.CharField(max_length=2000, help_text="The https address that gets batches.")
+    # `uuid`: the user name of Basic auth, as Routemaster sends it. `signing`: the secrets that
+    # sign, the newest first. `headers`: what else is sent, by name.
+    secrets = EncryptedJSONField()
+
+    max_events = models.PositiveIntegerField(
+        default=100,
+        validators=[MinValueValidator(1), MaxValueValidator(10_000)],
+        help_text="Events in a batch at the most.",
+    )
+    timeout_ms = models.PositiveIntegerField(
+        default=500,
+        validators=[MaxValueValidator(3_600_000)],
+        help_text="Milliseconds that a batch waits for company, counted from its first event.",
+    )
+    ordered = models.BooleanField(
+        default=False, help_text="One batch after the other; a failed one holds up all others."
+    )
+    concurrency = models.PositiveSmallIntegerField(
+        default=4,
+        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        help_text="Batches on their way at a time.",
+    )
+    format = models.CharField(max_length=20, choices=Format, default=Format.ROUTEMASTER)
+    newest_only = models.BooleanField(
+        default=True,
+        help_text="Of several changes of a tweet that wait in one batch, deliver the newest.",
+    )
+    with_data = models.BooleanField(
+        default=False, help_text="Send the figures along, and not the tweet's address alone."
+    )
+
+    # Empty: all.
+    authors = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    sources = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    metric = models.CharField(max_length=20, blank=True, default="")
+    at_least = models.BigIntegerField(null=True, blank=True)
+
+    made_at = models.DateTimeField(db_default=Now())
+    paused_at = models.DateTimeField(null=True, editable=False)
+    # Removed ones have no events any more, and go when their last delivery has ended.
+    removed_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SubscriberState(models.Model):
+    """How a subscriber does, and its books: added = delivered + dropped + what is in batches."""
+
+    subscriber = models.OneToOneField(
+        Subscriber, on_delete=models.CASCADE, primary_key=True, related_name="state"
+    )
+    # As Routemaster counts it: a delivery is worth a point, a failure costs two.
+    health = models.PositiveSmallIntegerField(default=HEALTHY, db_default=HEALTHY)
+    # Nothing is sent before; a failure moves it for all batches of the subscriber.
+    not_before = models.DateTimeField(null=True)
+    attempted_at = models.DateTimeField(null=True)
+    # Nothing but failures since.
+    failing_since = models.DateTimeField(null=True)
+    disabled_at = models.DateTimeField(null=True)
+    disabled_because = models.CharField(max_length=300, blank=True, default="", db_default="")
+
+    added = models.BigIntegerField(default=0, db_default=0)
+    delivered = models.BigIntegerField(default=0, db_default=0)
+    dropped = models.BigIntegerField(default=0, db_default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(health__lte=HEALTHY), name="subscriber_health")
+        ]
+
+    def __str__(self) -> str:
+        return f"state of {self.subscriber_id}"
+
+
+class Subscription(models.Model):
+    """A subscriber gets what is told in a topic."""
+
+    pk = models.CompositePrimaryKey("topic_id", "subscriber_id")
+    topic = models.ForeignKey(Topic, on_delete=models.CASCADE, db_index=False)
+    subscriber = models.ForeignKey(
+        Subscriber, on_delete=models.CASCADE, related_name="subscriptions"
+    )
+    made_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"{self.subscriber_id} to {self.topic_id}"
+
+
+class EventBatch(models.Model):
+    """Events of one subscriber that are delivered together.
+
+    `place`: where it stands in the subscriber's line. `keys`: parallel to `events`, the tweet that
+    each is the change of, or 0 where a newer event does not stand for it. `first_at`, `last_at`:
+    when the oldest and the newest of its events were received, which finds their partitions.
+    """
+
+    class State(models.TextChoices):
+        EARLY = "early"
+        READY = "ready"
+        PENDING = "pending"
+
+    id = models.BigAutoField(primary_key=True)
+    uid = models.UUIDField(default=uuid.uuid4, editable=False)
+    subscriber = models.ForeignKey(
+        Subscriber, on_delete=models.CASCADE, related_name="batches", db_index=False
+    )
+    state = models.CharField(max_length=7, choices=State, default=State.EARLY)
+    is_current = models.BooleanField(default=False, db_default=False)
+    place = models.BigIntegerField()
+    events = ArrayField(models.BigIntegerField())
+    keys = ArrayField(models.BigIntegerField())
+    bytes = models.BigIntegerField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    made_at = models.DateTimeField(db_default=Now())
+    # Of an early one: when it becomes ready.
+    deadline = models.DateTimeField()
+
+    attempts = models.PositiveIntegerField(default=0, db_default=0)
+    lease = models.BigIntegerField(null=True)
+    leased_until = models.DateTimeField(null=True)
+    last_status = models.PositiveSmallIntegerField(null=True)
+    last_error = models.CharField(max_length=300, blank=True, default="", db_default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["subscriber"], condition=Q(is_current=True), name="eventbatch_one_current"
+            ),
+            models.CheckConstraint(
+                condition=Q(is_current=False) | Q(state="early"), name="eventbatch_current_is_early"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="pending", lease__isnull=False)
+                | (~Q(state="pending") & Q(lease=None)),
+                name="eventbatch_pending_has_a_lease",
+            ),
+        ]
+        indexes = [
+            # "which are due to become ready?"
+            models.Index(fields=["deadline"], name="eventbatch_early", condition=Q(state="early")),
+            # A subscriber's line, for its page; and what is ready of it.
+            models.Index(fields=["subscriber", "place"], name="eventbatch_line"),
+            models.Index(
+                fields=["subscriber", "place"], name="eventbatch_ready", condition=Q(state="ready")
+            ),
+            # Those of a subscriber that are on their way; and as they are few, whose lease ran out.
+            models.Index(
+                fields=["subscriber", "leased_until"],
+                name="eventbatch_pending",
+                condition=Q(state="pending"),
+            ),
+            # When there is too much: the oldest first, and current ones last.
+            models.Index(fields=["is_current", "made_at", "id"], name="eventbatch_oldest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{len(self.events)} events for {self.subscriber_id}"
+
+
+class Attempt(models.Model):
+    """A batch was sent, and what came of it. Kept for some days.
+
+    Partitioned by the day of `at`; made by SQL in the migrations, so unmanaged here.
+    """
+
+    class Outcome(models.TextChoices):
+        DELIVERED = "delivered"
+        FAILED = "failed"
+        # The process that sent it was not heard of again.
+        LOST = "lost"
+        # The answer came when the lease was another's, and counts for nothing.
+        LATE = "late"
+
+    pk = models.CompositePrimaryKey("id", "at")
+    id = models.BigIntegerField()
+    at = models.DateTimeField()
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
+    uid = models.UUIDField()
+    number = models.IntegerField()
+    outcome = models.TextField(choices=Outcome)
+    took_ms = models.IntegerField(null=True)
+    status = models.IntegerField(null=True)
+    error = models.TextField(blank=True)
+    # The first kilobyte of the answer.
+    answer = models.TextField(blank=True)
+    events = ArrayField(models.BigIntegerField())
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        managed = False
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.uid}"

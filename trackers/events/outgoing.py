@@ -1,0 +1,128 @@
+"""What is about to be sent: claimed batches with their subscribers' addresses and their bodies.
+
+claimed ids ─> subscribers, events (one statement each) ─> shapes ─> Outgoing
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from trackers.credentials.secrets import SecretUnreadableError, decrypt
+from trackers.events.claim import Claimed
+from trackers.events.settle import Delivery
+from trackers.events.shapes import Shape, Told
+from trackers.xapi.secrets import Secrets
+from tweetwatch.database import cursor, plain
+
+# As text, so that one that cannot be decrypted holds up its own subscriber alone.
+SUBSCRIBERS = """
+    SELECT id, callback, secrets, format, with_data
+    FROM trackers_subscriber WHERE id = ANY(%(ids)s)
+"""
+# A scan of the key for each batch, in the partitions of its days alone; a search for each event
+# read fifty times as many pages. OFFSET 0: joined freely the planner may read whole partitions.
+EVENTS = plain(
+    """
+    SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
+    FROM (
+        SELECT id, events, first_at, last_at FROM trackers_eventbatch
+        WHERE id = ANY(%(batches)s) AND lease = ANY(%(leases)s)
+    ) b
+    CROSS JOIN LATERAL (
+        SELECT id, topic_id, type, t, tweet_id, url, figures, data FROM trackers_event
+        WHERE id = ANY(b.events) AND received_at BETWEEN b.first_at AND b.last_at OFFSET 0
+    ) e
+    JOIN trackers_topic topic ON topic.id = e.topic_id
+    """
+)
+NO_EVENTS = "Its events are kept no longer."
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """`batch` is without its events here: they are in the body."""
+
+    batch: Claimed
+    callback: str
+    content_type: str
+    body: bytes
+    secrets: Secrets = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`impossible`: what cannot be sent, and why."""
+
+    outgoing: list[Outgoing]
+    impossible: list[Delivery]
+
+
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    callback: str
+    secrets: Secrets | None
+    shape: Shape
+
+
+def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
+    receivers = receivers_of({batch.subscriber_id for batch in claimed}, public_url=public_url)
+    events = events_of(claimed)
+    loaded = Loaded([], [])
+    for batch in claimed:
+        receiver = receivers.get(batch.subscriber_id)
+        if receiver is None:
+            # Removed with all its batches.
+            continue
+        if receiver.secrets is None:
+            loaded.impossible.append(refused(batch, str(SecretUnreadableError())))
+        elif not (told := events.get(batch.id)):
+            loaded.impossible.append(refused(batch, NO_EVENTS))
+        else:
+            loaded.outgoing.append(outgoing(batch, receiver, receiver.secrets, told))
+    return loaded
+
+
+def outgoing(batch: Claimed, to: Receiver, secrets: Secrets, told: Sequence[Told]) -> Outgoing:
+    body = to.shape.body_of(told)
+    return Outgoing(replace(batch, events=[]), to.callback, to.shape.content_type, body, secrets)
+
+
+def refused(batch: Claimed, why: str) -> Delivery:
+    return Delivery(batch, delivered=False, took=timedelta(0), error=why)
+
+
+def receivers_of(ids: set[int], *, public_url: str) -> Mapping[int, Receiver]:
+    with cursor() as db:
+        rows = db.execute(SUBSCRIBERS, {"ids": sorted(ids)}).fetchall()
+    return {
+        id: Receiver(callback, opened(token), Shape(format, with_data, public_url))
+        for id, callback, token, format, with_data in rows
+    }
+
+
+def opened(token: str) -> Secrets | None:
+    try:
+        return decrypt(token)
+    except SecretUnreadableError:
+        return None
+
+
+def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[Told]]:
+    """Of each batch, in its order; those whose lease is another's now are left out."""
+    given = {
+        "batches": [batch.id for batch in claimed],
+        "leases": list({batch.lease for batch in claimed}),
+    }
+    found: defaultdict[int, dict[int, Told]] = defaultdict(dict)
+    with cursor() as db:
+        rows = db.execute(EVENTS, given).fetchall()
+    for row in rows:
+        found[row[-1]][row[0]] = Told._make(row[:-1])
+    return {
+        batch.id: [told[id] for id in batch.events if id in told]
+        for batch in claimed
+        if (told := found.get(batch.id))
+    }

@@ -1,0 +1,245 @@
+"""One delivery: a POST over a connection of ours, and what came of it.
+
+Outgoing ─> Sender.deliver ─> Delivery
+The status line decides: any 2xx is delivered, whatever happens to the rest of the answer, which is
+waited for a second. One deadline is for all of it, from the look-up of the name to the last byte
+that is read; so who sends a byte now and then is waited for no longer than who sends none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import logging
+import ssl
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import partial
+from http import HTTPStatus
+from types import SimpleNamespace, TracebackType
+from typing import Any, Self
+
+import aiohttp
+from aiohttp.connector import Connection
+
+from trackers.events.backoff import RETRY_AFTER_MOST
+from trackers.events.egress import Egress, RefusedError, Resolver, fault_of, open_socket, trusting
+from trackers.events.outgoing import Outgoing
+from trackers.events.settle import MOST_ANSWER, Delivery
+from trackers.events.sign import signed
+
+logger = logging.getLogger(__name__)
+
+# These are ours, or decide how the body is read; a subscriber's own headers never replace them.
+# fmt: off
+OURS = frozenset((
+    "host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection",
+    "expect", "te", "trailer", "upgrade", "authorization", "user-agent", "accept-encoding",
+    "webhook-id", "webhook-timestamp", "webhook-signature",
+))
+# fmt: on
+# Until an answer is there: headers of 4 KB are long ones.
+READ_BYTES = 4096
+# For the rest of an answer, once it is known what came of the delivery.
+REST_SECONDS = 1.0
+# For those who get one batch after the other. Many servers close what is idle for two seconds, and
+# a batch that meets that fails.
+KEPT_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Progress:
+    """`connected`: from here on the subscriber may have got it."""
+
+    connected: bool = False
+
+
+class Connector(aiohttp.TCPConnector):
+    """Connections that are used again, but for those on which something came in between.
+
+    Who says more than its length would otherwise have answered the next batch, unread.
+    """
+
+    async def _get(self, *given: Any) -> Connection | None:
+        while (kept := await super()._get(*given)) is not None:
+            if kept.protocol is None or not kept.protocol.should_close:
+                return kept
+            kept.close()
+        return None
+
+
+@dataclass(slots=True)
+class Sender:
+    """Use it as `async with`: its connections live in there."""
+
+    egress: Egress
+    connect: timedelta
+    total: timedelta
+    _session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        allowed = self.egress.allowed
+        tracing = aiohttp.TraceConfig()
+        tracing.on_connection_create_end.append(is_connected)
+        tracing.on_connection_reuseconn.append(is_connected)
+        tracing.freeze()
+        self._session = aiohttp.ClientSession(
+            connector=Connector(
+                limit=0,
+                keepalive_timeout=KEPT_SECONDS,
+                use_dns_cache=False,
+                resolver=Resolver(allowed),
+                socket_factory=partial(open_socket, allowed=allowed),
+                ssl=trusting(self.egress.ca_file),
+            ),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(
+                total=None, connect=self.connect.total_seconds(), ceil_threshold=float("inf")
+            ),
+            trust_env=False,
+            auto_decompress=False,
+            read_bufsize=READ_BYTES,
+            trace_configs=[tracing],
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def deliver(self, one: Outgoing, progress: Progress | None = None) -> Delivery:
+        """Never raises but when it is cancelled."""
+        began = time.monotonic()
+        answer = Answer()
+        error = ""
+        try:
+            if error := fault_of(one.callback, plain_http=self.egress.plain_http):
+                raise RefusedError(error)
+            async with asyncio.timeout(self.total.total_seconds()):
+                await self._post(one, answer, progress or Progress())
+        except Exception as failure:
+            # What goes wrong behind a status changes nothing about it.
+            error = "" if answer.status else self._said_of(failure, one)
+        took = timedelta(seconds=time.monotonic() - began)
+        delivered = answer.status is not None and 200 <= answer.status < 300
+        return Delivery(
+            one.batch,
+            delivered=delivered,
+            took=took,
+            status=answer.status,
+            error=error or ("" if delivered else said_of_status(answer.status)),
+            answer=answer.text.decode(errors="replace"),
+            retry_after=None
+            if delivered
+            else retry_after(answer.retry_after, now=datetime.now(UTC)),
+        )
+
+    async def _post(self, one: Outgoing, answer: Answer, progress: Progress) -> None:
+        assert self._session is not None
+        response = await self._session.post(
+            one.callback,
+            data=one.body,
+            headers=headers_of(one, now=time.time()),
+            allow_redirects=False,
+            trace_request_ctx=progress,
+        )
+        try:
+            answer.status = response.status
+            answer.retry_after = response.headers.get("Retry-After", "")
+            async with asyncio.timeout(REST_SECONDS):
+                while len(answer.text) < MOST_ANSWER:
+                    read = await response.content.read(MOST_ANSWER - len(answer.text))
+                    if not read:
+                        break
+                    answer.text += read
+        finally:
+            response.close()
+
+    def _said_of(self, failure: Exception, one: Outgoing) -> str:
+        """A sentence for those who look why nothing arrives; nothing of the callback is in it."""
+        match failure:
+            case RefusedError():
+                return str(failure)
+            case aiohttp.ClientConnectorDNSError():
+                return "The name of its host cannot be looked up."
+            case aiohttp.ClientConnectorCertificateError():
+                return f"Its certificate is not accepted: {why_not(failure.certificate_error)}."
+            case aiohttp.ClientSSLError():
+                return "TLS did not come about with it."
+            case aiohttp.ConnectionTimeoutError():
+                return f"There was no connection within {self.connect.total_seconds():g} s."
+            case TimeoutError():
+                return f"There was no answer within {self.total.total_seconds():g} s."
+            case aiohttp.ClientConnectorError():
+                return f"It cannot be connected to: {failure.os_error.strerror or 'no way to it'}."
+            case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():
+                return "It closed the connection without an answer."
+            case aiohttp.ClientResponseError() | aiohttp.ClientPayloadError():
+                return "Its answer is not HTTP."
+            case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
+                return "Its address cannot be called."
+            case _:
+                logger.error("batch %s could not be sent", one.batch.uid, exc_info=failure)
+                return f"It could not be sent ({type(failure).__name__})."
+
+
+@dataclass(slots=True)
+class Answer:
+    """What came of it until now."""
+
+    status: int | None = None
+    retry_after: str = ""
+    text: bytes = b""
+
+
+async def is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> None:
+    context.trace_request_ctx.connected = True
+
+
+def headers_of(one: Outgoing, *, now: float) -> dict[str, str]:
+    # JSON of a person's: names and values, and a list of secrets.
+    own: Any = one.secrets.get("headers") or {}
+    signing: Any = one.secrets.get("signing") or ()
+    headers = {name: value for name, value in own.items() if name.lower() not in OURS}
+    headers |= {
+        "Content-Type": one.content_type,
+        "User-Agent": "tweetwatch",
+        "Accept-Encoding": "identity",
+    }
+    if uuid := one.secrets.get("uuid"):
+        headers["Authorization"] = "Basic " + base64.b64encode(f"{uuid}:x".encode()).decode()
+    return headers | signed(str(one.batch.uid), one.body, signing, at=int(now))
+
+
+def said_of_status(status: int | None) -> str:
+    if status is None:
+        return ""
+    known = {one.value: one.phrase for one in HTTPStatus}
+    said = f"It answered {status} {known.get(status, '')}".rstrip()
+    return f"{said}, and redirects are not followed." if 300 <= status < 400 else f"{said}."
+
+
+def why_not(error: Exception) -> str:
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    return "it does not fit the name"
+
+
+def retry_after(text: str, *, now: datetime) -> timedelta | None:
+    """What Retry-After asks for, in seconds or as a date; None of what is neither."""
+    text = text.strip()
+    if text.isascii() and text.isdecimal():
+        most = int(RETRY_AFTER_MOST.total_seconds())
+        return timedelta(seconds=min(int(text[:10]), most))
+    with suppress(ValueError, TypeError, OverflowError):
+        at = parsedate_to_datetime(text)
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)) - now
+    return None

@@ -1,0 +1,176 @@
+"""How deliveries end: delivered, failed, or never heard of again.
+
+Each is one statement for many batches, fenced by their leases: who comes late changes nothing, and
+only the log of attempts tells of it. So a batch may arrive twice, and is counted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from trackers.events.backoff import asked_for, batch_floor
+from trackers.events.claim import Claimed
+from tweetwatch.database import cursor, plain
+
+# Longer ones are cut.
+MOST_ERROR, MOST_ANSWER = 300, 1024
+
+# The fence: batches that still carry the lease they were claimed with.
+# Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does.
+# The gate: as Routemaster has it, the longest wait at a health of 0 and half of it at each point
+# more, so that it is nothing until the health is nearly gone; or what the subscriber asks for.
+# A success does not end the gate: what was asked for by the answer to another batch stands.
+# `greatest` leaves nulls out. random(): up to half as long again, for each on its own, so that what
+# failed together does not come back together.
+SETTLE = plain(
+    """
+    WITH told AS MATERIALIZED (
+        SELECT * FROM unnest(
+            %(ids)s::bigint[], %(leases)s::bigint[], %(subscribers)s::bigint[],
+            %(numbers)s::int[], %(uids)s::uuid[], %(delivered)s::bool[], %(took)s::int[],
+            %(statuses)s::int[], %(errors)s::text[], %(answers)s::text[], %(waits)s::interval[],
+            %(asked)s::interval[]
+        ) AS told(id, lease, subscriber_id, number, uid, delivered, took, status, error, answer,
+                  wait, asked)
+    ),
+    state AS MATERIALIZED (
+        SELECT subscriber_id, health FROM trackers_subscriberstate
+        WHERE subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM told))
+        ORDER BY subscriber_id FOR UPDATE
+    ),
+    held AS MATERIALIZED (
+        SELECT told.*, b.spot, b.events, b.first_at, b.last_at
+        FROM (SELECT * FROM told ORDER BY id) told CROSS JOIN LATERAL (
+            SELECT ctid AS spot, events, first_at, last_at FROM trackers_eventbatch
+            WHERE id = told.id AND lease = told.lease FOR UPDATE
+        ) b
+    ),
+    gone AS (
+        DELETE FROM trackers_eventbatch
+        WHERE ctid = ANY(ARRAY(SELECT spot FROM held WHERE delivered))
+    ),
+    result AS MATERIALIZED (
+        SELECT state.subscriber_id, sum(n) FILTER (WHERE delivered) AS events,
+               greatest(0, least(100, state.health + sum(
+                   CASE WHEN delivered THEN 1 ELSE -2 END)))::int AS health,
+               bool_or(delivered) AS some_went, bool_or(NOT delivered) AS some_failed,
+               bool_or(status = 410) AS is_gone, max(asked) AS asked
+        FROM state JOIN (SELECT *, cardinality(events) AS n FROM held) h USING (subscriber_id)
+        GROUP BY state.subscriber_id, state.health
+    ),
+    kept AS (
+        UPDATE trackers_subscriberstate st
+        SET health = r.health,
+            delivered = st.delivered + coalesce(r.events, 0),
+            failing_since = CASE WHEN NOT r.some_went
+                                 THEN coalesce(st.failing_since, clock_timestamp()) END,
+            not_before = CASE WHEN r.some_failed THEN greatest(
+                st.not_before, clock_timestamp() + r.asked,
+                clock_timestamp() + (1 + random() / 2) * power(2, -r.health) * %(most)s::interval)
+                ELSE st.not_before END,
+            disabled_at = CASE WHEN r.is_gone THEN coalesce(st.disabled_at, clock_timestamp())
+                               ELSE st.disabled_at END,
+            disabled_because = CASE WHEN r.is_gone AND st.disabled_at IS NULL
+                THEN 'It answered 410 Gone: it wants no more.' ELSE st.disabled_because END
+        FROM result r WHERE st.subscriber_id = r.subscriber_id
+    ),
+    back AS (
+        UPDATE trackers_eventbatch b
+        SET state = 'early', lease = NULL, leased_until = NULL,
+            deadline = clock_timestamp() + held.wait * (1 + random() / 2),
+            last_status = held.status, last_error = left(held.error, 300)
+        FROM held
+        WHERE b.ctid = ANY(ARRAY(SELECT spot FROM held WHERE NOT delivered))
+          AND b.ctid = held.spot
+    ),
+    logged AS (
+        INSERT INTO trackers_attempt (subscriber_id, uid, number, outcome, took_ms, status, error,
+                                      answer, events, first_at, last_at)
+        SELECT told.subscriber_id, told.uid, told.number,
+               CASE WHEN held.id IS NULL THEN 'late' WHEN told.delivered THEN 'delivered'
+                    ELSE 'failed' END,
+               told.took, told.status, told.error, told.answer,
+               coalesce(held.events, '{}'), coalesce(held.first_at, now()),
+               coalesce(held.last_at, now())
+        FROM told LEFT JOIN held ON held.id = told.id
+    )
+    SELECT array_agg(id) FROM held
+    """
+)
+
+# Those whose lease ran out: whoever had them is dead, or slower than it may be. Nobody knows
+# whether they arrived, so they are sent again, and it is not held against the subscriber.
+RECOVER = plain(
+    """
+    WITH lost AS MATERIALIZED (
+        SELECT ctid AS spot, uid, subscriber_id, attempts, events, first_at, last_at
+        FROM trackers_eventbatch
+        WHERE state = 'pending' AND leased_until < (SELECT clock_timestamp())
+        ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
+    ),
+    back AS (
+        UPDATE trackers_eventbatch
+        SET state = 'early', lease = NULL, leased_until = NULL, last_status = NULL,
+            deadline = clock_timestamp() + %(wait)s, last_error = 'Its delivery did not end.'
+        WHERE ctid = ANY(ARRAY(SELECT spot FROM lost))
+    ),
+    logged AS (
+        INSERT INTO trackers_attempt (subscriber_id, uid, number, outcome,
+                                      events, first_at, last_at)
+        SELECT subscriber_id, uid, attempts, 'lost', events, first_at, last_at FROM lost
+    )
+    SELECT count(*) FROM lost
+    """
+)
+MOST_LOST = 1000
+WAIT_AFTER_LOSS = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What came of sending a batch. `status`: the answer's; None: there was none that counts."""
+
+    batch: Claimed
+    delivered: bool
+    took: timedelta
+    status: int | None = None
+    error: str = ""
+    answer: str = ""
+    retry_after: timedelta | None = None
+
+
+def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
+    """Count them and log them; the batches whose lease still stood.
+
+    `most`: the longest wait between two attempts, but for what a subscriber asks for.
+    """
+    if not ended:
+        return frozenset()
+    batches = [one.batch for one in ended]
+    given = {
+        "ids": [batch.id for batch in batches],
+        "leases": [batch.lease for batch in batches],
+        "subscribers": [batch.subscriber_id for batch in batches],
+        "numbers": [batch.attempt for batch in batches],
+        "uids": [batch.uid for batch in batches],
+        "delivered": [one.delivered for one in ended],
+        "took": [round(one.took.total_seconds() * 1000) for one in ended],
+        "statuses": [one.status for one in ended],
+        "errors": [one.error[:MOST_ERROR] for one in ended],
+        "answers": [one.answer.replace("\0", "")[:MOST_ANSWER] for one in ended],
+        "waits": [batch_floor(batch.attempt, most=most) for batch in batches],
+        "asked": [asked_for(one.retry_after) for one in ended],
+        "most": most,
+    }
+    with cursor() as db:
+        row = db.execute(SETTLE, given).fetchone()
+    return frozenset(row[0] or ()) if row else frozenset()
+
+
+def recover() -> int:
+    """Take back the batches whose lease has run out; how many."""
+    with cursor() as db:
+        row = db.execute(RECOVER, {"most": MOST_LOST, "wait": WAIT_AFTER_LOSS}).fetchone()
+    return int(row[0]) if row else 0

@@ -1,0 +1,43 @@
+"""The keys that sign a subscriber's deliveries: made here, told once, replaced with an overlap."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+
+from django.db import transaction
+
+from trackers.events.models import Subscriber
+
+BYTES = 32
+
+
+def new_signing_key() -> str:
+    """As Standard Webhooks write it."""
+    return f"whsec_{base64.b64encode(secrets.token_bytes(BYTES)).decode()}"
+
+
+def rotate(subscriber: Subscriber) -> str:
+    """A new key signs from now on, and the one before it until the next rotation; the new one."""
+    made = new_signing_key()
+    with transaction.atomic():
+        keys = locked(subscriber)
+        keep(subscriber, [made, *keys[:1]])
+    return made
+
+
+def forget_old(subscriber: Subscriber) -> None:
+    """The newest key alone signs from now on."""
+    with transaction.atomic():
+        keep(subscriber, locked(subscriber)[:1])
+
+
+def locked(subscriber: Subscriber) -> list[str]:
+    row = Subscriber.objects.select_for_update(no_key=True).get(pk=subscriber.pk)
+    subscriber.secrets = row.secrets
+    return list(row.secrets.get("signing", []))
+
+
+def keep(subscriber: Subscriber, keys: list[str]) -> None:
+    subscriber.secrets = {**subscriber.secrets, "signing": keys}
+    subscriber.save(update_fields=["secrets"])

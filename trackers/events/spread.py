@@ -1,0 +1,199 @@
+"""Give what was staged to the subscribers, into their current batches.
+
+staged ids ─> events ─> who wants which ─> the end of each line ─> batches, full ones ready
+One spread at a time, by one lock for all: so a subscriber's batches are written in the order of the
+causes, and who publishes never waits for them. Whoever asks what a subscriber has (its books, a
+subscription, the end of one) spreads first, so that what was committed before is counted.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+
+from tweetwatch.database import cursor, plain
+
+# The lock of the spread: held until its commit, and taken before the snapshot of what it reads.
+LOCK = "SELECT pg_advisory_xact_lock(hashtext('trackers.events.spread'))"
+TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.spread'))"
+
+# What is spread at a time: transactions, and about so many entries in lines of subscribers.
+MOST_STAGED = 100
+MOST_ENTRIES = 200_000
+
+# Of one tweet events are staged in their order, since who writes them holds its row; so those that
+# are seen here are complete up to their last. They are taken in the order of their numbers.
+# A batch takes `max_events`. What a subscriber had in its current one and what is new are one line,
+# cut anew: the first parts are batches that are ready, the rest is current. The row of the current
+# one takes the last part, so that there are never two of them.
+# `is_lost`: of a tweet that was untracked nobody knows the author or the source any more. Filters
+# let its end pass: who never heard of it can leave it out, and who did would miss it.
+# `keys`: of an event that a newer one of the same tweet may stand for. The newest wins while they
+# wait in one line; those that it wins over were never added.
+# Locks: the states of the subscribers, then their current batches, each in the order of ids, as all
+# others take them; topics, which nobody else locks but who holds the lock of the spread.
+FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
+SPREAD = plain(
+    """
+    WITH taken AS MATERIALIZED (
+        DELETE FROM trackers_staged WHERE id = ANY(ARRAY(
+            SELECT id FROM (
+                SELECT id, sum(n) OVER (ORDER BY id) - n AS ahead
+                FROM (
+                    SELECT id, cardinality(events) AS n
+                    FROM trackers_staged ORDER BY id LIMIT %(most)s
+                ) first
+            ) waiting
+            WHERE ahead * (SELECT count(*) FROM trackers_subscription) < %(entries)s))
+        RETURNING id, received_at, events, only_for
+    ),
+    event AS MATERIALIZED (
+        SELECT row_number() OVER (ORDER BY taken.id, told.nth) AS nth, taken.only_for, e.*,
+               a.author_id, e.type = 'delete' AND NOT EXISTS (
+                   SELECT FROM trackers_tweet WHERE id = e.tweet_id) AS is_lost
+        FROM taken CROSS JOIN LATERAL unnest(taken.events) WITH ORDINALITY AS told(id, nth)
+        CROSS JOIN LATERAL (
+            SELECT id, received_at, topic_id, type, tweet_id, figures,
+                   pg_column_size(data) + length(url) AS more
+            FROM trackers_event WHERE id = told.id AND received_at = taken.received_at
+        ) e
+        LEFT JOIN LATERAL (
+            SELECT author_id FROM trackers_tweet
+            WHERE id = e.tweet_id AND (SELECT EXISTS (
+                SELECT FROM trackers_subscriber WHERE authors <> '{}'))
+        ) a ON true
+    ),
+    counted AS (
+        UPDATE trackers_topic t SET events = t.events + told.n
+        FROM (
+            SELECT topic_id, count(*) AS n FROM event WHERE only_for IS NULL GROUP BY topic_id
+        ) told
+        WHERE t.id = told.topic_id
+    ),
+    fresh AS MATERIALIZED (
+        SELECT s.id AS subscriber_id, e.nth, e.id AS event_id, e.received_at,
+               200 + coalesce(e.more, 0) AS bytes,
+               CASE WHEN s.newest_only AND e.type = 'update' THEN coalesce(e.tweet_id, 0) ELSE 0
+               END AS key
+        FROM event e CROSS JOIN LATERAL (
+            SELECT subscriber_id FROM trackers_subscription
+            WHERE topic_id = e.topic_id AND e.only_for IS NULL
+            UNION ALL SELECT e.only_for WHERE e.only_for IS NOT NULL
+        ) n
+        JOIN trackers_subscriber s ON s.id = n.subscriber_id
+        WHERE s.removed_at IS NULL
+          AND (s.authors = '{}' OR e.author_id = ANY(s.authors) OR e.is_lost)
+          AND (s.sources = '{}' OR e.tweet_id IS NULL OR e.is_lost OR EXISTS (
+              SELECT FROM trackers_sourcetweet f
+              WHERE f.tweet_id = e.tweet_id AND f.source_id = ANY(s.sources)))
+          AND (s.at_least IS NULL OR e.figures IS NULL
+               OR e.figures[6 + array_position({FIGURES}, s.metric)] >= s.at_least)
+    ),
+    state AS MATERIALIZED (
+        SELECT subscriber_id FROM trackers_subscriberstate
+        WHERE subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM fresh))
+        ORDER BY subscriber_id FOR UPDATE
+    ),
+    current AS MATERIALIZED (
+        SELECT ctid AS spot, id, subscriber_id, events, keys, first_at, last_at, bytes, deadline
+        FROM trackers_eventbatch
+        WHERE is_current AND subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state))
+        ORDER BY id FOR UPDATE
+    ),
+    line AS MATERIALIZED (
+        SELECT subscriber_id, 0 AS wave, had.nth, had.event_id, had.key, false AS is_new,
+               first_at, last_at, (bytes / cardinality(events))::bigint AS bytes
+        FROM current
+        CROSS JOIN LATERAL unnest(events, keys) WITH ORDINALITY AS had(event_id, key, nth)
+        UNION ALL
+        SELECT subscriber_id, 1, nth, event_id, key, true, received_at, received_at, bytes
+        FROM fresh
+    ),
+    kept AS MATERIALIZED (
+        SELECT *, row_number() OVER (PARTITION BY subscriber_id ORDER BY wave, nth) - 1 AS at
+        FROM (
+            SELECT *, key <> 0 AND lead(true) OVER (
+                PARTITION BY subscriber_id, key ORDER BY wave, nth) IS TRUE AS is_old
+            FROM line
+        ) l
+        WHERE NOT is_old
+    ),
+    cut AS MATERIALIZED (
+        SELECT k.subscriber_id, k.at / s.max_events AS part, s.max_events, s.timeout_ms,
+               array_agg(k.event_id ORDER BY k.at) AS events,
+               array_agg(k.key ORDER BY k.at) AS keys,
+               min(k.first_at) AS first_at, max(k.last_at) AS last_at, sum(k.bytes) AS bytes,
+               bool_and(k.is_new) AS is_new,
+               k.at / s.max_events = max(k.at / s.max_events) OVER (PARTITION BY k.subscriber_id)
+                   AS is_last
+        FROM kept k JOIN trackers_subscriber s ON s.id = k.subscriber_id
+        GROUP BY k.subscriber_id, k.at / s.max_events, s.max_events, s.timeout_ms
+    ),
+    part AS MATERIALIZED (
+        SELECT cut.*, current.spot,
+               NOT is_last OR cardinality(cut.events) >= max_events AS is_full,
+               CASE WHEN current.spot IS NULL OR cut.is_new
+                    THEN clock_timestamp() + timeout_ms * interval '1 ms'
+                    ELSE current.deadline END AS ends
+        FROM cut LEFT JOIN current ON current.subscriber_id = cut.subscriber_id
+    ),
+    moved AS (
+        UPDATE trackers_eventbatch b
+        SET events = p.events, keys = p.keys, first_at = p.first_at, last_at = p.last_at,
+            bytes = p.bytes, place = (%(number)s::bigint << 20) + p.part, deadline = p.ends,
+            is_current = NOT p.is_full,
+            state = CASE WHEN p.is_full THEN 'ready' ELSE 'early' END
+        FROM part p
+        WHERE b.ctid = ANY(ARRAY(SELECT spot FROM part WHERE is_last)) AND b.ctid = p.spot
+          AND p.is_last
+    ),
+    made AS (
+        INSERT INTO trackers_eventbatch (uid, subscriber_id, state, is_current, place, events, keys,
+                                         bytes, first_at, last_at, deadline, last_error)
+        SELECT gen_random_uuid(), subscriber_id, CASE WHEN is_full THEN 'ready' ELSE 'early' END,
+               NOT is_full, (%(number)s::bigint << 20) + part, events, keys,
+               bytes, first_at, last_at, ends, ''
+        FROM part WHERE NOT (is_last AND spot IS NOT NULL)
+        ORDER BY subscriber_id, part
+    ),
+    added AS (
+        UPDATE trackers_subscriberstate st SET added = st.added + grown.n
+        FROM (
+            SELECT k.subscriber_id, count(*) - coalesce((
+                SELECT cardinality(events) FROM current c WHERE c.subscriber_id = k.subscriber_id
+            ), 0) AS n
+            FROM kept k GROUP BY k.subscriber_id
+        ) grown
+        WHERE st.subscriber_id = grown.subscriber_id AND grown.n <> 0
+    )
+    SELECT count(*) FROM taken
+    """.replace("{FIGURES}", FIGURES)
+)
+NUMBER = "SELECT nextval('trackers_spread_number')"
+
+
+def spread() -> int:
+    """Spread what is staged, up to a bound, unless another does; how many transactions' events."""
+    with transaction.atomic(), cursor() as db:
+        row = db.execute(TRY).fetchone()
+        return spread_some() if row and row[0] else 0
+
+
+def spread_all() -> None:
+    """Wait for who spreads, and spread all that is committed; within the caller's transaction.
+
+    The caller keeps the lock until its end: nothing is spread between this and what it does.
+    """
+    with cursor() as db:
+        db.execute(LOCK)
+    while spread_some():
+        pass
+
+
+def spread_some() -> int:
+    with cursor() as db:
+        number = db.execute(NUMBER).fetchone()
+        assert number is not None
+        given = {"most": MOST_STAGED, "entries": MOST_ENTRIES, "number": number[0]}
+        taken = db.execute(SPREAD, given).fetchone()
+    assert taken is not None
+    return int(taken[0])

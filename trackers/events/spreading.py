@@ -1,0 +1,88 @@
+"""Gives what was told to its subscribers, and makes due batches ready, for as long as it runs.
+
+look ─> spread ─> promote ─> say so to those who claim
+It has a thread of the database to itself: to spread to thousands takes a while, for which neither
+claims nor the ends of deliveries wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from trackers.events.claim import promote
+from trackers.events.spread import spread
+from trackers.events.threads import DatabaseThread
+from tweetwatch.database import LOST, cursor
+
+logger = logging.getLogger(__name__)
+
+# Seconds from turn to turn while there is work, so that what is told meanwhile is spread together;
+# at rest; and while the database is away.
+TICK, IDLE, AWAY = 0.05, 0.25, 0.5
+
+# Both by the first entry of an index.
+LOOK = """
+    SELECT EXISTS (SELECT FROM trackers_staged),
+           (SELECT extract(epoch FROM deadline - clock_timestamp())::float
+            FROM trackers_eventbatch WHERE state = 'early' ORDER BY deadline LIMIT 1)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`moved`: something was spread or became ready. `next_in`: seconds until a batch is due."""
+
+    moved: bool
+    next_in: float | None
+
+    @property
+    def rest(self) -> float:
+        if self.moved or self.next_in is None:
+            return TICK if self.moved else IDLE
+        return min(IDLE, max(TICK, self.next_in))
+
+
+class Spreader:
+    """`on_move` is called in the loop when there may be something to claim."""
+
+    def __init__(self, on_move: Callable[[], None]) -> None:
+        self._on_move = on_move
+        self._database = DatabaseThread("spreader")
+
+    async def run(self, stopping: asyncio.Event) -> None:
+        while not stopping.is_set():
+            began = time.monotonic()
+            rest = await self._turn()
+            with suppress(TimeoutError):
+                left = max(0.0, began + rest - time.monotonic())
+                await asyncio.wait_for(stopping.wait(), left)
+        await self._database.end()
+
+    async def _turn(self) -> float:
+        """How many seconds to wait, from the turn's begin. Nothing ends the process."""
+        try:
+            turn = await self._database.ask(take_turn)
+        except LOST as error:
+            logger.warning("nothing is spread: the database is away (%s)", type(error).__name__)
+        except Exception:
+            logger.exception("what was told could not be spread")
+        else:
+            if turn.moved:
+                self._on_move()
+            return turn.rest
+        await self._database.disconnect()
+        return AWAY
+
+
+def take_turn() -> Turn:
+    with cursor() as db:
+        [(staged, next_in)] = db.execute(LOOK).fetchall()
+    spread_some = bool(staged and spread())
+    due = next_in is not None and next_in <= 0
+    promoted = promote() if due or spread_some else 0
+    return Turn(spread_some or promoted > 0, next_in)

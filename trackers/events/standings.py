@@ -1,0 +1,82 @@
+"""How all subscribers and topics stand: for the command, `status`, `/metrics` and pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from trackers.events.books import Books, read_books
+from trackers.events.models import Subscriber
+from trackers.outbox.models import Topic
+from tweetwatch.database import cursor
+
+State = Literal["ready", "waiting", "paused", "disabled"]
+
+# More are not counted: it is then far behind.
+MOST_COUNTED = 1000
+STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) first"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A subscriber, its topics by name, and its books. `now`: the time of the reading."""
+
+    subscriber: Subscriber
+    topics: list[str]
+    books: Books
+    now: datetime
+
+    @property
+    def state(self) -> State:
+        """waiting: nothing is sent before `next_at`, since deliveries failed."""
+        if self.subscriber.paused_at:
+            return "paused"
+        if self.subscriber.state.disabled_at:
+            return "disabled"
+        return "waiting" if self.next_at else "ready"
+
+    @property
+    def next_at(self) -> datetime | None:
+        """When deliveries go on that failures keep back; None: nothing keeps them back."""
+        until = self.subscriber.state.not_before
+        return until if until and until > self.now else None
+
+    @property
+    def oldest_seconds(self) -> float | None:
+        """How long the oldest event has waited that was not delivered yet."""
+        oldest = self.books.oldest
+        return (self.now - oldest).total_seconds() if oldest else None
+
+
+def standings(*, now: datetime) -> list[Standing]:
+    """Of all subscribers, by their names; a fixed number of statements."""
+    books = {one.id: one for one in read_books()}
+    found = Subscriber.objects.filter(removed_at=None).select_related("state")
+    return [
+        Standing(one, topics_of(one), books[one.pk], now)
+        for one in found.prefetch_related("subscriptions__topic")
+        # One that was added in between has no books here yet.
+        if one.pk in books
+    ]
+
+
+def standing_of(subscriber: Subscriber, *, now: datetime) -> Standing:
+    [books] = read_books(subscriber.pk)
+    return Standing(subscriber, topics_of(subscriber), books, now)
+
+
+def topics_of(subscriber: Subscriber) -> list[str]:
+    return sorted(each.topic.name for each in subscriber.subscriptions.all())
+
+
+def topics() -> list[Topic]:
+    """Those that somebody tells or wants."""
+    return list(Topic.objects.exclude(publisher="", wanted=False))
+
+
+def staged() -> int:
+    """Transactions whose events were not given to subscribers yet, up to MOST_COUNTED."""
+    with cursor() as db:
+        row = db.execute(STAGED, {"most": MOST_COUNTED}).fetchone()
+    return int(row[0]) if row else 0

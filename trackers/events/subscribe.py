@@ -1,0 +1,123 @@
+"""Who gets what: topics are joined and left, subscribers come and go.
+
+Each spreads first what was told before, under the lock of the spread: who joins gets what is told
+from then on, and who leaves gets what was told until then.
+Locks: the spread's, then topics in the order of names, then subscribers, states and batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Now
+
+from trackers.events.models import EventBatch, Subscriber, SubscriberState, Subscription
+from trackers.events.spread import spread_all
+from trackers.outbox.models import Topic
+from tweetwatch.database import cursor
+
+# What still waits is dropped, and counted. What is on its way ends as it ends.
+EMPTY = """
+    WITH state AS MATERIALIZED (
+        SELECT subscriber_id FROM trackers_subscriberstate
+        WHERE subscriber_id = %(subscriber)s FOR UPDATE
+    ),
+    dropped AS (
+        DELETE FROM trackers_eventbatch
+        WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state)) AND state <> 'pending'
+        RETURNING cardinality(events) AS n
+    )
+    UPDATE trackers_subscriberstate SET dropped = dropped + of.n
+    FROM (SELECT coalesce(sum(n), 0) AS n FROM dropped) of
+    WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state))
+    RETURNING of.n
+"""
+
+
+def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
+    """A new subscriber, of these topics; those that do not exist are made."""
+    with transaction.atomic():
+        spread_all()
+        subscriber.save(force_insert=True)
+        SubscriberState.objects.create(subscriber=subscriber)
+        join(subscriber, topics)
+
+
+def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
+    """Save it, with these topics and no others."""
+    with transaction.atomic():
+        spread_all()
+        subscriber.save(force_update=True)
+        names = set(topics)
+        left = subscriber.subscriptions.exclude(topic__name__in=names)
+        rid = list(left.values_list("topic_id", flat=True))
+        left.delete()
+        join(subscriber, names)
+        want(Topic.objects.filter(pk__in=rid))
+
+
+def leave(subscriber: Subscriber, topic: Topic) -> bool:
+    """Stop telling it what comes in this topic; whether it was told until now."""
+    with transaction.atomic():
+        spread_all()
+        gone, _ = subscriber.subscriptions.filter(topic=topic).delete()
+        want(Topic.objects.filter(pk=topic.pk))
+    return bool(gone)
+
+
+def remove(subscriber: Subscriber) -> int:
+    """Forget it, and drop what waits for it; how many events that are."""
+    with transaction.atomic():
+        spread_all()
+        topics = list(subscriber.subscriptions.values_list("topic_id", flat=True))
+        subscriber.subscriptions.all().delete()
+        # Its name is free again. No subscriber can be given a name with a blank.
+        Subscriber.objects.filter(pk=subscriber.pk).update(
+            name=f"{subscriber.name[:40]} (removed {subscriber.pk})", removed_at=Now(), token=None
+        )
+        dropped = empty(subscriber)
+        want(Topic.objects.filter(pk__in=topics))
+    return dropped
+
+
+def forget_removed() -> int:
+    """Delete the rows of removed subscribers that have no batch on its way any more; how many.
+
+    A batch that was on its way when they were removed, and failed, is dropped as the others were.
+    """
+    for subscriber in Subscriber.objects.exclude(removed_at=None):
+        empty(subscriber)
+    gone = Subscriber.objects.exclude(removed_at=None).exclude(
+        Exists(EventBatch.objects.filter(subscriber=OuterRef("pk")))
+    )
+    return gone.delete()[1].get("trackers.Subscriber", 0)
+
+
+def empty(subscriber: Subscriber) -> int:
+    """Drop what waits for it; how many events that are."""
+    with cursor() as db:
+        row = db.execute(EMPTY, {"subscriber": subscriber.pk}).fetchone()
+    return int(row[0]) if row else 0
+
+
+def join(subscriber: Subscriber, topics: Iterable[str]) -> None:
+    names = sorted(set(topics))
+    for name in names:
+        Topic(name=name).full_clean(validate_unique=False)
+    Topic.objects.bulk_create([Topic(name=name) for name in names], ignore_conflicts=True)
+    found = Topic.objects.filter(name__in=names)
+    Subscription.objects.bulk_create(
+        [Subscription(topic=topic, subscriber=subscriber) for topic in found],
+        ignore_conflicts=True,
+    )
+    want(found)
+
+
+def want(topics: QuerySet[Topic]) -> None:
+    """Have events of these recorded while somebody subscribes, and no longer."""
+    locked = topics.order_by("name").select_for_update(no_key=True)
+    ids = list(locked.values_list("pk", flat=True))
+    wanted = Exists(Subscription.objects.filter(topic=OuterRef("pk")))
+    Topic.objects.filter(pk__in=ids).exclude(wanted=wanted).update(wanted=wanted)

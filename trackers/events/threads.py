@@ -1,0 +1,33 @@
+"""A thread that has a connection of the database, and is asked from a loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from django.db import connection
+
+T = TypeVar("T")
+
+
+class DatabaseThread:
+    def __init__(self, name: str) -> None:
+        self._pool = ThreadPoolExecutor(1, name)
+
+    async def ask(self, act: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, act)
+
+    async def disconnect(self) -> None:
+        """From a connection that may be broken; the next statement makes another."""
+        await self.ask(disconnect)
+
+    async def end(self) -> None:
+        await self.disconnect()
+        self._pool.shutdown()
+
+
+def disconnect() -> None:
+    # That of the thread that asks: a connection belongs to one.
+    connection.close()

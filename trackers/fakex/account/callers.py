@@ -1,0 +1,37 @@
+"""Who asks: a token by a name that gives no secret away, its app, and the project that pays."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+CredentialKind = Literal["bearer", "oauth1", "oauth2"]
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Windows and money are nested: token < app < project.
+
+    `user` is the id of the account whose own posts are read at the price of owned ones.
+    """
+
+    name: str
+    app: str
+    project: str
+    kind: CredentialKind = "bearer"
+    user: str = ""
+
+
+def fingerprint(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()[:8]
+
+
+def read_caller(
+    given: Mapping[str, Any], kind: CredentialKind, *, secret: str, app: str = ""
+) -> Caller:
+    """As registered; without an app of its own, a token's app is `app` or itself alone."""
+    name = given.get("name") or fingerprint(secret)
+    app = given.get("app") or (fingerprint(app) if app else name)
+    return Caller(name, app, given.get("project") or app, kind, str(given.get("user_id") or ""))

@@ -1,0 +1,10 @@
+"""What a /_fake/ route does: from the rest of its path, its parameters and its body to a reply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Params = Mapping[str, str]
+Body = Any
+Act = Callable[[str, Params, Body], Any]

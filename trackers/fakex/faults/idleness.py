@@ -1,0 +1,98 @@
+"""What becomes of connections that are not used for a while: X, or a machine before it, ends them.
+
+fin, rst: they are closed, properly or not. forget, swallow: nobody says so, and the next request
+is answered by a reset, or not at all. X itself never hears of that request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+HOW = ("fin", "rst", "forget", "swallow")
+# Closing with this sends RST.
+AT_ONCE = struct.pack("ii", 1, 0)
+NOTICE_S = 0.05
+
+
+@dataclass(slots=True)
+class Used:
+    at: float
+    ends: asyncio.TimerHandle | None
+
+
+@dataclass(slots=True)
+class Idleness:
+    """`idle_s` None: connections are kept. `counts` are of what happened since this was set."""
+
+    idle_s: float | None = None
+    how: str = "fin"
+    counts: Counter[str] = field(default_factory=Counter)
+    _used: WeakKeyDictionary[asyncio.Transport, Used] = field(
+        default_factory=WeakKeyDictionary, repr=False
+    )
+
+    def set(self, given: Mapping[str, Any]) -> None:
+        """Take `{"idle_s": ..., "how": ...}`, or nothing to keep connections again."""
+        how = str(given.get("how", "fin"))
+        if how not in HOW:
+            raise ValueError(f"how is one of {', '.join(HOW)}")
+        self.idle_s = float(given["idle_s"]) if given else None
+        for used in self._used.values():
+            if used.ends is not None:
+                used.ends.cancel()
+        self._used.clear()
+        self.how, self.counts = how, Counter()
+
+    def to_dict(self) -> dict[str, Any]:
+        counts = {name: self.counts[name] for name in ("opened", "closed", "lost")}
+        return {"idle_s": self.idle_s, "how": self.how, **counts}
+
+    async def takes(self, transport: asyncio.Transport | None) -> bool:
+        """Whether the connection loses the request that has come on it."""
+        if self.idle_s is None or transport is None:
+            return False
+        used = self._used.get(transport)
+        if used is None:
+            self.counts["opened"] += 1
+            return False
+        if used.ends is not None:
+            used.ends.cancel()
+        idle_s = asyncio.get_running_loop().time() - used.at
+        if self.how in ("fin", "rst") or idle_s < self.idle_s:
+            return False
+        self.counts["lost"] += 1
+        while self.how == "swallow" and not transport.is_closing():
+            await asyncio.sleep(NOTICE_S)
+        reset(transport)
+        return True
+
+    def rests(self, transport: asyncio.Transport | None) -> None:
+        """The connection has brought a reply."""
+        if self.idle_s is None or transport is None:
+            return
+        loop, ends = asyncio.get_running_loop(), None
+        if self.how in ("fin", "rst"):
+            ends = loop.call_later(self.idle_s, self._close, transport)
+        self._used[transport] = Used(loop.time(), ends)
+
+    def _close(self, transport: asyncio.Transport) -> None:
+        if self.how == "rst":
+            reset(transport)
+        else:
+            transport.close()
+        # The loop closes the socket a little later; who reads the count finds it closed.
+        asyncio.get_running_loop().call_later(NOTICE_S, self.counts.update, ("closed",))
+
+
+def reset(transport: asyncio.Transport) -> None:
+    found = transport.get_extra_info("socket")
+    if found is not None:
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+    transport.abort()

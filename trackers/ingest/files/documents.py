@@ -1,0 +1,140 @@
+"""JSON that is spread over many lines: a tweet archive's `tweets.js`, or one large array.
+
+Its values are read one by one from a buffer that holds little more than one of them. A damaged one
+is told of, and reading goes on where the next one seems to begin.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from trackers.ingest.files.objects import found_in
+from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected
+
+# Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
+BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
+# Where a value of the outermost array begins, as archives and pretty printers set it.
+NEXT = re.compile(
+    r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)",
+    re.MULTILINE,
+)
+# Letters that are fed at once, at least.
+LEAST = 1 << 16
+# A value that is longer is damaged: it never ends.
+LONGEST = 16 << 20
+# An error so near to the end of the buffer may be the buffer's end and no error.
+NEAR = 64
+
+
+def read_json(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+    for one in Values(lines):
+        if isinstance(one, Rejected):
+            yield one
+        else:
+            yield from found_in(one.value, options, number=one.line, text=one.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value, and where it begins."""
+
+    line: int
+    text: str
+    value: Any
+
+
+class Values:
+    """The values of a document one by one, and what is rejected between them."""
+
+    def __init__(self, lines: Numbered) -> None:
+        self._lines, self._text, self._at, self._over = lines, "", 0, False
+        # Where each line of the buffer begins, and its number.
+        self._starts: list[int] = []
+        self._numbers: list[int] = []
+        self._last = 0
+
+    def __iter__(self) -> Iterator[Value | Rejected]:
+        decoder = json.JSONDecoder()
+        while self._go_to_next():
+            try:
+                value, end = decoder.raw_decode(self._text, self._at)
+            except (ValueError, RecursionError) as fault:
+                if self._may_go_on(fault):
+                    self._feed()
+                    continue
+                yield Rejected(self._number(), self._shown(), f"is no JSON: {fault}")
+                self._skip()
+                continue
+            if end >= len(self._text) and not self._over and not isinstance(value, dict | list):
+                # The digits of a number may go on.
+                self._feed()
+                continue
+            yield Value(self._number(), self._shown(), value)
+            self._at = end
+
+    def _go_to_next(self) -> bool:
+        """To the next value; False when there is none."""
+        while True:
+            between = BETWEEN.match(self._text, self._at)
+            self._at = between.end() if between else self._at
+            if self._over:
+                return self._at < len(self._text)
+            # Not so near to the end that `window.` may be cut.
+            if len(self._text) - self._at > NEAR:
+                return True
+            self._feed()
+
+    def _may_go_on(self, fault: Exception) -> bool:
+        """Whether the value just is not all there yet."""
+        if self._over or len(self._text) - self._at > LONGEST:
+            return False
+        if not isinstance(fault, json.JSONDecodeError):
+            return False
+        return "Unterminated" in fault.msg or fault.pos > len(self._text) - NEAR
+
+    def _skip(self) -> None:
+        """To where the next value seems to begin, or to the end."""
+        self._at += 1
+        while not (found := NEXT.search(self._text, self._at)):
+            if self._over:
+                self._at = len(self._text)
+                return
+            # What the pattern needs of it may be cut by the buffer's end.
+            self._at = max(self._at, len(self._text) - NEAR)
+            self._feed()
+        self._at = found.end()
+
+    def _feed(self) -> None:
+        """More lines, at least as much as there is: a long value is tried only now and then."""
+        before, self._text = self._text[self._at :], ""
+        gone = max(0, bisect_right(self._starts, self._at) - 1)
+        self._starts = [start - self._at for start in self._starts[gone:]]
+        self._numbers = self._numbers[gone:]
+        self._at, length, pieces = 0, len(before), [before]
+        enough = max(2 * len(before), LEAST)
+        for number, line in self._lines:
+            # The pieces of a long line follow each other without an end between them.
+            if number != self._last:
+                pieces.append("\n")
+                length += 1
+            self._starts.append(length)
+            self._numbers.append(number)
+            self._last = number
+            pieces.append(line)
+            length += len(line)
+            if length > enough:
+                break
+        else:
+            self._over = True
+        self._text = "".join(pieces)
+
+    def _number(self) -> int:
+        return self._numbers[bisect_right(self._starts, self._at) - 1]
+
+    def _shown(self) -> str:
+        return self._text[self._at : self._at + SHOWN]

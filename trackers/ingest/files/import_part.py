@@ -1,0 +1,119 @@
+"""One part of an uploaded file: read, tracked, counted and gone, in one transaction.
+
+claim ─> read (nothing is locked) ─> the job, the tweets, the source's tweets, the report ─> commit
+Killed anywhere, nothing of it is written, and the part is done again when its lease has run out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.db import transaction
+
+from trackers.arrivals.arrive import arrive
+from trackers.ingest.files.parts import unpack
+from trackers.ingest.files.preview import read_part
+from trackers.ingest.files.rejected import keep_rejected
+from trackers.ingest.found import Found, Rejected
+from trackers.ingest.sources.imports import Import, ImportPart
+from trackers.ingest.track import Tracked, track_chunk
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from tweetwatch.database import array, cursor
+
+# Until it is asked again whether a paused source goes on.
+PAUSED_FOR = timedelta(seconds=30)
+
+# Of one source in the order of ids: two parts with the same tweets do not wait crosswise.
+YIELDED = """
+    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+    SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
+    ON CONFLICT DO NOTHING
+    RETURNING tweet_id
+"""
+
+# The last of the locks, since all the parts of a file want it: it is held until the commit.
+COUNT = """
+    UPDATE trackers_import
+    SET read = read + %(read)s, tracked = tracked + %(tracked)s, already = already + %(already)s,
+        rejected = rejected + %(rejected)s, parts_done = parts_done + 1,
+        ended_at = CASE WHEN parts_done + 1 >= parts THEN now() END
+    WHERE source_id = %(source)s
+"""
+
+COUNT_YIELDED = """
+    UPDATE trackers_source SET yielded = yielded + %(new)s, again = again + %(again)s
+    WHERE id = %(source)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of the lines of one part."""
+
+    source: str
+    first_line: int
+    read: int
+    tracked: int
+    already: int
+    rejected: int
+
+
+def import_parts(batch: Batch) -> list[Imported]:
+    """Import the claimed parts, each by itself; those that are not ours any more are left out."""
+    done = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
+    return [one for one in done if one is not None]
+
+
+def import_part(batch: Batch) -> Imported | None:
+    """None: the lease was lost, the source is paused or gone, and nothing was written."""
+    (key,) = batch.keys
+    part = ImportPart.objects.select_related("source__report").filter(pk=key).first()
+    if part is None:
+        queue.finish(batch, {})
+        return None
+    if part.source.paused_at:
+        queue.release(batch, PAUSED_FOR)
+        return None
+    report: Import = part.source.report
+    stream = read_part(
+        report,
+        unpack(bytes(part.lines)),
+        column=int(report.column or 0),
+        referenced=report.referenced,
+    )
+    all = list(stream)
+    found = [one for one in all if isinstance(one, Found)]
+    rejected = [one for one in all if isinstance(one, Rejected)]
+    with transaction.atomic():
+        # The fence, and the lock that whoever removes the source waits for.
+        if not queue.finish(batch, {}):
+            return None
+        came_from = str(part.source)
+        done = track_chunk(found, came_from=came_from) if found else Tracked(0, 0)
+        write(part, found, rejected, done)
+    return Imported(came_from, part.first_line, len(all), done.tracked, done.already, len(rejected))
+
+
+def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: Tracked) -> None:
+    source, same = part.source_id, done.versions
+    ids = {same[one.id].tweet_id if one.id in same else one.id for one in found}
+    with cursor() as db:
+        new = [row[0] for row in db.execute(YIELDED, {"source": source, "ids": array(sorted(ids))})]
+        ImportPart.objects.filter(pk=part.pk).delete()
+        again = len(found) - len(new)
+        db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
+        # With the source's row locked, as by whoever begins to follow it.
+        arrive((source, id) for id in new)
+        db.execute(
+            COUNT,
+            {
+                "source": source,
+                "read": len(found) + len(rejected),
+                "tracked": done.tracked,
+                "already": done.already,
+                "rejected": len(rejected),
+            },
+        )
+    keep_rejected(source, rejected)

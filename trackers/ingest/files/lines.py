@@ -1,0 +1,94 @@
+"""What a person or a file gives us, line by line: ids, addresses, CSV, JSONL, JSON.
+
+line ─> Found (an id, perhaps with all that X told of it) or Rejected (its number and why)
+A bad line is told of and refuses nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+
+from trackers.ingest.files.documents import read_json
+from trackers.ingest.files.objects import read_jsonl
+from trackers.ingest.files.opening import LONGEST_LINE, CutOff
+from trackers.ingest.files.table import ID_COLUMNS, column_name, read_csv
+from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
+
+__all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
+
+# In letters, of which each is four bytes at the most; the last one may be in the next piece.
+LONGEST_PIECE = LONGEST_LINE // 4 - 1
+# The head of a tweet archive's file, or of JSON that is spread over many lines.
+SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
+
+
+def read(
+    lines: Iterable[str], *, format: str = "auto", options: Options | None = None
+) -> Iterator[Found | Rejected]:
+    """Read ids, addresses, CSV or JSON; `auto` decides by the first line that is not empty.
+
+    Empty lines are passed over, and those that begin with # at the head or among ids. Raises
+    UnreadableError, before the first tweet, when the options do not fit.
+    """
+    damage: list[Rejected] = []
+    filled = filled_in(lines, damage)
+    first = next((one for one in filled if not is_remark(one[1])), None)
+    if first is not None:
+        format = guess(first[1].strip()) if format == "auto" else format
+        yield from READERS[format](chain((first,), filled), options or Options())
+    yield from damage
+
+
+def filled_in(lines: Iterable[str], damage: list[Rejected]) -> Numbered:
+    """The lines that are not empty; where the file breaks off, they end, and it is told of.
+
+    Pieces of one long line have one number.
+    """
+    number, ended = 0, True
+    try:
+        for line in lines:
+            number += ended
+            ended = len(line) < LONGEST_PIECE or line.endswith("\n")
+            # Only the ends of lines are cut: in a table, an empty first cell may be a tab.
+            text = line.rstrip("\r\n").lstrip("\ufeff")
+            if text.strip():
+                yield number, text
+    except CutOff as fault:
+        damage.append(Rejected(number + 1, "", str(fault)))
+
+
+def is_remark(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def guess(line: str) -> str:
+    if SPREAD.match(line):
+        return "json"
+    if line.startswith(("{", "[")):
+        return "jsonl"
+    if (id_of(line) is None and any(c in line for c in ",;\t")) or column_name(line) in ID_COLUMNS:
+        return "csv"
+    return "ids"
+
+
+def read_ids(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+    for number, line in lines:
+        if is_remark(line):
+            continue
+        id = id_of(line)
+        if id is None:
+            yield Rejected(
+                number, line.strip()[:SHOWN], "is neither the id nor the address of a tweet"
+            )
+        else:
+            yield Found(id)
+
+
+READERS: Mapping[str, Callable[[Numbered, Options], Iterator[Found | Rejected]]] = {
+    "ids": read_ids,
+    "csv": read_csv,
+    "jsonl": read_jsonl,
+    "json": read_json,
+}

@@ -1,0 +1,173 @@
+"""JSON values ─> tweets: as v2 or v1.1 shows them, as twarc writes them, as an archive keeps them.
+
+A value may be one tweet, a list of them, or a whole answer with `data` and `includes`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import orjson
+
+from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
+from trackers.xapi.answers import Post
+from trackers.xapi.parse import v1 as parse_v1
+from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
+from trackers.xapi.parse.v2 import NOTHING
+
+# A retweet of a quote of a quote.
+DEEPEST = 3
+
+
+def read_jsonl(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+    for number, line in lines:
+        try:
+            value = value_of(line)
+        except (ValueError, RecursionError) as fault:
+            yield Rejected(number, line[:SHOWN], f"is no JSON: {fault}")
+            continue
+        yield from found_in(value, options, number=number, text=line[:SHOWN])
+
+
+def value_of(line: str) -> Any:
+    try:
+        return orjson.loads(line)
+    except ValueError:
+        # It refuses half a surrogate pair, which X cuts texts into; the other one does not.
+        return json.loads(line)
+
+
+def found_in(value: Any, options: Options, *, number: int, text: str) -> Iterator[Found | Rejected]:
+    """Every tweet of a value; a broken one costs only itself."""
+    for one in tweets_in(value, referenced=options.referenced):
+        try:
+            yield found(one)
+        except Broken as fault:
+            yield Rejected(number, text, f"is no tweet: {fault}")
+
+
+def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
+    if isinstance(value, dict) and isinstance(value.get("data"), dict | list):
+        yield from tweets_of_answer(value, referenced=referenced)
+        return
+    for one in value if isinstance(value, list) else [value]:
+        # An archive wraps each.
+        inner = one.get("tweet") if isinstance(one, dict) and "id" not in one else None
+        tweet = inner if isinstance(inner, dict) else one
+        yield tweet
+        if referenced and isinstance(tweet, dict):
+            yield from referenced_by(tweet, marks=tweet.get("__twarc"))
+
+
+def tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator[Any]:
+    """The tweets of a v2 answer, each with its author and the time that twarc notes once."""
+    data, marks = answer["data"], answer.get("__twarc")
+    includes = answer.get("includes")
+    users = {user["id"]: user for user in objects(includes, "users")}
+    included = objects(includes, "tweets") if referenced else []
+    known = {one["id"] for one in included}
+    for one in data if isinstance(data, list) else [data]:
+        if not isinstance(one, dict):
+            yield one
+            continue
+        yield with_context(one, users, marks)
+        if referenced:
+            for other in referenced_by(one, marks=marks):
+                if str(other.get("id")) not in known:
+                    yield other
+    yield from (with_context(one, users, marks) for one in included)
+
+
+def objects(includes: Any, name: str) -> list[dict[str, Any]]:
+    """Objects with an id, of a list in `includes`."""
+    given = includes.get(name) if isinstance(includes, dict) else None
+    return [
+        one
+        for one in (given if isinstance(given, list) else [])
+        if isinstance(one, dict) and isinstance(one.get("id"), str)
+    ]
+
+
+def with_context(tweet: dict[str, Any], users: Mapping[str, Any], marks: Any) -> dict[str, Any]:
+    author = tweet.get("author_id")
+    user = users.get(author) if isinstance(author, str) else None
+    context = {"__twarc": marks, "author": user}
+    return {**tweet, **{name: value for name, value in context.items() if value is not None}}
+
+
+def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> Iterator[Any]:
+    """What a tweet retweets, quotes or answers: whole where it is inside, else its id."""
+    inside = [tweet.get("retweeted_status"), tweet.get("quoted_status")]
+    others = tweet.get("referenced_tweets")
+    inside += others if isinstance(others, list) else []
+    for one in inside:
+        if isinstance(one, dict):
+            yield {"__twarc": marks, **one}
+            if depth < DEEPEST:
+                yield from referenced_by(one, marks=marks, depth=depth + 1)
+    whole = [one.get("id_str") for one in inside if isinstance(one, dict)]
+    for name in ("quoted_status_id_str", "in_reply_to_status_id_str"):
+        id = tweet.get(name)
+        if isinstance(id, str) and id and id not in whole:
+            yield {"id": id}
+
+
+def found(value: Any) -> Found:
+    """An id, an address, or a tweet as v2 or v1.1 shows it; Broken when it is none of them."""
+    if not isinstance(value, dict):
+        id = id_of(str(value)) if isinstance(value, int | str) else None
+        if id is None:
+            raise Broken("neither an id, an address nor an object")
+        return Found(id)
+    text = value.get("id_str", value.get("id"))
+    id = id_of(str(text)) if isinstance(text, int | str) else None
+    if id is None:
+        raise Broken("there is no id in it")
+    post = post_in(value, id)
+    return Found(id) if post is None else Found(id, post, retrieved_at(value))
+
+
+def post_in(value: dict[str, Any], id: int) -> Post | None:
+    if "public_metrics" in value:
+        text = str(id)
+        # A copy of a tweet, and of what is made of it, only where it differs.
+        post = parse_v2.read_post(value if value.get("id") == text else {**value, "id": text}, id)
+        author = value.get("author")
+        username = short_text(author, "username", most=50) if isinstance(author, dict) else ""
+        return post._replace(username=username) if username else post
+    if isinstance(value.get("favorite_count"), str):
+        return archived(value, id)
+    if "favorite_count" in value or "retweet_count" in value:
+        long = value.get("extended_tweet")
+        if isinstance(long, dict) and "full_text" not in value:
+            value = {**value, "full_text": long.get("full_text", value.get("text"))}
+        return parse_v1.read_status({**value, "id_str": str(id)}, id)
+    return None
+
+
+def archived(value: Mapping[str, Any], id: int) -> Post:
+    """A tweet of one's own archive, whose counts are texts of a day that it does not name."""
+    return Post(
+        id,
+        None,
+        v1_time(value, "created_at"),
+        text_of(value, "full_text" if "full_text" in value else "text"),
+        short_text(value, "lang", most=10),
+        (),
+        NOTHING,
+    )
+
+
+def retrieved_at(value: Mapping[str, Any]) -> datetime | None:
+    """When twarc fetched it, as twarc notes it."""
+    marks = value.get("__twarc")
+    text = marks.get("retrieved_at") if isinstance(marks, dict) else None
+    try:
+        at = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return at if at is not None and at.tzinfo is not None else None

@@ -1,0 +1,94 @@
+"""How the parts of an import are read: by its format, and as a person chose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from trackers.ingest.files.lines import READERS
+from trackers.ingest.files.parts import unpack
+from trackers.ingest.files.table import cells_of, delimiter_of, read_rows, rows
+from trackers.ingest.files.tablehead import columns_of, place_below
+from trackers.ingest.found import Found, Numbered, Options, Rejected
+from trackers.ingest.sources.imports import Import, ImportPart
+
+FORMATS = {
+    "ids": "a list of ids or addresses",
+    "csv": "a table (CSV)",
+    "jsonl": "JSON, a value a line (JSONL)",
+    "json": "a JSON document",
+}
+SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What the first part of a file gives. `rows`: of a table, as many columns as `columns`."""
+
+    tweets: tuple[Found, ...]
+    rejected: tuple[Rejected, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+def read_part(
+    report: Import, lines: Numbered, *, column: int, referenced: bool
+) -> Iterator[Found | Rejected]:
+    """`column` counts from 1; only a table has one."""
+    if report.format == "csv":
+        return read_rows(lines, place_below(report.header, column))
+    # Documents were cut into one object a line.
+    reader = READERS["jsonl" if report.format == "json" else report.format]
+    return reader(lines, Options(referenced=referenced))
+
+
+def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
+    """Without a column of a table there are no tweets in it yet."""
+    part = first_part(report)
+    if report.format != "csv":
+        return Preview(*firsts(read_part(report, part, column=0, referenced=referenced)))
+    delimiter = delimiter_of(report.header)
+    shown = tuple(
+        tuple(cell[:SHOWN_CELL] for cell in row.cells[:SHOWN_COLUMNS])
+        for row in islice(rows(first_part(report), delimiter), SHOWN_ROWS)
+        if not row.fault
+    )
+    found = firsts(read_part(report, part, column=column, referenced=False)) if column else ((), ())
+    return Preview(*found, columns=columns(report), rows=shown)
+
+
+def columns(report: Import) -> tuple[str, ...]:
+    """A table's columns by their names, or by their numbers."""
+    return tuple(
+        name[:SHOWN_CELL] or f"column {place}"
+        for place, name in enumerate(columns_of(report.header), start=1)
+    )
+
+
+def firsts(
+    stream: Iterator[Found | Rejected],
+) -> tuple[tuple[Found, ...], tuple[Rejected, ...]]:
+    """The first few of both in a part."""
+    found: list[Found] = []
+    rejected: list[Rejected] = []
+    for one in stream:
+        if isinstance(one, Found):
+            found.append(one)
+            if len(found) == SHOWN_TWEETS:
+                break
+        elif len(rejected) < SHOWN_TWEETS:
+            rejected.append(one)
+    return tuple(found), tuple(rejected)
+
+
+def has_tweets(report: Import) -> bool:
+    """Whether the first part gives any, of whatever column."""
+    places = range(1, len(cells_of(report.header, delimiter_of(report.header))) + 1)
+    chosen = [int(report.column)] if report.column else places if report.header else [0]
+    return any(preview(report, column=place, referenced=True).tweets for place in chosen)
+
+
+def first_part(report: Import) -> Numbered:
+    part = ImportPart.objects.filter(source=report.pk).order_by("first_line", "pk").first()
+    return iter(()) if part is None else unpack(bytes(part.lines))

@@ -1,0 +1,50 @@
+"""Where an uploaded table begins, and what its columns are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trackers.ingest.files.table import Place, cells_of, delimiter_of, place_of_ids
+from trackers.ingest.found import id_of
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Where a table begins: its first line, and which of the sample that is.
+
+    `column`: the one that seems to hold the tweets, counted from 1.
+    """
+
+    line: str
+    first: int
+    names_columns: bool
+    column: int | None
+
+
+def head_of(sample: Sequence[tuple[int, str]]) -> Head:
+    """Of a table without a column of ids, as if the first line were its head."""
+    place = place_of_ids(sample)
+    if place is None:
+        line = sample[0][1]
+        return Head(line, 0, names_columns(line), None)
+    first = place.head - place.has_header
+    return Head(sample[first][1], first, place.has_header, place.column + 1)
+
+
+def columns_of(line: str) -> Sequence[str]:
+    """What a table's first line calls its columns; empty ones where it is a row already."""
+    cells = cells_of(line, delimiter_of(line))
+    if isinstance(cells, str):
+        return []
+    return [cell.strip() for cell in cells] if names_columns(line) else [""] * len(cells)
+
+
+def names_columns(line: str) -> bool:
+    cells = cells_of(line, delimiter_of(line))
+    return not isinstance(cells, str) and all(id_of(cell) is None for cell in cells)
+
+
+def place_below(line: str, column: int) -> Place:
+    """A column, counted from 1, in rows whose table began with that line."""
+    return Place(delimiter_of(line), column - 1, str(column), 0, False)

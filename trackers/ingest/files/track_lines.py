@@ -1,0 +1,41 @@
+"""Track the tweets that lines of text name: pasted, piped or of a file, in chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from trackers.ingest.files.lines import read
+from trackers.ingest.found import Rejected
+from trackers.ingest.track import Chunk, track_stream
+
+
+@dataclass(slots=True)
+class TrackedLines:
+    """What became of the lines read so far."""
+
+    read: int = 0
+    tracked: int = 0
+    already: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def track_in_chunks(
+    lines: Iterable[str], *, came_from: str, format: str = "auto"
+) -> Iterator[Chunk]:
+    """Track the tweets that the lines name; the counts of each chunk once it is committed.
+
+    The rejected ones of a chunk come with it and are not kept here.
+    """
+    return track_stream(read(lines, format=format), came_from=came_from)
+
+
+def track_lines(lines: Iterable[str], *, came_from: str) -> TrackedLines:
+    """Track the tweets that some pasted lines name; all counts and every rejected line."""
+    total = TrackedLines()
+    for chunk in track_in_chunks(lines, came_from=came_from):
+        total.read += chunk.read
+        total.tracked += chunk.tracked
+        total.already += chunk.already
+        total.rejected += chunk.rejected
+    return total

@@ -1,0 +1,80 @@
+"""An uploaded file goes into the database, part by part; nothing is imported yet.
+
+file ─> ImportParts ─> Import.uploaded_at: a person looks, and starts it (`importing`)
+A part is committed by itself: no transaction is open for as long as a file takes.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from trackers.ingest.files.cut import Cut, cut
+from trackers.ingest.files.firstbytes import check, first_bytes
+from trackers.ingest.files.opening import lines_of
+from trackers.ingest.files.parts import pack, parts
+from trackers.ingest.files.preview import has_tweets, preview
+from trackers.ingest.files.rejected import Rejects, keep_rejected
+from trackers.ingest.found import UnreadableError
+from trackers.ingest.sources import life
+from trackers.ingest.sources.imports import Import, ImportPart
+from trackers.ingest.sources.models import Source
+
+
+def upload_file(file: BinaryIO, *, name: str, owner: str, size: int) -> Import:
+    """Take in a file that can seek. Raises UnreadableError, and then nothing is left of it."""
+    told = check(first_bytes(file))
+    cuts = cut(lines_of(file, passed=nobody_counts))
+    report = new_import(cuts, name=name, owner=owner, size=size, told=told)
+    try:
+        store(report, cuts)
+    except BaseException:
+        life.remove([report.pk])
+        raise
+    return report
+
+
+def nobody_counts(_taken: int) -> None:
+    """For whom the bytes that were read are no news."""
+
+
+def new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Import:
+    with transaction.atomic():
+        source = Source.objects.create(
+            kind=Source.Kind.IMPORT, of=name.replace("\0", "")[:1024], owner=owner[:60]
+        )
+        return Import.objects.create(
+            source=source,
+            format=cuts.format,
+            header=cuts.header,
+            column=str(cuts.column or ""),
+            bytes=size,
+            told=told,
+        )
+
+
+def store(report: Import, cuts: Cut) -> None:
+    rejects = Rejects()
+    count = 0
+    for lines in parts(cuts.records, rejects):
+        ImportPart.objects.create(source_id=report.pk, first_line=lines[0][0], lines=pack(lines))
+        count += 1
+    if count <= 1 and not has_tweets(report):
+        raise UnreadableError(nothing_in(report, rejects))
+    with transaction.atomic():
+        keep_rejected(report.pk, rejects.first)
+        Import.objects.filter(pk=report.pk).update(
+            parts=count, read=rejects.count, rejected=rejects.count, uploaded_at=Now()
+        )
+
+
+def nothing_in(report: Import, rejects: Rejects) -> str:
+    """Why a whole file has no tweet in it, by its first line that was rejected."""
+    column = int(report.column) if report.column else 1
+    bad = [*rejects.first, *preview(report, column=column, referenced=True).rejected]
+    first = min(bad, key=lambda one: one.line, default=None)
+    if first is None:
+        return "There is no tweet in it."
+    return f"There is no tweet in it. Line {first.line}, {first.text[:40]!r}, {first.why}."

@@ -1,0 +1,105 @@
+"""Where a reading begins: a poll at its cursor, a gap at its edge, an overlap at its depth.
+
+`now_ms` is the present in Unix ms, by any clock that is right to minutes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from trackers.ingest.cursor import MILLISECOND, next_since_id, search_floor
+from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep, Unread
+from trackers.tweets.snowflake import first_id_at
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The sweep to go on with, None when X shows nothing of it any more; and what is lost of it."""
+
+    sweep: Sweep | None
+    lost: Unread | None = None
+
+
+def begin_poll(
+    cursor: Cursor | None, rules: ReadingRules, *, depth: timedelta | None, now_ms: int
+) -> Begun:
+    """The next poll. Without a cursor it reads back by `depth`; None is all that X shows."""
+    if cursor is None:
+        since_id = None if depth is None else first_id_at(now_ms - depth // MILLISECOND)
+        floor = floor_of(rules, now_ms=now_ms)
+        return Begun(sweep("poll", highest(since_id, floor), None, rules))
+    since_id = since_id_of(cursor, rules)
+    begun = sweep("poll", since_id, None, rules)
+    begun = replace(begun, through_id=max(since_id, through_id_of(cursor, rules)))
+    return above_floor(begun, floor_of(rules, now_ms=now_ms))
+
+
+def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> Begun:
+    """The backfill of a gap; `passed`: how many newer posts the source has yielded by now."""
+    if rules.kind == "list":
+        # A list has no ids to begin at, only the place where it stopped.
+        filling = replace(sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)
+        return Begun(filling) if gap.token else Begun(None, replace(gap, why="reach"))
+    filling = replace(sweep("gap", gap.from_id, gap.to_id, rules), passed=passed)
+    return above_floor(filling, floor_of(rules, now_ms=now_ms))
+
+
+def begin_overlap(rules: ReadingRules, *, depth: timedelta, now_ms: int) -> Begun:
+    """Read again all of the last `depth`, whatever was read before."""
+    since_id = first_id_at(now_ms - depth // MILLISECOND)
+    floor = floor_of(rules, now_ms=now_ms)
+    return Begun(sweep("overlap", highest(since_id, floor), None, rules))
+
+
+def above_floor(sweep: Sweep, floor: int | None) -> Begun:
+    """The same from a floor up: X's own, or the one that it names when it refuses `since_id`.
+
+    What is below was read before, or is lost and told of.
+    """
+    if floor is None or (sweep.since_id is not None and sweep.since_id >= floor):
+        return Begun(sweep)
+    through = highest(sweep.since_id, sweep.through_id)
+    edge = floor + 1
+    if sweep.until_id is not None:
+        edge = min(edge, sweep.until_id)
+    lost = Unread(through, edge, "reach") if through is None or through + 1 < edge else None
+    if sweep.purpose == "overlap":
+        lost = None
+    if sweep.until_id is not None and sweep.until_id <= floor + 1:
+        return Begun(None, lost)
+    return Begun(replace(sweep, since_id=floor, through_id=highest(through, floor)), lost)
+
+
+def since_id_of(cursor: Cursor, rules: ReadingRules) -> int:
+    return next_since_id(cursor.latest_id, indexed_at_ms(cursor, rules), k_ms=rules.k_ms)
+
+
+def through_id_of(cursor: Cursor, rules: ReadingRules) -> int:
+    """Up to here everything was read, also where nothing was posted."""
+    at = indexed_at_ms(cursor, rules)
+    return 0 if at is None else max(0, first_id_at(at - rules.k_ms) - 1)
+
+
+def passed_id_of(cursor: Cursor, rules: ReadingRules) -> int:
+    """No poll will read what appears up to here: a new post below it is a leak."""
+    return max(cursor.passed_id, since_id_of(cursor, rules))
+
+
+def indexed_at_ms(cursor: Cursor, rules: ReadingRules) -> int | None:
+    """What X showed at the last poll is of this time: search runs some seconds behind."""
+    return None if cursor.asked_at_ms is None else cursor.asked_at_ms - rules.lag_ms
+
+
+def floor_of(rules: ReadingRules, *, now_ms: int) -> int | None:
+    return search_floor(now_ms, rules.margin) if rules.kind == "search" else None
+
+
+def sweep(
+    purpose: Purpose, since_id: int | None, until_id: int | None, rules: ReadingRules
+) -> Sweep:
+    return Sweep(purpose, since_id, until_id, pages_left=rules.pages)
+
+
+def highest(*ids: int | None) -> int | None:
+    return max((id for id in ids if id is not None), default=None)

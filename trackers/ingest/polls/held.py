@@ -1,0 +1,59 @@
+"""A source as one step of its poll writes it: only while the poll is its own.
+
+Locks, in this order: the poll's bucket and its job, the source's, authors, and tweets by their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+from django.db import transaction
+
+from trackers.ingest.sources.models import Source
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from tweetwatch.database import cursor
+
+# The fence: a claim that ran out, or that a person ended, is no longer ours.
+HOLD = """
+    WITH held AS MATERIALIZED (
+        SELECT stamp FROM {bucket} WHERE lease = %(lease)s AND %(key)s = ANY(keys) FOR UPDATE
+    )
+    SELECT FROM {job} WHERE key = %(key)s AND stamp = ANY(ARRAY(SELECT stamp FROM held)) FOR UPDATE
+"""
+# What a step writes. The rest is a person's.
+WRITTEN = [
+    "account_id", "username", "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep",
+    "filling", "version", "poll_at", "left_out", "polled_at", "overlapped_at",
+    "deep_overlapped_at", "resting", "skew", "yielded", "again", "leaked", "hidden_because",
+    "problem", "failures",
+]  # fmt: skip
+
+
+@contextmanager
+def held(batch: Batch, source: Source) -> Iterator[Source | None]:
+    """The source's row, locked in a transaction, if nothing has changed it since it was read.
+
+    None when the claim is lost, or it was paused, changed or removed: nothing may be written.
+    """
+    with transaction.atomic():
+        given = {"key": source.pk, "lease": batch.lease}
+        with cursor() as db:
+            is_ours = db.execute(queue.on(batch.namespace, HOLD), given).fetchone() is not None
+        # NO KEY: a row that names the source, as a gap does, needs a KEY SHARE lock on it.
+        rows = Source.objects.active().select_for_update(no_key=True)
+        yield rows.filter(pk=source.pk, version=source.version).first() if is_ours else None
+
+
+def write(source: Source) -> None:
+    """Write the row that is held, and go on with it."""
+    source.version += 1
+    source.save(update_fields=WRITTEN)
+
+
+def leave(batch: Batch, source: Source, delay: timedelta | None) -> None:
+    """Write the row that is held, and end the claim: due after `delay`; None: not any more."""
+    write(source)
+    queue.finish(batch, {} if delay is None else {source.pk: max(delay, timedelta(0))})

@@ -1,0 +1,207 @@
+"""What a source reads next, and what is left of a reading that ended: its cursor and its gaps.
+
+A poll when one is due, then the newest gap that X can still fill, then the overlap. After a poll
+its gaps have a turn, also where the next poll is due already. An overlap stands back between two
+pages when a poll is due, and has its turn after that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from datetime import datetime, timedelta
+
+from trackers.ingest.polls.begin import Begun, begin_gap, begin_overlap, begin_poll
+from trackers.ingest.polls.pages import Done, Short
+from trackers.ingest.polls.state import (
+    Polling,
+    cursor_of,
+    ms,
+    rules_of,
+    set_cursor,
+    set_sweep,
+    unread_of,
+)
+from trackers.ingest.polls.sweep import Purpose, ReadingRules, Sweep, Unread
+from trackers.ingest.sources.models import Gap, Source
+from trackers.ingest.sources.news import tell_gaps
+from trackers.tweets.snowflake import born_at
+
+AT_ONCE = timedelta(0)
+# What nobody waits for lets the polls that are due go first.
+NOT_URGENT = timedelta(seconds=1)
+# A gap of which nothing could be read is tried again after the next poll; a stream's after this.
+TRY_AGAIN = timedelta(minutes=10)
+# An overlap has no budget: cut short it would measure less than it says.
+PAGES_OF_AN_OVERLAP = 10_000
+WEEK = timedelta(days=7)
+
+
+def begin_next(
+    source: Source,
+    polling: Polling,
+    *,
+    now: datetime,
+    after: Purpose | None = None,
+    stuck: int | None = None,
+) -> timedelta | None:
+    """Begin the next reading of the row that is held, if there is one; when its job is due then.
+
+    None: there will be nothing to read. `after`: what has just ended. `stuck`: a gap that cannot
+    be filled for now.
+    """
+    rules = rules_of(source, polling)
+    if source.is_polled and after != "poll" and is_due(source, now=now):
+        begun = begin_poll(cursor_of(source), rules, depth=source.backfill, now_ms=ms(now))
+        set_sweep(source, begun.sweep)
+        if source.latest_id is None and begun.sweep is not None:
+            source.begun_id = begun.sweep.since_id or 0
+        if begun.lost:
+            tell(source, begun.lost, now=now)
+        return AT_ONCE
+    gaps = [row for row in fillable(source) if row.pk != stuck]
+    for row in gaps:
+        if ready_at(source, row, rules) <= now and begin_filling(source, row, rules, now=now):
+            return NOT_URGENT
+    overlap = next_overlap(source, polling, rules, now=now)
+    if overlap is not None:
+        set_sweep(source, overlap)
+        source.resting = None
+        return NOT_URGENT
+    return until_next(source, gaps, rules, now=now, is_stuck=stuck is not None)
+
+
+def is_due(source: Source, *, now: datetime) -> bool:
+    return source.poll_at is None or source.poll_at <= now
+
+
+def overlap_is_due(source: Source, polling: Polling, *, now: datetime) -> bool:
+    last = source.overlapped_at or source.created_at
+    return source.latest_id is not None and now - last >= polling.overlap_every
+
+
+def next_overlap(
+    source: Source, polling: Polling, rules: ReadingRules, *, now: datetime
+) -> Sweep | None:
+    """The one that stood back, or a new one if it is due."""
+    if source.resting:
+        return Sweep(**source.resting)
+    if not source.is_polled or not overlap_is_due(source, polling, now=now):
+        return None
+    is_deep = deep_overlap_is_due(source, now=now)
+    depth = polling.overlap_weekly_depth if is_deep else polling.overlap_depth
+    overlap = begin_overlap(rules, depth=depth, now_ms=ms(now)).sweep
+    if overlap is None:
+        return None
+    return replace(overlap, pages_left=PAGES_OF_AN_OVERLAP, is_deep=is_deep)
+
+
+def deep_overlap_is_due(source: Source, *, now: datetime) -> bool:
+    return now - (source.deep_overlapped_at or source.created_at) >= WEEK
+
+
+def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
+    """Whether the reading, which is between two pages, lets a poll go first; then it is kept."""
+    if sweep.purpose != "overlap" or not source.is_polled or not is_due(source, now=now):
+        return False
+    source.resting = asdict(sweep)
+    set_sweep(source, None)
+    return True
+
+
+def fillable(source: Source) -> Iterable[Gap]:
+    """Newest first, so that what fills one does not count as newer than the next."""
+    rows = source.gaps.filter(closed_at=None).exclude(why=Gap.Why.REACH)
+    return rows.order_by("-to_id", "-pk")
+
+
+def ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
+    """When all posts of a gap have appeared. Polls look again at what is new; a stream does not."""
+    if source.is_polled:
+        return row.found_at
+    return born_at(row.to_id) + timedelta(milliseconds=rules.lag_ms + rules.k_ms)
+
+
+def begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
+    """Whether there is something of the gap to read; what X shows no more of it is told of."""
+    passed = max(0, source.yielded - row.yielded_when_found)
+    begun = begin_gap(unread_of(row), rules, passed=passed, now_ms=ms(now))
+    lose(source, row, begun, now=now)
+    set_sweep(source, begun.sweep)
+    source.filling = row if begun.sweep else None
+    return begun.sweep is not None
+
+
+def lose(source: Source, row: Gap | None, begun: Begun, *, now: datetime) -> None:
+    """Tell what of a reading is lost; the gap that it fills, `row`, is so much smaller."""
+    lost = begun.lost
+    if begun.sweep is None and row is not None:
+        if lost is None:
+            row.close(now=now)
+        else:
+            narrow(row, lost)
+    elif lost is not None:
+        tell(source, lost, now=now)
+        if row is not None:
+            row.from_id = lost.to_id - 1
+            row.save(update_fields=["from_id"])
+
+
+def until_next(
+    source: Source, gaps: Iterable[Gap], rules: ReadingRules, *, now: datetime, is_stuck: bool
+) -> timedelta | None:
+    times = [row_ready for row in gaps if (row_ready := ready_at(source, row, rules)) > now]
+    if source.is_polled:
+        times.append(source.poll_at or now)
+    elif is_stuck:
+        times.append(now + TRY_AGAIN)
+    return max(min(times) - now, AT_ONCE) if times else None
+
+
+def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime) -> int | None:
+    """What the row that is held says after a reading; the gap that it could not make smaller."""
+    set_cursor(source, step.cursor)
+    filled, source.filling = source.filling, None
+    gap = step.gap if isinstance(step, Short) else None
+    stuck = None
+    if filled is None:
+        if gap is not None:
+            tell(source, gap, now=now, passed=sweep.passed)
+    elif gap is None:
+        filled.close(now=now)
+    else:
+        # A list whose place X forgot begins at its head: what is above the gap is none of it.
+        stuck = filled.pk if gap.to_id >= filled.to_id else None
+        gap = replace(gap, to_id=min(gap.to_id, filled.to_id))
+        narrow(filled, gap, yielded_when_found=source.yielded - sweep.passed)
+    if sweep.purpose == "poll":
+        source.polled_at = now
+        # From when it was due, so that polls do not drift; what was missed is not made up for.
+        source.poll_at = max(now, (source.poll_at or now) + source.every)
+    elif sweep.purpose == "overlap":
+        source.overlapped_at = now
+        if sweep.is_deep:
+            source.deep_overlapped_at = now
+    set_sweep(source, None)
+    return stuck
+
+
+def tell(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
+    """A new gap. `passed`: how many posts X has counted down to it."""
+    source.gaps.create(
+        from_id=gap.from_id,
+        to_id=gap.to_id,
+        why=gap.why,
+        token=gap.token or "",
+        yielded_when_found=source.yielded - passed,
+        found_at=now,
+    )
+    tell_gaps([(source.pk, gap.from_id, gap.to_id)], gap.why)
+
+
+def narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:
+    """This is left of it."""
+    row.from_id, row.to_id, row.why, row.token = gap.from_id, gap.to_id, gap.why, gap.token or ""
+    if yielded_when_found is not None:
+        row.yielded_when_found = yielded_when_found
+    row.save(update_fields=["from_id", "to_id", "why", "token", "yielded_when_found"])

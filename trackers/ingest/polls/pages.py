@@ -1,0 +1,197 @@
+"""What follows a page of a poll: the next page, a cursor that moves, or a gap that is told.
+
+Sweep ─ ask_for ─> Ask ─> X ─> Page ─ follow ─> More | Done | Short | Hidden
+
+The page's posts and what follows it are written in one transaction. So the cursor moves with the
+last page or with a gap that tells what is missing, and never else; a crash repeats one page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from trackers.ingest.cursor import MILLISECOND
+from trackers.ingest.polls.begin import Begun, above_floor, floor_of
+from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
+from trackers.xapi.answers import Missing
+from trackers.xapi.page import Ask, Excluded, Page
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """Store the page, and ask for the next: at once, or with the next poll."""
+
+    sweep: Sweep
+    at_once: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """Store the page; the sweep is over, and its gap, if it filled one, is closed."""
+
+    cursor: Cursor | None
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """Store the page; the sweep is over, but for this gap, which takes the place of its own."""
+
+    cursor: Cursor | None
+    gap: Unread
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """X shows nothing of the account or list; nothing was read, and nothing moves."""
+
+    why: Missing
+
+
+def ask_for(sweep: Sweep, of: int | str, rules: ReadingRules) -> Ask:
+    """The request for the sweep's next page."""
+    if rules.kind == "list":
+        return Ask("list", of, token=sweep.token, max_results=rules.page_size)
+    return Ask(
+        rules.kind,
+        of,
+        since_id=sweep.since_id,
+        until_id=sweep.until_id,
+        token=sweep.token,
+        max_results=rules.page_size,
+        exclude=rules.exclude if rules.kind == "account" else (),
+    )
+
+
+def follow(
+    sweep: Sweep, page: Page, *, cursor: Cursor | None, rules: ReadingRules
+) -> More | Done | Short | Hidden:
+    """What to do with a page that `ask_for` the sweep brought.
+
+    1. X shows nothing of the source: nothing.
+    2. It reached the bottom: done; or short, when it may be X's reach that ended it.
+    3. X repeats itself, or the budget is used up: short.
+    4. Else the next page.
+    """
+    if page.missing is not None and not page.ids:
+        return Hidden(page.missing)
+    swept = after(sweep, page, rules)
+    if is_below_floor(swept, page, rules):
+        return done(swept, cursor)
+    if swept.token is None:
+        return short(swept, cursor, "reach") if is_at_reach(swept, rules) else done(swept, cursor)
+    if swept.token == sweep.token:
+        return short(swept, cursor, "repeats")
+    if swept.pages_left > 0:
+        return More(swept)
+    if swept.oldest_id is None:
+        # Nothing but empty pages so far: there is no gap that could be named, so it goes on.
+        return More(replace(swept, pages_left=rules.pages), at_once=False)
+    return short(swept, cursor, "budget")
+
+
+def give_up(sweep: Sweep, *, cursor: Cursor | None, why: Why) -> Done | Short | None:
+    """End a sweep that cannot go on; None when it has read nothing, so that nothing moves."""
+    return None if sweep.oldest_id is None else short(sweep, cursor, why)
+
+
+def without_token(sweep: Sweep, rules: ReadingRules) -> Sweep:
+    """The same sweep after X refused its token: below what was read, and a list from its head."""
+    if rules.kind == "list" or sweep.oldest_id is None:
+        return replace(sweep, token=None, passed=0)
+    return replace(sweep, token=None, until_id=sweep.oldest_id)
+
+
+def after_stale(
+    sweep: Sweep, suggested: int | None, *, cursor: Cursor | None, rules: ReadingRules, now_ms: int
+) -> Begun | Done | Short:
+    """What follows when search finds the sweep's `since_id` too old; `suggested` as X named it.
+
+    One that has pages already waited too long between them: it ends, and its gap begins anew.
+    """
+    ended = give_up(sweep, cursor=cursor, why="quota")
+    if ended is not None:
+        return ended
+    return above_floor(sweep, max(suggested or 0, floor_of(rules, now_ms=now_ms) or 0))
+
+
+def wanted(page: Page, exclude: tuple[Excluded, ...]) -> frozenset[int]:
+    """The ids of a page without those that the source leaves out, for kinds where X does not."""
+    left_out: set[int] = set()
+    if "replies" in exclude:
+        left_out |= page.replies
+    if "retweets" in exclude:
+        left_out |= page.retweets
+    return frozenset(page.ids) - left_out
+
+
+def after(sweep: Sweep, page: Page, rules: ReadingRules) -> Sweep:
+    newest = [id for id in (sweep.newest_id, page.newest_id) if id is not None]
+    oldest = [id for id in (sweep.oldest_id, page.oldest_id) if id is not None]
+    return replace(
+        sweep,
+        pages=sweep.pages + 1,
+        pages_left=sweep.pages_left - 1,
+        newest_id=max(newest, default=None),
+        oldest_id=min(oldest, default=None),
+        # Of the first page: what appears while the others are read may be missing from them all.
+        asked_at_ms=unix_ms(page.asked_at) if sweep.pages == 0 else sweep.asked_at_ms,
+        # X counts what it leaves out of a page as well.
+        passed=sweep.passed + (len(page.ids) if page.next_token is None else rules.page_size),
+        token=page.next_token,
+    )
+
+
+def is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
+    """Lists are read from their head: down to the page that ends below where the last one began."""
+    return (
+        rules.kind == "list"
+        and sweep.since_id is not None
+        and bool(page.ids)
+        and page.ids[-1] <= sweep.since_id
+    )
+
+
+def is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
+    """Whether X may have ended because it shows no more, rather than because there is no more.
+
+    A page short of it already: posts that were deleted leave a page without filling it up.
+    """
+    return rules.reach is not None and sweep.passed > rules.reach - rules.page_size
+
+
+def done(sweep: Sweep, cursor: Cursor | None) -> Done:
+    return Done(moved(sweep, cursor))
+
+
+def short(sweep: Sweep, cursor: Cursor | None, why: Why) -> Done | Short:
+    to_id = sweep.oldest_id if sweep.oldest_id is not None else sweep.until_id
+    if sweep.purpose == "overlap" or to_id is None:
+        return done(sweep, cursor)
+    if sweep.since_id is not None and to_id <= sweep.since_id + 1:
+        return done(sweep, cursor)
+    token = sweep.token if why in ("budget", "quota") else None
+    return Short(moved(sweep, cursor), Unread(sweep.since_id, to_id, why, token))
+
+
+def moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
+    """The cursor after a sweep; only a poll moves it.
+
+    When X did not tell its time, that of an earlier poll still holds: all was read up to then.
+    """
+    if sweep.purpose != "poll":
+        return cursor
+    known = cursor or Cursor(sweep.since_id or 0)
+    return Cursor(
+        max(known.latest_id, sweep.newest_id or 0),
+        known.asked_at_ms if sweep.asked_at_ms is None else sweep.asked_at_ms,
+        max(known.passed_id, sweep.since_id or 0),
+    )
+
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def unix_ms(at: datetime | None) -> int | None:
+    """Cut to the millisecond, which is never later."""
+    return None if at is None else (at - EPOCH) // MILLISECOND

@@ -1,0 +1,110 @@
+"""Whose name is it? A username is looked up once; from then on the account is known by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from trackers.credentials import turns
+from trackers.credentials.asking import keys_for
+from trackers.ingest.polls.held import held, leave
+from trackers.ingest.polls.next_sweep import AT_ONCE
+from trackers.ingest.polls.spend import Wait, first_room, until_tomorrow
+from trackers.ingest.polls.state import Polling
+from trackers.ingest.polls.trouble import back_off, is_known, put_off
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.naming import username
+from trackers.ingest.sources.news import tell_shown
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from trackers.money import ledger
+from trackers.money.ledger import Purse
+from trackers.xapi.endpoints import USERNAMES
+from trackers.xapi.errors import Garbage, XError
+from trackers.xapi.timelines import Named, look_up_username
+
+# A name that X does not show may be given back, or was mistyped and is corrected.
+UNKNOWN_WAIT = timedelta(hours=1)
+UNKNOWN: Mapping[str, str] = {
+    "not_found": "X knows no account of this name.",
+    "suspended": "X has suspended the account of this name.",
+}
+
+
+def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) -> str:
+    """Look up whose name it is, and poll the account at once; what became of it, in a sentence.
+
+    Raises ValueError, with a sentence, for what is no username.
+    """
+    name = username(source.of)
+    asked = reserve(now=now)
+    if isinstance(asked, Wait):
+        put_off(batch, source, asked, None, now=now)
+        return asked.because
+    turn, purse = asked
+    try:
+        with keys_for(turn, base_url=polling.base_url, timeout=polling.timeout) as keys:
+            named = look_up_username(keys, name, base_url=polling.base_url, timeout=polling.timeout)
+    except XError as error:
+        turns.settle_failed(turn, error, now=now)
+        ledger.settle_users(purse, reserved=1, users=int(error.maybe_billed))
+        if is_known(error):
+            queue.release(batch)
+        else:
+            fail(batch, source, error)
+        return error.reason
+    turns.answered(turn, named.window)
+    ledger.settle_users(purse, reserved=1, users=int(named.account is not None))
+    return told(batch, source, named, now=now)
+
+
+def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
+    """A request, and the money for one account."""
+    usable = [purse for purse in ledger.purses() if purse.usable]
+    shut: list[turns.NoRoom | turns.NoCredential] = []
+    for purse in usable:
+        turn = turns.take(USERNAMES, project=purse.project)
+        if not isinstance(turn, turns.Turn):
+            shut.append(turn)
+        elif ledger.reserve_users(purse, 1):
+            return turn, purse
+        else:
+            turns.cancel(turn)
+    if usable and not shut:
+        return until_tomorrow(usable, now=now)
+    if not shut:
+        turn = turns.take(USERNAMES)
+        if isinstance(turn, turns.Turn):
+            turns.cancel(turn)
+            turn = turns.NoCredential("A credential was enabled just now.")
+        shut.append(turn)
+    return first_room(shut, now=now)
+
+
+def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
+    """Keep what X said of the name."""
+    if named.account is None and named.missing is None:
+        fail(batch, source, Garbage("X said nothing of the username."))
+        return "X said nothing of the username."
+    with held(batch, source) as row:
+        if row is None:
+            return "changed meanwhile"
+        if named.account is not None:
+            row.account_id, row.username = named.account.id, named.account.username
+            tell_shown(row.pk, row.hidden_because, "")
+            row.hidden_because = row.problem = ""
+            row.failures = 0
+            leave(batch, row, AT_ONCE)
+            return f"is account {named.account.id}"
+        tell_shown(row.pk, row.hidden_because, named.missing or "")
+        row.hidden_because = named.missing or ""
+        row.problem = UNKNOWN.get(row.hidden_because, "X does not show the account of this name.")
+        row.poll_at = now + UNKNOWN_WAIT
+        leave(batch, row, UNKNOWN_WAIT)
+        return row.problem
+
+
+def fail(batch: Batch, source: Source, error: XError) -> None:
+    with held(batch, source) as row:
+        if row is not None:
+            leave(batch, row, back_off(row, error))

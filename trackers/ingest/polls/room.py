@@ -1,0 +1,49 @@
+"""Who waits first when X's window runs low: sources of a lower priority leave some of it over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from trackers.credentials import turns
+from trackers.credentials.windows import OPENS, UNHEARD_FOR, X_NOW
+from trackers.ingest.polls.state import kind_of
+from trackers.ingest.sources.models import Source
+from tweetwatch.database import cursor
+
+# Of a window's limit, what is left over for those of a higher priority.
+LEFT_OVER: Mapping[int, float] = {Source.Priority.LOW: 0.3, Source.Priority.NORMAL: 0.1}
+
+# When the window opens again, by our clock, if it runs low and others come first; or when to look
+# whether X still says so. What X says is left, less what is under way, our own request too. A
+# window that is over tells nothing.
+RUNS_LOW = f"""
+    SELECT least({OPENS}, statement_timestamp() + {UNHEARD_FOR})
+    FROM trackers_window w
+    WHERE w.id = %(window)s
+      AND w.resets_at > {X_NOW}
+      AND w.remaining - cardinality(w.under_way) - cardinality(w.lost)
+          < floor(w."limit" * %(share)s::float8)
+      AND EXISTS (SELECT FROM trackers_source
+                  WHERE kind = ANY(%(kinds)s) AND priority > %(priority)s AND paused_at IS NULL)
+"""
+
+
+def left_to_others(source: Source, turn: turns.Turn) -> datetime | None:
+    """Until when the rest of the turn's window is for sources of a higher priority; None: not so.
+
+    A look without a lock: requests that others reserve at the same moment may each find it so.
+    """
+    share = LEFT_OVER.get(source.priority)
+    if share is None:
+        return None
+    kinds = ["search", "stream"] if kind_of(source) == "search" else [source.kind]
+    given = {
+        "window": turn.reservation.window_id,
+        "share": share,
+        "kinds": kinds,
+        "priority": source.priority,
+    }
+    with cursor() as db:
+        found = db.execute(RUNS_LOW, given).fetchone()
+    return found[0] if found else None

@@ -1,0 +1,180 @@
+"""What a page costs: a request in a window, and tweet-days for the posts that it may show.
+
+purses ─> a credential in turn ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
+X bills each post that it shows, also those that a source leaves out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.credentials import turns
+from trackers.ingest.polls.room import left_to_others
+from trackers.ingest.polls.state import kind_of
+from trackers.ingest.sources.models import Source
+from trackers.money import ledger
+from trackers.money.ledger import Payment, Purse
+from trackers.xapi.errors import XError
+from trackers.xapi.page import FEWEST, MOST, Page
+from trackers.xapi.timelines import ENDPOINTS
+from tweetwatch.clock_times import clock_time
+from tweetwatch.database import array, cursor
+
+# How long nothing is asked when there is no credential that could; a person has to act.
+NO_CREDENTIAL_WAIT = timedelta(seconds=15)
+A_MOMENT = timedelta(seconds=1)
+# Posts that were left out are re-read by the next polls only, if at all.
+LEFT_OUT_KEPT = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageGrant:
+    """A request that may be sent, for `payment.posts` posts at the most."""
+
+    turn: turns.Turn
+    payment: Payment
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing may be asked before `until`."""
+
+    until: datetime
+    because: str
+
+
+def reserve(
+    source: Source, *, age: timedelta, now: datetime, timeout: timedelta
+) -> PageGrant | Wait:
+    """A request and the money for its page. `age` of its posts: the older leave to the younger."""
+    usable = [purse for purse in ledger.purses() if purse.usable]
+    # One that X refuses is tried once a minute, or when there is no other.
+    usable = [purse for purse in usable if purse.trusted] or usable
+    kind = kind_of(source)
+    paying = [purse for purse in usable if money_left(purse, age) >= FEWEST[kind]]
+    if usable and not paying:
+        return until_tomorrow(usable, now=now)
+    shut = []
+    for purse in sorted(paying, key=lambda purse: money_left(purse, age), reverse=True):
+        turn = turns.take(ENDPOINTS[kind], project=purse.project)
+        if isinstance(turn, turns.Turn):
+            return in_turn(source, turn, purse, age=age, now=now, timeout=timeout)
+        shut.append(turn)
+    return first_room(shut or [nobody(source)], now=now)
+
+
+def money_left(purse: Purse, age: timedelta) -> float:
+    return float("inf") if purse.left is None else purse.left - purse.floor(age)
+
+
+def until_tomorrow(purses: Iterable[Purse], *, now: datetime) -> Wait:
+    first = min(now + (purse.next_day() - purse.now) for purse in purses)
+    return Wait(
+        first,
+        f"Today's money is spent; polled again at {clock_time(first, now=now, seconds=False)}. "
+        "Budgets are set by project.",
+    )
+
+
+def in_turn(
+    source: Source,
+    turn: turns.Turn,
+    purse: Purse,
+    *,
+    age: timedelta,
+    now: datetime,
+    timeout: timedelta,
+) -> PageGrant | Wait:
+    """The turn with its money, unless others come first."""
+    if until := left_to_others(source, turn):
+        turns.cancel(turn)
+        return Wait(until, "X's window runs low; what is left is for sources of higher priority.")
+    unpaid = [purse.floor(age)] * MOST
+    payment = ledger.reserve(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
+    if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
+        return PageGrant(turn, payment)
+    if payment is not None:
+        ledger.cancel(payment)
+    turns.cancel(turn)
+    return Wait(now + A_MOMENT, "Others took the last of today's money, or the day has just ended.")
+
+
+def nobody(source: Source) -> turns.NoRoom | turns.NoCredential:
+    """Why no project at all can be asked, and what a person has to do."""
+    turn = turns.take(ENDPOINTS[kind_of(source)])
+    if isinstance(turn, turns.Turn):
+        turns.cancel(turn)
+        return turns.NoCredential("A credential was enabled just now.")
+    return turn
+
+
+def first_room(shut: Sequence[turns.NoRoom | turns.NoCredential], *, now: datetime) -> Wait:
+    """When the first window opens; else a person has to act."""
+    rooms = [one for one in shut if isinstance(one, turns.NoRoom)]
+    if rooms:
+        first = min(rooms, key=lambda one: one.until)
+        return Wait(max(first.until, now), first.why)
+    return Wait(now + NO_CREDENTIAL_WAIT, shut[0].why)
+
+
+# What is paid for is a tweet's newest version, which X bills by an id of its own.
+# ANY(ARRAY): by the primary key whatever the statistics say.
+PAID = """
+    SELECT coalesce(newest, id) FROM trackers_tweet
+    WHERE id = ANY(%(ids)s::bigint[] || ARRAY(
+            SELECT tweet_id FROM trackers_tweetversion WHERE id = ANY(%(ids)s::bigint[])))
+      AND paid_on = %(day)s AND paid_by = %(project)s
+"""
+
+
+def billed(asked: PageGrant, page: Page, source: Source) -> int:
+    """How many posts of the page X bills: those that the project did not pay for today.
+
+    To be asked before the page is stored, which marks them.
+    """
+    payment = asked.payment
+    given = {"ids": array(page.ids), "day": payment.day, "project": payment.project}
+    with cursor() as db:
+        paid = {row[0] for row in db.execute(PAID, given)}
+    return len(set(page.ids) - paid - left_out_of(source, payment)) + page.unreadable
+
+
+def settle(asked: PageGrant, page: Page, *, posts: int) -> None:
+    """X answered, and billed so many posts."""
+    turns.answered(asked.turn, page.window)
+    ledger.settle(
+        asked.payment,
+        posts=posts,
+        shown=len(page.ids) + page.unreadable,
+        x_now=page.window.seen_at if page.window else None,
+    )
+
+
+def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
+    """Which posts may have been billed nobody knows, so all that were reserved were."""
+    turns.settle_failed(asked.turn, error, now=now)
+    if error.sent and error.maybe_billed:
+        ledger.keep(asked.payment)
+    else:
+        ledger.cancel(asked.payment)
+
+
+def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
+    """Posts without a row that the payment's project paid for on its day."""
+    told = source.left_out
+    if (told.get("day"), told.get("project")) != (payment.day.isoformat(), payment.project):
+        return frozenset()
+    return frozenset(told["ids"])
+
+
+def leave_out(source: Source, ids: Collection[int], payment: Payment) -> None:
+    """Remember that these are paid; the newest alone."""
+    if ids:
+        known = sorted(left_out_of(source, payment).union(ids), reverse=True)[:LEFT_OUT_KEPT]
+        source.left_out = {
+            "day": payment.day.isoformat(),
+            "project": payment.project,
+            "ids": known,
+        }

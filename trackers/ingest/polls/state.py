@@ -1,0 +1,104 @@
+"""Between the rows of a source and the plain values that its readings are decided with."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from trackers.ingest.polls.pages import unix_ms
+from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
+from trackers.ingest.sources.models import Gap, Source
+from trackers.ingest.sources.naming import list_id
+from trackers.xapi.page import Excluded, Kind
+
+# Search shows a post up to so much after a timeline does.
+SEARCH_LAG_MS = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """How sources are polled: how X is asked, and what is true of all of them.
+
+    `late_timelines`, `late_search`: how much later than its id says a post may appear, where the
+    source has no bound of its own. Each `overlap_every` the last `overlap_depth` is read again,
+    and once a week the last `overlap_weekly_depth`.
+    """
+
+    base_url: str
+    timeout: timedelta
+    late_timelines: timedelta
+    late_search: timedelta
+    overlap_every: timedelta
+    overlap_depth: timedelta
+    overlap_weekly_depth: timedelta
+
+
+def kind_of(source: Source) -> Kind:
+    """What X is asked for: search fills the gaps of a stream."""
+    return "search" if source.kind == Source.Kind.STREAM else cast("Kind", source.kind)
+
+
+def rules_of(source: Source, polling: Polling) -> ReadingRules:
+    kind = kind_of(source)
+    usual = polling.late_search if kind == "search" else polling.late_timelines
+    late_by = usual if source.late_by is None else source.late_by
+    return ReadingRules(
+        kind,
+        k_ms=late_by // timedelta(milliseconds=1),
+        lag_ms=SEARCH_LAG_MS if kind == "search" else 0,
+        pages=source.pages,
+        exclude=excluded(source),
+    )
+
+
+def excluded(source: Source) -> tuple[Excluded, ...]:
+    chosen: dict[Excluded, bool] = {
+        "replies": source.exclude_replies,
+        "retweets": source.exclude_retweets,
+    }
+    return tuple(name for name, is_chosen in chosen.items() if is_chosen)
+
+
+def asked_of(source: Source) -> int | str | None:
+    """The account, list or query that X is asked for; None while the account's id is not known.
+
+    Raises ValueError, with a sentence, for a list that has no number.
+    """
+    match kind_of(source):
+        case "search":
+            return source.of
+        case "list":
+            return int(list_id(source.of))
+        case _:
+            return source.account_id
+
+
+def cursor_of(source: Source) -> Cursor | None:
+    if source.latest_id is None:
+        return None
+    return Cursor(source.latest_id, source.asked_at_ms, source.passed_id)
+
+
+def set_cursor(source: Source, cursor: Cursor | None) -> None:
+    if cursor is not None:
+        source.latest_id, source.asked_at_ms = cursor.latest_id, cursor.asked_at_ms
+        source.passed_id = cursor.passed_id
+
+
+def sweep_of(source: Source) -> Sweep | None:
+    return Sweep(**source.sweep) if source.sweep else None
+
+
+def set_sweep(source: Source, sweep: Sweep | None) -> None:
+    source.sweep = asdict(sweep) if sweep else None
+
+
+def unread_of(row: Gap) -> Unread:
+    # A stream's is filled as one that was left over for want of requests.
+    why = "quota" if row.is_of_stream else row.why
+    return Unread(row.from_id, row.to_id, cast("Why", why), row.token or None)
+
+
+def ms(at: datetime) -> int:
+    return cast("int", unix_ms(at))

@@ -1,0 +1,176 @@
+"""One step of a poll: one request to X, and one transaction for all that it brought.
+
+source ─> the reading under way, or the next one ─> a request and its money ─> a page ─> stored
+A step that dies is simply done again; no transaction is open while X is asked.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from trackers.credentials.asking import keys_for
+from trackers.ingest.polls.held import held, leave, write
+from trackers.ingest.polls.next_sweep import begin_next
+from trackers.ingest.polls.pages import ask_for
+from trackers.ingest.polls.resolve import resolve
+from trackers.ingest.polls.spend import PageGrant, Wait, billed, reserve, settle, settle_failed
+from trackers.ingest.polls.state import Polling, asked_of, rules_of, sweep_of
+from trackers.ingest.polls.store_page import Brought, StoredPage, store
+from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.polls.trouble import fail, misname, put_off
+from trackers.ingest.sources.models import Source
+from trackers.jobs import queue, task_time
+from trackers.jobs.queue import Batch
+from trackers.schedule import intervals
+from trackers.tweets.paid import mark_paid
+from trackers.tweets.snowflake import born_at
+from trackers.xapi.errors import XError
+from trackers.xapi.page import Page
+from trackers.xapi.timelines import read_page
+from tweetwatch.database import DatabaseClock, persist
+
+
+@dataclass(frozen=True, slots=True)
+class Polled:
+    """What a step came to. `shown`: posts of the page; `stored`: None when none was written."""
+
+    source: str
+    said: str
+    shown: int = 0
+    stored: StoredPage | None = None
+    failed: bool = False
+
+
+def poll(batch: Batch, polling: Polling) -> Polled:
+    """The next step of the source whose poll was claimed."""
+    batch = alone(batch)
+    # Before the database tells its time: what was measured is never dated before X said it.
+    began = time.monotonic()
+    now, plan = intervals.current()
+    source = Source.objects.filter(pk=batch.keys[0]).first()
+    if source is None or source.paused_at or not is_read(source):
+        queue.finish(batch, {})
+        return Polled(str(source or batch.keys[0]), "nothing is read of it any more")
+    try:
+        if asked_of(source) is None:
+            return Polled(str(source), resolve(batch, source, polling, now=now))
+    except ValueError as mistake:
+        misname(batch, source, str(mistake))
+        return Polled(str(source), str(mistake), failed=True)
+    if not source.sweep:
+        begun = begin_reading(batch, source, polling, now=now)
+        if begun is None:
+            return Polled(str(source), "nothing is due")
+        source = begun
+    return read(batch, source, polling, DatabaseClock(now, began), plan=plan)
+
+
+def alone(batch: Batch) -> Batch:
+    """One source: each asks X, and a task's time is short. The others are due at once."""
+    if len(batch.keys) == 1:
+        return batch
+    queue.release(replace(batch, keys=batch.keys[1:]))
+    return replace(batch, keys=batch.keys[:1])
+
+
+def is_read(source: Source) -> bool:
+    """Of a stream there are gaps to be filled."""
+    return source.is_polled or source.kind == Source.Kind.STREAM
+
+
+def begin_reading(
+    batch: Batch, source: Source, polling: Polling, *, now: datetime
+) -> Source | None:
+    """The source with the reading that it begins; None when there is none, and its job waits."""
+    with held(batch, source) as row:
+        if row is None:
+            queue.release(batch)
+            return None
+        delay = begin_next(row, polling, now=now)
+        if row.sweep is None:
+            leave(batch, row, delay)
+            return None
+        write(row)
+        return row
+
+
+def read(
+    batch: Batch, source: Source, polling: Polling, clock: DatabaseClock, *, plan: intervals.Plan
+) -> Polled:
+    """Ask for the next page of the reading, and store it."""
+    now = clock.told
+    sweep, rules, of = sweep_of(source), rules_of(source, polling), asked_of(source)
+    assert sweep is not None
+    assert of is not None
+    asked = reserve(source, age=age_of(sweep, now=now), now=now, timeout=polling.timeout)
+    if isinstance(asked, Wait):
+        delay = put_off(batch, source, asked, sweep, now=now)
+        return Polled(str(source), f"waits for {delay}: {asked.because}")
+    rules = replace(rules, page_size=asked.payment.posts)
+    lease_ends = clock.monotonic_at(batch.expires_at)
+    try:
+        with keys_for(
+            asked.turn,
+            base_url=polling.base_url,
+            timeout=polling.timeout,
+            ends={"its lease": lease_ends, "the days that are paid for": asked.payment.reply_by},
+        ) as keys:
+            page = read_page(
+                keys,
+                ask_for(sweep, of, rules),
+                base_url=polling.base_url,
+                timeout=polling.timeout,
+            )
+    except XError as error:
+        settle_failed(asked, error, now=now)
+        delay = fail(batch, source, error, sweep, rules, now=now)
+        return Polled(str(source), f"waits for {delay}: {error}", failed=True)
+    brought = Brought(page, asked, sweep, rules, clock.now())
+    until = min(lease_ends, task_time.ends_at())
+    return keep(batch, source, brought, polling, plan=plan, until=until)
+
+
+def keep(
+    batch: Batch,
+    source: Source,
+    brought: Brought,
+    polling: Polling,
+    *,
+    plan: intervals.Plan,
+    until: float,
+) -> Polled:
+    """Store the page that X was paid for; what is not settled counts as spent."""
+    page, asked = brought.page, brought.asked
+    posts = persist(lambda: billed(asked, page, source), until=until)
+    # What was committed before its connection broke is not repeated: the lease is off the row then.
+    stored = persist(lambda: store(batch, source, brought, polling, plan), until=until)
+    if stored is None:
+        drop(batch, asked, page.ids)
+    settle(asked, page, posts=posts)
+    return Polled(str(source), said(brought.sweep, page, stored), len(page.ids), stored)
+
+
+def drop(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
+    """It was paused, changed or removed meanwhile, or its lease ran out: only the money counts."""
+    mark_paid(ids, day=asked.payment.day, project=asked.payment.project)
+    queue.release(batch)
+
+
+def age_of(sweep: Sweep, *, now: datetime) -> timedelta:
+    """How old the posts are that it reads: the older leave money that is short to the younger."""
+    if sweep.purpose != "gap" or sweep.until_id is None:
+        return timedelta(0)
+    return max(now - born_at(sweep.until_id), timedelta(0))
+
+
+def said(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
+    if stored is None:
+        return f"{len(page.ids)} posts came too late, since it was changed meanwhile"
+    return (
+        f"{sweep.purpose}, page {sweep.pages + 1}: {len(page.ids)} posts, {stored.new} new, "
+        f"{stored.late} late, {stored.measured} measured again"
+        f"{', to its end' if stored.is_over else ''}"
+    )

@@ -1,0 +1,213 @@
+"""The one transaction of a page: its posts, their figures, and what follows them in the reading.
+
+page ─> SourceTweet ─> new to the source: tracked, described, measured, scheduled
+                  └──> tracked before: measured once more, since it is paid for
+     ─ an edited post, under the id of a version, is the tweet that was tracked by another
+     └─ follow ─> the next page, or cursor and gaps ─> when the source's job is due again
+After a crash either all of it is there or nothing, and then the same page is asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.arrivals.arrive import arrive
+from trackers.ingest.found import Found
+from trackers.ingest.polls.begin import passed_id_of
+from trackers.ingest.polls.held import held, leave
+from trackers.ingest.polls.next_sweep import AT_ONCE, begin_next, end_sweep, stands_back
+from trackers.ingest.polls.pages import Done, Hidden, More, Short, follow, wanted
+from trackers.ingest.polls.spend import PageGrant, leave_out
+from trackers.ingest.polls.state import Polling, cursor_of, set_sweep
+from trackers.ingest.polls.sweep import ReadingRules, Sweep
+from trackers.ingest.polls.trouble import HIDDEN_AT_MOST
+from trackers.ingest.sources.forget import forgotten_up_to
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.news import tell_leak, tell_shown
+from trackers.ingest.track import edits, has_figures, histories, track_chunk
+from trackers.jobs.queue import Batch
+from trackers.schedule.intervals import Plan
+from trackers.tweets.paid import mark_paid
+from trackers.tweets.record import Measured, record
+from trackers.tweets.versions import known_as, learn
+from trackers.xapi.answers import Figures
+from trackers.xapi.page import Page
+from tweetwatch.database import array, cursor
+
+HIDDEN: Mapping[str, str] = {
+    "not_found": "X knows no such account or list.",
+    "protected": "The account is protected: X shows its posts to its followers alone.",
+    "suspended": "X has suspended the account.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """A page that X answered with at `at`, and for what it was asked."""
+
+    page: Page
+    asked: PageGrant
+    sweep: Sweep
+    rules: ReadingRules
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """How many posts of the page are new to the source, how many slipped through before, and how
+    many that were tracked before were measured. `is_over`: the reading has come to its end."""
+
+    new: int = 0
+    late: int = 0
+    measured: int = 0
+    is_over: bool = False
+
+
+def store(
+    batch: Batch, source: Source, brought: Brought, polling: Polling, plan: Plan
+) -> StoredPage | None:
+    """Write the page and what follows it; None when the source is another one by now."""
+    with held(batch, source) as row:
+        if row is None:
+            return None
+        page, sweep, now = brought.page, brought.sweep, brought.at
+        before = cursor_of(row)
+        step = follow(sweep, page, cursor=before, rules=brought.rules)
+        if page.skew is not None:
+            row.skew = page.skew
+        if isinstance(step, Hidden):
+            leave(batch, row, hide(row, step, now=now))
+            return StoredPage()
+        new, late, measured = take_in(row, brought, plan)
+        tell_shown(row.pk, row.hidden_because, "")
+        row.hidden_because = row.problem = ""
+        row.failures = 0
+        leave(batch, row, go_on(row, sweep, step, polling, now=now))
+        return StoredPage(new, late, measured, is_over=not isinstance(step, More))
+
+
+def hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
+    """Nothing moves; when to look again."""
+    tell_shown(source.pk, source.hidden_because, step.why)
+    source.hidden_because = step.why
+    source.problem = HIDDEN.get(step.why, "X does not show it to our credentials.")
+    wait = max(source.every, min(4 * source.every, HIDDEN_AT_MOST))
+    source.poll_at = now + wait
+    return wait
+
+
+def go_on(
+    source: Source, sweep: Sweep, step: More | Done | Short, polling: Polling, *, now: datetime
+) -> timedelta | None:
+    """Keep what follows from the page; when the job is due again."""
+    if isinstance(step, More):
+        if stands_back(source, step.sweep, now=now):
+            return begin_next(source, polling, now=now)
+        set_sweep(source, step.sweep)
+        return AT_ONCE if step.at_once else source.every
+    stuck = end_sweep(source, sweep, step, now=now)
+    return begin_next(source, polling, now=now, after=sweep.purpose, stuck=stuck)
+
+
+# `late`: it appeared below the cursor, which had passed it, and in no gap: a leak.
+YIELD = """
+    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+    SELECT %(source)s, shown.tweet_id, %(at)s,
+           shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false) AND NOT EXISTS (
+               SELECT FROM trackers_gap gap
+               WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL
+                 AND coalesce(gap.from_id, 0) < shown.id AND shown.id < gap.to_id)
+    FROM unnest(%(ids)s::bigint[], %(tweets)s::bigint[]) AS shown(id, tweet_id)
+    ORDER BY shown.tweet_id
+    ON CONFLICT DO NOTHING
+    RETURNING tweet_id, late
+"""
+
+# Those of the page that this transaction did not insert. Locked in the order of ids before any of
+# them is written. Whoever inserts tweets (track) holds none of the existing ones yet, and locks
+# authors before these, as the updater does: so nobody waits crosswise.
+TRACKED_BEFORE = """
+    SELECT id, created_at FROM trackers_tweet
+    WHERE id = ANY(%(ids)s::bigint[]) AND tracked_at <> now()
+    ORDER BY id FOR UPDATE
+"""
+
+
+def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int]:
+    """Track what is new to the source and measure what was tracked; how many are new, late and
+    measured again."""
+    page, payment = brought.page, brought.asked.payment
+    ids = wanted(page, brought.rules.exclude)
+    shown = [Found(id, page.posts.get(id), brought.at) for id in page.ids]
+    versions = known_as(page.ids, histories(shown))
+    tweets = {id: versions[id].tweet_id if id in versions else id for id in page.ids}
+    new, late = yielded(source, {id: tweets[id] for id in sorted(ids)}, brought)
+    found = [one for one in shown if one.id in ids and tweets[one.id] in new]
+    described: frozenset[int] = frozenset()
+    if found:
+        described = track_chunk(found, came_from=str(source)[:200], learns=False).described
+    learn(edits(shown, now=brought.at), and_lock=tweets.values())
+    with cursor() as db:
+        before = dict(db.execute(TRACKED_BEFORE, {"ids": array(tweets.values())}).fetchall())
+    # The newest version is what is followed; what X shows and bills besides is only paid for.
+    older = {id for id, known in versions.items() if id != known.newest}
+    figures = {
+        tweets[id]: page.posts[id].figures
+        for id in ids - older
+        if tweets[id] in before and id in page.posts and has_figures(page.posts[id])
+    }
+    measured = again(figures, before, plan, at=brought.at)
+    record(measured, paid_on=payment.day, paid_by=payment.project)
+    followed = {tweets[id] for id in page.ids if id not in older}
+    mark_paid(followed - figures.keys(), day=payment.day, project=payment.project)
+    known = before.keys() | new
+    left_out = {id for id in page.ids if id in older or tweets[id] not in known}
+    leave_out(source, left_out, payment)
+    arrive(((source.pk, id) for id in sorted(new)), described=described)
+    source.yielded += len(new)
+    source.again += len(ids) - len(new)
+    source.leaked += len(late)
+    if late:
+        tell_leak(source.pk, sorted(late))
+    return len(new), len(late), len(measured)
+
+
+def yielded(
+    source: Source, tweets: Mapping[int, int], brought: Brought
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Those that the source never yielded before, and which of them slipped through a poll.
+
+    `tweets`: by the ids that are shown, which tell when they appeared.
+    """
+    known = cursor_of(source)
+    # What fills a gap was not read before: nothing of it slipped through.
+    is_measured = known is not None and brought.sweep.purpose != "gap"
+    given = {
+        "source": source.pk,
+        "ids": array(tweets),
+        "tweets": array(tweets.values()),
+        "at": brought.at,
+        # What may be forgotten is no leak when a list shows it again.
+        "begun": max(source.begun_id, forgotten_up_to(brought.at)),
+        "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
+    }
+    with cursor() as db:
+        rows = db.execute(YIELD, given).fetchall()
+    return frozenset(row[0] for row in rows), frozenset(row[0] for row in rows if row[1])
+
+
+def again(
+    figures: Mapping[int, Figures],
+    born: Mapping[int, datetime | None],
+    plan: Plan,
+    *,
+    at: datetime,
+) -> list[Measured]:
+    """Samples of tweets that were tracked before; the run has a hole as it has for the updater."""
+    made = []
+    for id, counts in figures.items():
+        tier = plan.tier(born[id], now=at) or (plan.tiers[-1] if plan.tiers else None)
+        made.append(Measured(id, at, counts, tier.every * 2 if tier else None))
+    return made

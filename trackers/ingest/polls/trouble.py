@@ -1,0 +1,171 @@
+"""When a source cannot be read now: how long it waits, what it says, and what is told as a gap.
+
+Each of these is one transaction on the row that is held, and ends the claim.
+"""
+
+from __future__ import annotations
+
+import random
+from datetime import datetime, timedelta
+
+from trackers.ingest.polls.begin import Begun
+from trackers.ingest.polls.held import held, leave
+from trackers.ingest.polls.next_sweep import AT_ONCE, end_sweep, lose
+from trackers.ingest.polls.pages import after_stale, give_up, without_token
+from trackers.ingest.polls.spend import Wait
+from trackers.ingest.polls.state import cursor_of, ms, set_sweep
+from trackers.ingest.polls.sweep import ReadingRules, Sweep
+from trackers.ingest.sources.models import Source
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from trackers.xapi.errors import (
+    BadRequest,
+    Depleted,
+    NotReady,
+    NotShown,
+    RateLimited,
+    StaleSinceId,
+    Unavailable,
+    XError,
+)
+
+# A shorter wait is an ordinary one: the first reply of a window, the last of the money.
+TOLD_FROM = timedelta(seconds=5)
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
+# What X did not understand it will not understand in a minute either.
+NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
+# What X does not show may be gone, or X may be wrong for hours: it is looked at at least so often,
+# and nothing of it is given up.
+HIDDEN_AT_MOST = timedelta(hours=1)
+# What cannot be read of old posts does not keep new ones from being read.
+MOST_FAILURES_OF_OLD = 3
+
+
+def put_off(
+    batch: Batch, source: Source, wait: Wait, sweep: Sweep | None, *, now: datetime
+) -> timedelta:
+    """Nobody may ask: wait. A reading that would wait for more than a poll's time ends here.
+
+    What it has not read is a gap, and the next poll goes first.
+    """
+    delay = max(wait.until - now, timedelta(0))
+    if delay < TOLD_FROM:
+        queue.release(batch, delay)
+        return delay
+    with held(batch, source) as row:
+        if row is not None:
+            if sweep is not None and delay > row.every and row.is_polled:
+                end_early(row, sweep, now=now)
+            row.problem = wait.because[:300]
+            leave(batch, row, delay)
+    return delay
+
+
+def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
+    """One that has read nothing is kept if it is a poll, and else begins anew after the next.
+
+    An overlap does in any case: cut short it would tell of less than it says.
+    """
+    if sweep.purpose == "overlap":
+        drop(source)
+        return
+    ended = give_up(sweep, cursor=cursor_of(source), why="quota")
+    if ended is not None:
+        end_sweep(source, sweep, ended, now=now)
+    elif sweep.purpose != "poll":
+        drop(source)
+
+
+def drop(source: Source) -> None:
+    """Forget the reading; its gap stays open."""
+    set_sweep(source, None)
+    source.filling = None
+
+
+def fail(
+    batch: Batch, source: Source, error: XError, sweep: Sweep, rules: ReadingRules, *, now: datetime
+) -> timedelta:
+    """X gave no page: what the source does next, and when.
+
+    1. The window or the money of this credential is used up: the next step finds out who may ask.
+    2. X finds its place too old, or no longer knows it: it goes on from another one.
+    3. Else it waits, each time twice as long.
+    """
+    if is_known(error):
+        queue.release(batch)
+        return AT_ONCE
+    with held(batch, source) as row:
+        if row is None:
+            return AT_ONCE
+        delay = AT_ONCE
+        if not has_another_place(row, error, sweep, rules, now=now):
+            delay = back_off(row, error)
+            if isinstance(error, NotShown):
+                row.poll_at = now + delay
+            if sweep.purpose != "poll" and row.failures >= MOST_FAILURES_OF_OLD:
+                drop(row)
+        leave(batch, row, delay)
+    return delay
+
+
+def misname(batch: Batch, source: Source, why: str) -> None:
+    """Nothing can be asked for by such a name: a person has to change it."""
+    with held(batch, source) as row:
+        if row is not None:
+            row.problem = why[:300]
+            leave(batch, row, NOT_UNDERSTOOD_WAIT)
+
+
+def is_known(error: XError) -> bool:
+    """Whether the books of windows and money say by now when somebody may ask again.
+
+    A 429 and a Retry-After are among them: the credential rests (turns.settle_failed).
+    """
+    if isinstance(error, Unavailable):
+        return bool(error.retry_after)
+    return isinstance(error, RateLimited | NotReady | Depleted)
+
+
+def has_another_place(
+    source: Source, error: XError, sweep: Sweep, rules: ReadingRules, *, now: datetime
+) -> bool:
+    """Whether the reading goes on elsewhere, or ends, because of what X said of its place."""
+    if isinstance(error, StaleSinceId):
+        cursor = cursor_of(source)
+        follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))
+        if not isinstance(follows, Begun):
+            if sweep.purpose == "overlap":
+                drop(source)
+            else:
+                end_sweep(source, sweep, follows, now=now)
+            return True
+        if follows.sweep == sweep:
+            return False
+        lose(source, source.filling, follows, now=now)
+        set_sweep(source, follows.sweep)
+        if follows.sweep is None:
+            source.filling = None
+        return True
+    if isinstance(error, BadRequest) and sweep.token is not None:
+        set_sweep(source, without_token(sweep, rules))
+        return True
+    return False
+
+
+def back_off(source: Source, error: XError) -> timedelta:
+    """The wait after one more failure."""
+    source.failures += 1
+    source.problem = error.reason[:300]
+    longest = LONGEST_WAIT
+    if isinstance(error, NotShown):
+        source.problem = f"{error.reason}. Either X no longer shows it, or X is having trouble."[
+            :300
+        ]
+        longest = max(source.every, HIDDEN_AT_MOST)
+    elif isinstance(error, BadRequest):
+        longest = NOT_UNDERSTOOD_WAIT
+    return wait_after(source.failures, longest=longest)
+
+
+def wait_after(failures: int, *, longest: timedelta) -> timedelta:
+    return min(longest, FIRST_WAIT * 2 ** min(failures - 1, 30)) * random.uniform(0.8, 1.2)

@@ -1,0 +1,167 @@
+"""The form of a source, for the admin and the page: what people paste, checked and made plain."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.html import format_html
+
+from trackers.ingest.sources.cost import cost
+from trackers.ingest.sources.models import LEAST_EVERY, MOST_EVERY, MOST_PAGES, Source
+from trackers.ingest.sources.naming import named
+from trackers.schedule.durations import spell
+from trackers.schedule.forms import LengthField
+
+Kind = Source.Kind
+
+MAIN = ("kind", "of")
+LATER = (
+    "every", "pages", "backfill", "late_by", "priority", "owner",
+    "exclude_replies", "exclude_retweets",
+)  # fmt: skip
+EXAMPLES = (
+    "@nasa, or the link of an account or a list; a search or a rule as X writes them, such as "
+    "#artemis lang:en."
+)
+BY_US = (
+    "X leaves replies and retweets out of an account's posts. Of mentions, searches and lists we "
+    "leave them out after reading, and X bills them all the same: in a search, -is:reply or "
+    "-is:retweet is cheaper."
+)
+IN_THE_RULE = "Write it into the rule: -is:{}. Of a stream X sends, and bills, what the rule says."
+
+
+class SourceForm(forms.ModelForm):
+    """A new source, or the knobs of one that is there: its kind and what it is of then stay.
+
+    The page's form says no more than kind and of; what it leaves out is as the model has it.
+    """
+
+    class Meta:
+        model = Source
+        fields = (*MAIN, *LATER)
+        field_classes = {"every": LengthField, "backfill": LengthField, "late_by": LengthField}
+        labels = {
+            "kind": "What",
+            "of": "Of",
+            "every": "Polled every",
+            "pages": "Pages a poll",
+            "backfill": "First poll reads back",
+            "late_by": "Late by",
+        }
+        widgets = {
+            "of": forms.TextInput(attrs={"size": 60, "spellcheck": "false", "autocomplete": "off"})
+        }
+        help_texts = {
+            "of": EXAMPLES,
+            "every": f"From {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}, as 90s, 5m or 1h 30m.",
+            "exclude_retweets": BY_US,
+        }
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.is_new = self.instance.pk is None
+        if kind := self.fields.get("kind"):
+            # A file is uploaded, by a form of its own.
+            kind.choices = [one for one in Kind.choices if one[0] != Kind.IMPORT]  # type: ignore[attr-defined]
+        if of := self.fields.get("of"):
+            # What is missing or too long is told of in the words of its kind.
+            of.required = False
+            of.validators = []
+            of.widget.attrs.pop("maxlength", None)
+        if self.is_new:
+            # The page sends kind and of alone, where "more" was never opened or has been emptied.
+            for name in ("every", "pages", "priority"):
+                if name in self.fields:
+                    self.fields[name].required = False
+
+    def clean_every(self) -> timedelta:
+        every: timedelta | None = self.cleaned_data["every"]
+        if every is None:
+            return self.instance.every
+        if not LEAST_EVERY <= every <= MOST_EVERY:
+            raise ValidationError(
+                f"A source is polled every {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}."
+            )
+        return every
+
+    def clean_pages(self) -> int:
+        pages: int | None = self.cleaned_data["pages"]
+        if pages is None:
+            return self.instance.pages
+        if not 1 <= pages <= MOST_PAGES:
+            raise ValidationError(f"A poll reads 1 to {MOST_PAGES} pages.")
+        return pages
+
+    def clean_priority(self) -> int:
+        priority: int | None = self.cleaned_data["priority"]
+        return self.instance.priority if priority in (None, "") else int(priority)
+
+    def clean_backfill(self) -> timedelta | None:
+        return not_negative(self.cleaned_data["backfill"])
+
+    def clean_late_by(self) -> timedelta | None:
+        return not_negative(self.cleaned_data["late_by"])
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        kind = cleaned.get("kind", self.instance.kind)
+        if kind and "of" in cleaned:
+            self.name(kind, cleaned)
+        if kind == Kind.STREAM:
+            for field, word in (("exclude_replies", "reply"), ("exclude_retweets", "retweet")):
+                if cleaned.get(field):
+                    self.add_error(field, IN_THE_RULE.format(word))
+        return cleaned
+
+    def name(self, kind: str, cleaned: dict[str, Any]) -> None:
+        try:
+            cleaned["of"] = named(kind, cleaned["of"])
+        except ValueError as error:
+            self.add_error("of", str(error))
+            return
+        if there := same(kind, cleaned["of"]).exclude(pk=self.instance.pk).first():
+            self.add_error("of", already(there))
+
+    def more(self) -> list[forms.BoundField]:
+        return [self[name] for name in LATER]
+
+    def has_faults_in_more(self) -> bool:
+        return any(name in self.errors for name in LATER)
+
+    @property
+    def cost(self) -> str:
+        """For what stands in the form now, as far as it makes sense."""
+        if self.is_bound:
+            self.is_valid()
+        given = getattr(self, "cleaned_data", {})
+        source = self.instance
+        return cost(
+            given.get("kind") or source.kind or Kind.ACCOUNT,
+            every=given.get("every") or source.every,
+            pages=given.get("pages") or source.pages,
+        )
+
+
+def not_negative(length: timedelta | None) -> timedelta | None:
+    if length is not None and length < timedelta(0):
+        raise ValidationError("A length of time is not negative.")
+    return length
+
+
+def same(kind: str, of: str) -> Any:
+    """The sources that read the same: an account is one whatever its name is written like."""
+    if kind in (Kind.ACCOUNT, Kind.MENTIONS):
+        return Source.objects.filter(Q(of__iexact=of) | Q(username__iexact=of), kind=kind)
+    return Source.objects.filter(kind=kind, of=of)
+
+
+def already(there: Source) -> str:
+    return format_html(
+        'It is there already: <a href="{}">{}</a>.', reverse("source", args=[there.pk]), there
+    )

@@ -1,0 +1,84 @@
+"""A file that was uploaded: its parts wait in the database, each is imported by any worker.
+
+upload ─> ImportParts, a job for each ─> tracked, and the part is gone ─> Import: the report
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+from trackers.ingest.sources.models import Source
+from trackers.jobs.models import Bucket, Job
+
+
+class Import(models.Model):
+    """How a file is read, and what became of its lines."""
+
+    source = models.OneToOneField(
+        Source, on_delete=models.CASCADE, primary_key=True, related_name="report"
+    )
+    format = models.CharField(max_length=10)
+    column = models.CharField(max_length=200, blank=True)
+    referenced = models.BooleanField(default=False)
+    # What a person was told of the guesses before it began.
+    told = models.TextField(blank=True)
+    # A table's header goes before the lines of each part.
+    header = models.TextField(blank=True)
+    bytes = models.BigIntegerField(default=0)
+    parts = models.IntegerField(default=0)
+    parts_done = models.IntegerField(default=0)
+    read = models.BigIntegerField(default=0)
+    tracked = models.BigIntegerField(default=0)
+    already = models.BigIntegerField(default=0)
+    rejected = models.BigIntegerField(default=0)
+    uploaded_at = models.DateTimeField(null=True)
+    began_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"import of {self.source.of}"
+
+
+class ImportPart(models.Model):
+    """Some whole lines of the file, packed; the row is deleted when they are tracked."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="parts")
+    first_line = models.BigIntegerField()
+    lines = models.BinaryField()
+
+    def __str__(self) -> str:
+        return f"source {self.source_id} from line {self.first_line}"
+
+
+class RejectedLine(models.Model):
+    """A line that gave no tweet, and why. The first thousand of a file are kept."""
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="rejected_lines")
+    line = models.BigIntegerField()
+    text = models.CharField(max_length=80)
+    why = models.CharField(max_length=300)
+
+    class Meta:
+        ordering = ["line"]
+        constraints = [
+            # A part that is imported again after a crash tells of its lines once.
+            models.UniqueConstraint(fields=["source", "line"], name="rejected_line_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.why}"
+
+
+class ImportBucket(Bucket):
+    """Parts whose turns come together."""
+
+
+class ImportJob(Job):
+    """A part's turn; its key is the part's id."""
+
+    namespace = "import:part"
+    bucket = ImportBucket
+    most_keys = 1
+
+    def __str__(self) -> str:
+        return f"import of part {self.key}"

@@ -1,0 +1,161 @@
+"""The life of a source: added, changed, paused, resumed, polled now, removed.
+
+Locks: the row of the poll's job, then the source's, as a step of a poll takes them. Each of these
+adds one to the source's version, so that a poll that is on its way writes nothing any more.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterable
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Now
+
+from trackers.arrivals.arrive import wake
+from trackers.ingest.sources.imports import ImportJob, ImportPart
+from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from tweetwatch.database import cursor
+
+POLL = SourcePoll.namespace
+AT_ONCE = timedelta(0)
+# What names a source; another one has another cursor.
+IDENTITY = frozenset({"kind", "of"})
+# What it leaves out: of what was left out until now nothing slipped through.
+LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
+READ_SO_FAR = [
+    "account_id", "username", "rule_id", "latest_id", "asked_at_ms", "passed_id", "begun_id",
+    "sweep", "filling", "resting", "poll_at", "overlapped_at", "deep_overlapped_at",
+    "hidden_because", "problem", "failures",
+]  # fmt: skip
+
+# What is claimed is being polled already.
+POLL_NOW = """
+    WITH put AS (
+        INSERT INTO {job} (key, due_at, stamp)
+        SELECT id, now(), %(stamp)s FROM trackers_source
+        WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = ANY(%(kinds)s)
+        ORDER BY id
+        ON CONFLICT (key) DO UPDATE
+        SET due_at = least({job}.due_at, now()), stamp = excluded.stamp, attempts = 0
+        WHERE NOT {claimed}
+        RETURNING *
+    ),
+    found AS ({into_buckets})
+    SELECT count(*) FROM put
+"""
+
+# One source's poll, for a process that wants this one and no other. A bucket of polls has one.
+CLAIM = """
+    UPDATE {bucket} b
+    SET due_at = now() + n.lease, lease = %(lease)s
+    FROM trackers_namespace n
+    WHERE n.name = %(namespace)s AND (b.lease IS NULL OR b.due_at <= now())
+      AND b.stamp = (SELECT stamp FROM {job} WHERE key = %(key)s)
+      AND b.keys = ARRAY[%(key)s]::bigint[]
+    RETURNING now(), b.due_at, n.task
+"""
+
+
+def add(source: Source) -> None:
+    """Save a new source; one that is polled is polled at once."""
+    with transaction.atomic():
+        source.save(force_insert=True)
+        if source.is_polled and source.paused_at is None:
+            queue.schedule(POLL, source.pk, AT_ONCE)
+
+
+def change(source: Source, fields: Collection[str]) -> None:
+    """Save these fields of it, as a person changed them, and no others; then poll it.
+
+    What it read so far stays; one of another origin (`kind`, `of`) begins anew.
+    """
+    if not fields:
+        return
+    ours = ["poll_at"]
+    with transaction.atomic():
+        queue.remove(POLL, [source.pk])
+        if IDENTITY.intersection(fields):
+            source.gaps.filter(closed_at=None).update(closed_at=Now())
+            ours = READ_SO_FAR
+        fresh = Source()
+        for name in ours:
+            setattr(source, name, getattr(fresh, name))
+        if LEFT_OUT.intersection(fields) and source.latest_id is not None:
+            source.begun_id, ours = source.latest_id, [*ours, "begun_id"]
+        source.save(update_fields=[*fields, *ours])
+        Source.objects.filter(pk=source.pk).update(version=F("version") + 1)
+        if source.has_polls and source.paused_at is None:
+            queue.schedule(POLL, source.pk, AT_ONCE)
+
+
+def pause(ids: Iterable[int]) -> int:
+    """Ask for nothing more of them until they are resumed; how many were not paused before.
+
+    A reading that is under way goes on where it stopped.
+    """
+    ids = sorted(ids)
+    with transaction.atomic():
+        queue.remove(POLL, ids)
+        return (
+            Source.objects.filter(pk__in=ids)
+            .active()
+            .update(paused_at=Now(), version=F("version") + 1)
+        )
+
+
+def resume(ids: Iterable[int]) -> int:
+    """Poll them again, beginning now; how many were paused."""
+    with transaction.atomic():
+        paused = Source.objects.filter(pk__in=list(ids)).exclude(paused_at=None)
+        found = {source.pk: source for source in paused.order_by("pk")}
+        for source in found.values():
+            if source.has_polls:
+                queue.schedule(POLL, source.pk, AT_ONCE)
+        return (
+            Source.objects.filter(pk__in=found)
+            .exclude(paused_at=None)
+            .update(paused_at=None, poll_at=None, problem="", failures=0, version=F("version") + 1)
+        )
+
+
+def poll_now(ids: Iterable[int]) -> int:
+    """Make their next polls due now; how many there are to poll. Paused ones are left alone."""
+    ids, kinds = sorted(ids), [*Source.POLLED, Source.Kind.STREAM]
+    with transaction.atomic(), cursor() as db:
+        given = {"ids": ids, "kinds": kinds, "stamp": queue.new_stamp()}
+        found = db.execute(queue.on(POLL, POLL_NOW), given).fetchone()
+        assert found is not None
+        Source.objects.filter(pk__in=ids).active().polled().update(poll_at=None)
+    return int(found[0])
+
+
+def remove(ids: Iterable[int]) -> int:
+    """Forget the sources, their gaps and what they yielded; the tweets stay tracked."""
+    ids = sorted(ids)
+    with transaction.atomic():
+        queue.remove(POLL, ids)
+        parts = ImportPart.objects.filter(source__in=ids).values_list("pk", flat=True)
+        queue.remove(ImportJob.namespace, parts)
+        found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
+        Source.objects.filter(pk__in=[source.pk for source in found]).delete()
+        # Those who follow them are looked for by a worker.
+        wake(source.pk for source in found)
+        return len(found)
+
+
+def claim(id: int) -> Batch | None:
+    """Claim the poll of this source, whenever it is due; None: somebody has it, or it has none."""
+    # Random, as the leases of the queue.
+    lease = secrets.randbits(63)
+    given = {"namespace": POLL, "key": id, "lease": lease}
+    with cursor() as db:
+        found = db.execute(queue.on(POLL, CLAIM), given).fetchone()
+    if found is None:
+        return None
+    now, expires_at, task = found
+    return Batch(lease, (id,), now, expires_at, POLL, task, claimed_at=now)

@@ -1,0 +1,326 @@
+"""Where tweets come from: a source, how far it is read, what it yielded, and what is missing of it.
+
+Source ─ a poll ─> pages ─> SourceTweet, and the tweet is tracked
+   └──────────────> Gap: a stretch that could not be read, until it is filled or known to be lost
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import F, Q
+
+from trackers.jobs.models import Bucket, Job
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from typing import Self
+
+LEAST_EVERY, MOST_EVERY = timedelta(seconds=5), timedelta(days=1)
+MOST_PAGES = 500
+
+
+class SourceQuerySet(models.QuerySet["Source"]):
+    def active(self) -> Self:
+        return self.filter(paused_at=None)
+
+    def polled(self) -> Self:
+        """Those that are read page by page; a stream comes by itself, an import once."""
+        return self.filter(kind__in=Source.POLLED)
+
+
+class Source(models.Model):
+    """One origin of tweets, as a person named it, and all that its next poll needs to know."""
+
+    class Kind(models.TextChoices):
+        ACCOUNT = "account", "An account's posts"
+        MENTIONS = "mentions", "Mentions of an account"
+        SEARCH = "search", "A search"
+        LIST = "list", "A list"
+        STREAM = "stream", "Everything that a rule matches, live"
+        IMPORT = "import", "A file"
+
+    class Priority(models.IntegerChoices):
+        """Who is asked for first when X's window runs low."""
+
+        LOW = 0, "low: waits first"
+        NORMAL = 1, "normal"
+        HIGH = 2, "high: waits last"
+
+    POLLED = (Kind.ACCOUNT, Kind.MENTIONS, Kind.SEARCH, Kind.LIST)
+
+    kind = models.CharField(max_length=8, choices=Kind)
+    of = models.CharField(
+        max_length=1024,
+        help_text="A username, a query of X's search, the number or the address of a list, or a "
+        "rule of X's filtered stream.",
+    )
+    owner = models.CharField(
+        max_length=60, blank=True, help_text="Whose source it is: a tag of your own."
+    )
+    priority = models.SmallIntegerField(choices=Priority, default=Priority.NORMAL)
+    every = models.DurationField(
+        default=timedelta(minutes=5), help_text="Time from one poll to the next."
+    )
+    pages = models.PositiveSmallIntegerField(
+        default=10,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_PAGES)],
+        help_text="Pages of 100 posts that one poll reads at the most; what is left over is a gap, "
+        "which is filled later.",
+    )
+    exclude_replies = models.BooleanField("without replies", default=False)
+    exclude_retweets = models.BooleanField("without retweets", default=False)
+    backfill = models.DurationField(
+        null=True,
+        blank=True,
+        default=timedelta(days=1),
+        help_text="How far back the first poll reads; empty: as far as X shows.",
+    )
+    late_by = models.DurationField(
+        null=True,
+        blank=True,
+        help_text="How much later than its id says a post may appear and still be found by the "
+        "next poll; empty: the kind's own (.env.example).",
+    )
+    paused_at = models.DateTimeField(null=True, blank=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    # What X calls it: an account or list by its id, whatever its name becomes; a rule by X's id.
+    account_id = models.BigIntegerField(null=True, editable=False)
+    username = models.CharField(max_length=50, blank=True, editable=False)
+    rule_id = models.BigIntegerField(null=True, editable=False)
+
+    # The cursor (trackers.ingest.polls.sweep.Cursor), and the reading that is under way.
+    latest_id = models.BigIntegerField(null=True, editable=False)
+    asked_at_ms = models.BigIntegerField(null=True, editable=False)
+    passed_id = models.BigIntegerField(default=0, editable=False)
+    # Where the first poll began: what is older was never asked for, and no leak when it is read.
+    begun_id = models.BigIntegerField(default=0, editable=False)
+    sweep = models.JSONField(null=True, editable=False)
+    filling = models.ForeignKey(
+        "Gap", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+    # An overlap that stands back while a poll is due; it goes on where it stopped.
+    resting = models.JSONField(null=True, editable=False)
+    # Counts the steps: a step that began before another one ended writes nothing.
+    version = models.BigIntegerField(default=0, editable=False)
+
+    # When its next poll is due; null: at once. Its job may be due sooner, to fill a gap.
+    poll_at = models.DateTimeField(null=True, editable=False)
+    # Posts that X billed and the source leaves out, of one day and project (`polls.spend`):
+    # no row of a tweet says that they are paid.
+    left_out = models.JSONField(default=dict, editable=False)
+
+    # How it goes.
+    polled_at = models.DateTimeField(null=True, editable=False)
+    overlapped_at = models.DateTimeField(null=True, editable=False)
+    deep_overlapped_at = models.DateTimeField(null=True, editable=False)
+    skew = models.DurationField(null=True, editable=False)
+    yielded = models.BigIntegerField(default=0, editable=False)
+    again = models.BigIntegerField(default=0, editable=False)
+    leaked = models.BigIntegerField(default=0, editable=False)
+    hidden_because = models.CharField(max_length=12, blank=True, editable=False)
+    problem = models.CharField(max_length=300, blank=True, editable=False)
+    failures = models.PositiveIntegerField(default=0, editable=False)
+
+    objects = SourceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-priority", "kind", "of"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["account", "mentions", "search", "list", "stream", "import"]),
+                name="source_kind",
+            ),
+            models.CheckConstraint(
+                condition=Q(every__gte=LEAST_EVERY, every__lte=MOST_EVERY), name="source_every"
+            ),
+            models.CheckConstraint(
+                condition=Q(pages__gte=1, pages__lte=MOST_PAGES), name="source_pages"
+            ),
+            models.CheckConstraint(
+                condition=Q(late_by=None) | Q(late_by__gte=timedelta(0)), name="source_late_by"
+            ),
+            models.CheckConstraint(
+                condition=Q(backfill=None) | Q(backfill__gte=timedelta(0)), name="source_backfill"
+            ),
+            # The same account, search, list or rule twice would be read, and paid for, twice.
+            models.UniqueConstraint(
+                fields=["kind", "of"], condition=~Q(kind="import"), name="source_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        match self.kind:
+            case self.Kind.ACCOUNT:
+                return f"@{self.username or self.of}'s posts"
+            case self.Kind.MENTIONS:
+                return f"mentions of @{self.username or self.of}"
+            case self.Kind.SEARCH:
+                return f"search: {self.of}"
+            case self.Kind.LIST:
+                return f"list {self.of}"
+            case self.Kind.STREAM:
+                return f"live: {self.of}"
+            case _:
+                return f"file {self.of}"
+
+    @property
+    def is_polled(self) -> bool:
+        return self.kind in self.POLLED
+
+    @property
+    def is_in_a_poll(self) -> bool:
+        """Between two pages of one."""
+        return self.sweep is not None and self.sweep["purpose"] == "poll"
+
+    @property
+    def has_polls(self) -> bool:
+        """Also a stream, whose gaps they fill; with none to fill, a poll ends by itself."""
+        return self.is_polled or self.kind == self.Kind.STREAM
+
+
+class Gap(models.Model):
+    """Posts of a source that were not read: from_id < id < to_id; without from_id, all older."""
+
+    class Why(models.TextChoices):
+        BUDGET = "budget", "the pages of a poll were used up"
+        QUOTA = "quota", "X allowed no more requests, or the money ran out"
+        REACH = "reach", "X shows nothing older"
+        REPEATS = "repeats", "X sent the same page again and again"
+        STREAM = "stream", "the stream was not connected"
+        RULE = "rule", "X did not have the rule"
+
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="gaps")
+    from_id = models.BigIntegerField(null=True)
+    to_id = models.BigIntegerField()
+    why = models.CharField(max_length=8, choices=Why)
+    # Where a list goes on, and how much the source had yielded when it stopped there.
+    token = models.CharField(max_length=300, blank=True)
+    yielded_when_found = models.BigIntegerField(default=0)
+    found_at = models.DateTimeField()
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-found_at", "-pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(from_id=None) | Q(from_id__lt=F("to_id")), name="gap_is_a_stretch"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["source"], name="gap_open", condition=Q(closed_at=None)),
+            # "which were closed so long ago that they are forgotten?"
+            models.Index(
+                fields=["closed_at"], name="gap_closed", condition=Q(closed_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_why_display()}: {self.from_id or 'the beginning'} to {self.to_id}"
+
+    @property
+    def is_of_stream(self) -> bool:
+        """What the stream did not bring, and search is to."""
+        return self.why in (self.Why.STREAM, self.Why.RULE)
+
+    @property
+    def is_lost(self) -> bool:
+        """X will not show it any more: only a file can fill it."""
+        return self.why == self.Why.REACH
+
+    def close(self, *, now: datetime) -> None:
+        self.closed_at = now
+        self.save(update_fields=["closed_at"])
+
+
+class SourceTweet(models.Model):
+    """A tweet that a source yielded. `late`: first seen below a cursor that had passed it."""
+
+    pk = models.CompositePrimaryKey("source_id", "tweet_id")
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="tweets")
+    tweet_id = models.BigIntegerField()
+    seen_at = models.DateTimeField()
+    late = models.BooleanField(default=False)
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["source", "tweet_id"], name="sourcetweet_late", condition=Q(late=True)
+            ),
+            # "which sources does this tweet come from?"
+            models.Index(fields=["tweet_id"], name="sourcetweet_of_tweet"),
+            # "which are so old that they are forgotten?" Late ones are not.
+            models.Index(fields=["seen_at"], name="sourcetweet_seen", condition=Q(late=False)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id} from source {self.source_id}"
+
+
+class PollBucket(Bucket):
+    """Polls that are due together."""
+
+
+class SourcePoll(Job):
+    """A source's next poll; its key is the source's id."""
+
+    namespace = "source:poll"
+    bucket = PollBucket
+    most_keys = 1
+
+    def __str__(self) -> str:
+        return f"poll of source {self.key}"
+
+
+class Stream(models.Model):
+    """The connection to X's filtered stream: one row, which its one process writes."""
+
+    class State(models.TextChoices):
+        CONNECTING = "connecting"
+        OPEN = "open"
+        WAITING = "waiting", "waiting to connect again"
+        STOPPED = "stopped"
+
+    name = models.CharField(max_length=20, primary_key=True, default="filtered")
+    # Empty until a process of `stream` has the lease for the first time.
+    mark = models.CharField(
+        max_length=16,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of this installation, in the tags of its rules at X.",
+    )
+    state = models.CharField(max_length=10, choices=State, default=State.STOPPED)
+    because = models.CharField(max_length=300, blank=True)
+    credential = models.CharField(max_length=60, blank=True)
+    host = models.CharField(max_length=255, blank=True)
+    pid = models.IntegerField(null=True)
+    # Fences a process that was thought dead: the newer one has another.
+    lease = models.BigIntegerField(null=True)
+    lease_until = models.DateTimeField(null=True)
+
+    state_since = models.DateTimeField(null=True)
+    connected_at = models.DateTimeField(null=True)
+    heard_at = models.DateTimeField(null=True, help_text="The last line or keep-alive.")
+    next_try_at = models.DateTimeField(null=True)
+    # Everything that X sent up to here is stored: where the next hole begins.
+    stored_until = models.DateTimeField(null=True)
+    connects = models.BigIntegerField(default=0)
+    lines = models.BigIntegerField(default=0)
+    duplicates = models.BigIntegerField(default=0)
+    garbled = models.BigIntegerField(default=0)
+    skew = models.DurationField(null=True)
+    # By X's clock: the sources that had a rule then had it until then.
+    rules_read_at = models.DateTimeField(null=True)
+    rules_of_others = models.IntegerField(
+        default=0,
+        db_default=0,
+        help_text="At X, for the same app. X bills their posts as well.",
+    )
+
+    def __str__(self) -> str:
+        return f"{self.name} stream: {self.get_state_display()}"

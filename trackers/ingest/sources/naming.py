@@ -1,0 +1,115 @@
+"""What a person types or pastes for a source, as its kind calls it: @nasa, a link, a query."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from trackers.ingest.sources.models import Source
+from trackers.tweets.snowflake import LARGEST_ID
+
+Kind = Source.Kind
+
+# What X takes of people who pay for what they use.
+LONGEST_QUERY, LONGEST_RULE = 512, 1024
+USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
+ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
+# The first words of X's own addresses, which are nobody's username.
+PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "search", "settings"}
+
+
+def named(kind: str, text: str) -> str:
+    """How the source is called: a username, the digits of a list, a query or a rule.
+
+    Raises ValueError, with a sentence that says what is wrong.
+    """
+    text = " ".join(text.split())
+    if "\0" in text:
+        raise ValueError("A character of it cannot be stored: type it anew.")
+    if not text:
+        raise ValueError(EMPTY[Kind(kind)])
+    match kind:
+        case Kind.ACCOUNT | Kind.MENTIONS:
+            return username(text)
+        case Kind.LIST:
+            return list_id(text)
+        case Kind.SEARCH:
+            return query(text)
+        case _:
+            return rule(text)
+
+
+EMPTY = {
+    Kind.ACCOUNT: "Say whose posts: a username, such as @nasa.",
+    Kind.MENTIONS: "Say who is mentioned: a username, such as @nasa.",
+    Kind.SEARCH: "Say what is searched for, such as #artemis lang:en.",
+    Kind.LIST: "Say which list: its link, or its number.",
+    Kind.STREAM: "Say which posts: a rule, such as #artemis lang:en -is:retweet.",
+    Kind.IMPORT: "Say which file.",
+}
+
+
+def username(text: str) -> str:
+    if ON_X.match(text):
+        text = username_of_link(text)
+    found = text.removeprefix("@")
+    if not USERNAME.fullmatch(found):
+        raise ValueError(
+            f"“{short(text)}” is no username: one has 1 to 15 letters, digits or underscores."
+        )
+    return found
+
+
+def username_of_link(link: str) -> str:
+    first, *rest = parts(link) or [""]
+    if first == "i" and rest[:1] == ["lists"]:
+        raise ValueError("This is the link of a list: choose “A list” for it.")
+    if first == "search":
+        raise ValueError("This is the link of a search: choose “A search” for it.")
+    if first in PLACES or not first:
+        raise ValueError("This link names no account.")
+    if rest[:1] == ["status"]:
+        raise ValueError("This is the link of one post: track it by “Track tweets” in the admin.")
+    return first
+
+
+def list_id(text: str) -> str:
+    digits = text
+    if ON_X.match(text):
+        found = parts(text)
+        digits = found[2] if found[:2] == ["i", "lists"] and len(found) > 2 else ""
+        if not digits:
+            raise ValueError("This link names no list: one looks like https://x.com/i/lists/1234.")
+    if not re.fullmatch(r"[0-9]{1,19}", digits) or not 0 < int(digits) <= LARGEST_ID:
+        raise ValueError(
+            f"“{short(text)}” is no list: give its number, or a link as https://x.com/i/lists/1234."
+        )
+    return str(int(digits))
+
+
+def query(text: str) -> str:
+    if ON_X.match(text) and parts(text)[:1] == ["search"]:
+        text = " ".join(parse_qs(urlsplit(text).query).get("q", [""])[0].split())
+        if not text:
+            raise ValueError(EMPTY[Kind.SEARCH])
+    return no_longer_than(LONGEST_QUERY, text, "X takes searches")
+
+
+def rule(text: str) -> str:
+    return no_longer_than(LONGEST_RULE, text, "X takes rules")
+
+
+def no_longer_than(most: int, text: str, takes: str) -> str:
+    if len(text) > most:
+        raise ValueError(f"{takes} of {most:,} characters at the most; this one has {len(text):,}.")
+    return text
+
+
+def parts(link: str) -> list[str]:
+    """The words of the link's path."""
+    path = urlsplit(link if "://" in link else f"https://{link}").path
+    return [part for part in path.split("/") if part]
+
+
+def short(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:39]}…"

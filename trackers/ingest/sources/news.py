@@ -1,0 +1,40 @@
+"""Events of the topic `sources`: a gap, a leak, a source that X hides, and that it shows again.
+
+Each in the transaction of what it tells. `url` is the source's page, below the public address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from trackers.outbox.models import SOURCES
+from trackers.outbox.tell import Told, tell
+
+# Of X's ids a program that reads numbers as floats would lose the last digits.
+Stretch = tuple[int, int | None, int]
+
+
+def tell_gaps(gaps: Iterable[Stretch], why: str) -> None:
+    """Stretches that were not read: a source, after which id, before which id."""
+    tell(
+        [
+            news(source, "gap", why=why, after=after and str(after), before=str(before))
+            for source, after, before in gaps
+        ]
+    )
+
+
+def tell_leak(source: int, tweets: Iterable[int]) -> None:
+    """Tweets that slipped through a poll, and were found later."""
+    tell([news(source, "leak", tweets=[str(id) for id in tweets])])
+
+
+def tell_shown(source: int, before: str, now: str) -> None:
+    """Why X hides it, before and now; empty: X shows it."""
+    if before != now:
+        tell([news(source, "hidden", why=now) if now else news(source, "back", why=before)])
+
+
+def news(source: int, what: str, **more: object) -> Told:
+    data = {"source": source, "what": what, **more}
+    return Told(SOURCES, "update", url=f"/sources/{source}/", data=data)

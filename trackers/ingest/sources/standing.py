@@ -1,0 +1,173 @@
+"""How sources stand: which state each is in and why, its next poll, and what is missing of it.
+
+For the pages, the admin and `status`; a handful of queries for any number of sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db.models import Count, Q
+
+from trackers.ingest.sources.imports import Import
+from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.jobs import queue
+from trackers.jobs.models import STRIKES
+
+HIDDEN = {
+    "not_found": "it does not exist",
+    "protected": "protected",
+    "suspended": "suspended",
+    "unauthorized": "not visible to our credentials",
+    "unavailable": "unavailable, reason unknown",
+}
+
+
+NOBODY = "nobody listens: start manage.py stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A source and what its row does not tell. `report` is an import's, `stream` a rule's.
+
+    state: paused, hidden, problem, isolated, reading, new, polled, idle; of a stream live,
+    connecting, waiting, stopped; of a file
+    uploading, uploaded, reading, done. reason: a phrase, or a sentence of X,
+    that goes with it; may be empty.
+    """
+
+    source: Source
+    state: str
+    reason: str
+    next_poll_at: datetime | None = None
+    gaps_open: int = 0
+    gaps_lost: int = 0
+    report: Import | None = None
+    stream: Stream | None = None
+
+
+def standings(sources: Sequence[Source], *, now: datetime) -> list[Standing]:
+    keys = [source.pk for source in sources]
+    jobs = SourcePoll.objects.in_bulk(keys)
+    claims = queue.claims(SourcePoll.namespace, keys)
+    gaps = gaps_of(keys)
+    reports = Import.objects.in_bulk(one.pk for one in sources if one.kind == Source.Kind.IMPORT)
+    stream = Stream.objects.first() if any(is_stream(one) for one in sources) else None
+    return [
+        standing(
+            source,
+            jobs.get(source.pk),
+            claims.get(source.pk),
+            gaps.get(source.pk, (0, 0)),
+            report=reports.get(source.pk),
+            stream=stream if is_stream(source) else None,
+            now=now,
+        )
+        for source in sources
+    ]
+
+
+def standing(
+    source: Source,
+    job: SourcePoll | None,
+    claimed_until: datetime | None,
+    gaps: tuple[int, int],
+    *,
+    report: Import | None,
+    stream: Stream | None,
+    now: datetime,
+) -> Standing:
+    state, reason = state_of(source, job, claimed_until, report=report, stream=stream, now=now)
+    waits = job is not None and source.is_polled and state not in ("paused", "isolated", "reading")
+    return Standing(
+        source=source,
+        state=state,
+        reason=reason,
+        # The job may be due sooner, to fill a gap.
+        next_poll_at=(source.poll_at or job.due_at) if job and waits else None,
+        gaps_open=gaps[0],
+        gaps_lost=gaps[1],
+        report=report,
+        stream=stream,
+    )
+
+
+def state_of(
+    source: Source,
+    job: SourcePoll | None,
+    claimed_until: datetime | None,
+    *,
+    report: Import | None,
+    stream: Stream | None,
+    now: datetime,
+) -> tuple[str, str]:
+    """What a person should know first comes first."""
+    if source.paused_at:
+        return "paused", ""
+    if source.kind == Source.Kind.IMPORT:
+        return of_file(report)
+    if source.hidden_because:
+        return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
+    if source.problem:
+        return "problem", source.problem
+    if job is not None and job.attempts >= STRIKES:
+        return "isolated", "four polls of it never came to an end: poll it now to try again"
+    if is_stream(source):
+        return of_stream(source, stream, now=now)
+    if job is None:
+        return "idle", "no poll is planned: poll it now, or pause and resume it"
+    if is_being_read(source, job, claimed_until, now=now):
+        return "reading", ""
+    return ("polled", "") if source.polled_at else ("new", "")
+
+
+def of_file(report: Import | None) -> tuple[str, str]:
+    """An upload waits until a person has looked at it and started the import."""
+    if report is None or report.uploaded_at is None:
+        return "uploading", ""
+    if report.began_at is None:
+        return "uploaded", ""
+    return ("done" if report.ended_at else "reading"), ""
+
+
+def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[str, str]:
+    if stream is None or stream.state == Stream.State.STOPPED:
+        because = stream.because if stream else ""
+        return "stopped", because or NOBODY
+    if is_silent(stream, now=now):
+        return "stopped", NOBODY
+    if stream.state == Stream.State.OPEN:
+        return ("live", "") if source.rule_id else ("connecting", "X is being told of the rule")
+    return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because
+
+
+def is_being_read(
+    source: Source, job: SourcePoll, claimed_until: datetime | None, *, now: datetime
+) -> bool:
+    """A worker has it, or it is between two pages of a poll."""
+    if claimed_until is not None and claimed_until > now:
+        return True
+    return job.due_at <= now and source.is_in_a_poll
+
+
+def is_silent(stream: Stream, *, now: datetime) -> bool:
+    """Its process was killed: what the row says of it is not true any more."""
+    return stream.lease_until is not None and stream.lease_until <= now
+
+
+def is_stream(source: Source) -> bool:
+    return source.kind == Source.Kind.STREAM
+
+
+def gaps_of(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """How many gaps of each source are open, and how many are lost."""
+    lost = Q(why=Gap.Why.REACH)
+    found = (
+        Gap.objects.filter(source__in=keys, closed_at=None)
+        .order_by()
+        .values_list("source")
+        .annotate(open=Count("pk", filter=~lost), lost=Count("pk", filter=lost))
+    )
+    return {source: (open, lost) for source, open, lost in found}

@@ -1,0 +1,28 @@
+"""The process that has the lease, as it asks X about rules: one request at a time, each in its
+turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from trackers.ingest.stream import lease as stream_lease
+from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.settings import Settings
+from trackers.ingest.stream.turns import Answer, Payer, ask
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    settings: Settings
+    lease: Lease
+    who: Payer
+
+    def ask(self, endpoint_of: Any, send: Callable[..., Answer], **given: Any) -> Answer:
+        """Of several requests in a row each has the whole lease."""
+        stream_lease.renew(self.lease)
+        asking = self.settings.asking
+        how = {"base_url": asking.base_url, "timeout": asking.timeout}
+        return ask(endpoint_of, self.who, partial(send, **given, **how))

@@ -1,0 +1,82 @@
+"""Rules are deleted and added at X, so that one that it refuses costs no other.
+
+X refuses a bad rule alone, or with it all others of the request, and may not say which it is. Those
+that it neither added nor complained of are asked for again, without the bad ones or by halves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.listeners import WantedRule
+from trackers.ingest.stream.synced import Synced
+from trackers.xapi.endpoints import CHANGE_STREAM_RULES
+from trackers.xapi.errors import BadRequest
+from trackers.xapi.parse.stream import Added
+from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
+
+# Enough to find one bad rule among a hundred; X allows a hundred in a quarter of an hour. Who was
+# not asked for by then is so the next time.
+MOST_REQUESTS = 20
+NO_VERDICT = "X neither took it nor said why."
+Item = TypeVar("Item")
+
+
+def delete(rules: Sequence[int], asker: Asker) -> None:
+    for ids in pieces(rules):
+        asker.ask(CHANGE_STREAM_RULES, delete_rules, ids=ids)
+
+
+def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
+    """Add the rules of these sources; what became of each is in `synced`."""
+    waiting = list(pieces(new))
+    for _ in range(MOST_REQUESTS):
+        if not waiting:
+            return
+        # Depth first: what is found out of single ones is not asked for the next time.
+        asked = waiting.pop()
+        add_together(asked, asker, synced)
+        left = [one for one in asked if not synced.has_verdict(one.source)]
+        waiting.extend(parts(left, whole=len(left) < len(asked)))
+
+
+def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
+    """In one request; without a verdict for some of several, when X refused them as a whole."""
+    tagged = {one.value: synced.mark.tag_of(one.source) for one in new}
+    try:
+        done = asker.ask(CHANGE_STREAM_RULES, add_rules, tagged=tagged)
+    except BadRequest as error:
+        if len(new) == 1:
+            synced.refuse(new[0], error.reason)
+        return
+    for one in new:
+        settle(one, done, synced)
+    if len(new) == 1 and not synced.has_verdict(new[0].source):
+        synced.refuse(new[0], NO_VERDICT)
+
+
+def settle(one: WantedRule, done: Added, synced: Synced) -> None:
+    rule = done.added.get(one.value) or done.known.get(one.value)
+    rule = rule or {bare(value): id for value, id in done.added.items()}.get(bare(one.value))
+    if rule:
+        synced.rules[one.source] = rule
+    elif why := done.refused.get(one.value):
+        synced.refuse(one, why)
+
+
+def bare(value: str) -> str:
+    """X may answer with other blanks than it was given."""
+    return " ".join(value.split())
+
+
+def parts(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
+    """How the rest of a set is asked for: as it is, or by halves."""
+    middle = 0 if whole else len(left) // 2
+    yield from (list(half) for half in (left[:middle], left[middle:]) if half)
+
+
+def pieces(items: Sequence[Item]) -> Iterator[list[Item]]:
+    for start in range(0, len(items), MOST_AT_ONCE):
+        yield list(items[start : start + MOST_AT_ONCE])

@@ -1,0 +1,51 @@
+"""X's time while a stream is open: what X told as it opened, and the seconds since.
+
+These are counted by the monotonic clock, and X's Date is weighed against the database's: the wall
+clock of this host may be hours off, or be set meanwhile, and would end gaps where none ended.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.xapi.timelines import MOST_SKEW
+
+# X cuts its Date to seconds: it opened the stream up to so much later.
+DATES_ARE_CUT_TO = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamClock:
+    """`at`: seconds of time.monotonic(); `date`: X's clock then, None when X told none that can be
+    believed; `ours`: the database's clock then."""
+
+    at: float
+    date: datetime | None
+    ours: datetime
+
+    def x_at(self, at: float) -> datetime:
+        """X's time at a moment of time.monotonic(), or up to a second before it."""
+        return (self.date or self.ours) + self._since(at)
+
+    def ours_at(self, at: float) -> datetime:
+        return self.ours + self._since(at)
+
+    def x_now(self) -> datetime:
+        return self.x_at(time.monotonic())
+
+    @property
+    def skew(self) -> timedelta | None:
+        """The database's clock less X's, to half a second; None when X told no time."""
+        return self.ours - self.date - DATES_ARE_CUT_TO / 2 if self.date else None
+
+    def _since(self, at: float) -> timedelta:
+        return timedelta(seconds=at - self.at)
+
+
+def clock_of(date: datetime | None, at: float, *, now: datetime, now_at: float) -> StreamClock:
+    """`date`: X's, which came `at`; `now`: the database's clock at `now_at`, a little later."""
+    ours = now - timedelta(seconds=now_at - at)
+    believed = date is not None and abs(ours - date) <= MOST_SKEW
+    return StreamClock(at, date if believed else None, ours)

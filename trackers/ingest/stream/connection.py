@@ -1,0 +1,204 @@
+"""One open stream: the hole before it becomes gaps, and its lines are stored, until it ends."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import partial
+
+from django.db import (
+    DatabaseError,
+    InterfaceError,
+    InternalError,
+    OperationalError,
+    connection,
+    transaction,
+)
+
+from trackers.ingest.stream import lease as stream_lease
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
+from trackers.ingest.stream.garbled import GarbledLog
+from trackers.ingest.stream.holes import open_gaps
+from trackers.ingest.stream.kept_rules import KeptRules
+from trackers.ingest.stream.ladder import Ladder
+from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.lines import StreamBatch, sort_out
+from trackers.ingest.stream.listeners import Listeners
+from trackers.ingest.stream.reader import Reader
+from trackers.ingest.stream.store import store
+from trackers.ingest.stream.turns import NoTurnError, check_money
+from trackers.xapi.errors import XError
+from trackers.xapi.stream import Opened
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+# Deadlocks, connections that broke, a server that only reads: the same transaction, again.
+AWAY = (OperationalError, InterfaceError, InternalError)
+NO_TIME = timedelta(0)
+# How long what was read is still stored when the process is asked to end.
+LAST_WORDS_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Not connected for `wait`, and why. `looks`: sooner when a person acts, seen without X."""
+
+    because: str
+    wait: timedelta
+    looks: bool = False
+
+
+# `stored_until`: what was before is in the gaps that the same transaction opens.
+OPENED = """
+    UPDATE trackers_stream
+    SET state = 'open', state_since = now(), because = '', connected_at = now(), heard_at = now(),
+        next_try_at = NULL, connects = connects + 1, skew = %(skew)s,
+        stored_until = greatest(stored_until, %(x_now)s::timestamptz),
+        lease_until = now() + %(lasts)s::interval
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE name = %(name)s"
+
+
+@dataclass(slots=True)
+class Connection:
+    """An open stream and what it needs to be stored; `rules` are as X's are, at its end."""
+
+    asker: Asker
+    stop: threading.Event
+    rules: KeptRules
+    opened: Opened
+    ladder: Ladder
+    garbled: GarbledLog
+    _reader: Reader = field(init=False)
+    _listeners: Listeners = field(init=False)
+    _clock: StreamClock = field(init=False)
+    _farewell: str = ""
+    _heard: bool = False
+    _looked: float = 0.0
+
+    def listen(self) -> Pause:
+        """Tell of the hole, and store what comes until the end; why, and when to connect again."""
+        self._listeners = self.rules.listeners
+        self._reader = Reader(self.opened)
+        try:
+            # Before anything that came after it is stored.
+            self._stubbornly(self._begin)
+            self._looked = time.monotonic()
+            return self._listen()
+        finally:
+            self._reader.leave()
+
+    def _begin(self) -> None:
+        came_at = self.opened.at
+        with transaction.atomic():
+            lease, margins = self.asker.lease, self.asker.settings.margins
+            stream_lease.fence(lease)
+            stored_until, now = how_far(lease)
+            self._clock = clock_of(self.opened.date, came_at, now=now, now_at=time.monotonic())
+            at = self._clock.x_at(came_at)
+            since = stored_until or at
+            hole = margins.around(since, max(at + DATES_ARE_CUT_TO, since))
+            # Of a rule that X refused nothing comes, and nothing is missing.
+            ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
+            open_gaps(ruled, hole, polled_in=margins.polled_in)
+            stream_lease.written(OPENED, lease, skew=self._clock.skew, x_now=at)
+
+    def _listen(self) -> Pause:
+        while True:
+            batch = self._take()
+            if batch.end is not None:
+                return self._broken(batch.end.error)
+            if self._farewell:
+                self._drain()
+                return self._broken(None)
+            if self.stop.is_set():
+                self._drain()
+                return Pause("it was asked to end", NO_TIME)
+            if time.monotonic() - self._looked >= self.rules.looked_at_every.total_seconds():
+                if pause := self._look():
+                    self._drain()
+                    return pause
+                self._looked = time.monotonic()
+
+    def _take(self) -> StreamBatch:
+        """The next lines, stored."""
+        batch = sort_out(self._reader.take(), self._listeners, self._clock)
+        self._farewell = self._farewell or batch.farewell
+        if batch.alive and not self._heard:
+            # X delivers: the next failure is the first one.
+            self.ladder.reset()
+            self._heard = True
+        if batch.is_empty:
+            return batch
+        self._stubbornly(partial(self._store, batch))
+        self.garbled.add(batch)
+        return batch
+
+    def _drain(self) -> None:
+        """Read no more, and store what is read."""
+        self._reader.close()
+        while self._take().end is None:
+            pass
+
+    def _broken(self, error: XError | None) -> Pause:
+        because = self._farewell or (error.reason if error else "X closed the connection.")
+        # Who is told to go and hears nothing else was refused by X; the way to it is in order.
+        refused = self._farewell and not self._heard
+        return Pause(because, self.ladder.next("http" if refused else "network"))
+
+    def _store(self, batch: StreamBatch) -> None:
+        given = (batch, self.asker.lease, self._listeners, self.asker.settings.margins)
+        project = self.asker.who.project
+        x_now = self._clock.x_now()
+        try:
+            store(*given, project=project, x_now=x_now)
+        except AWAY:
+            raise
+        except DatabaseError:
+            logger.exception("posts of the stream could not be stored; their ids alone are")
+            store(*given, project=project, x_now=x_now, ids_alone=True)
+
+    def _stubbornly(self, act: Callable[[], None]) -> None:
+        """Do it again until the database is there: the lines of a batch come only once."""
+        asked: float | None = None
+        while True:
+            try:
+                return act()
+            except AWAY as error:
+                if self.stop.is_set():
+                    asked = asked or time.monotonic()
+                    if time.monotonic() - asked > LAST_WORDS_SECONDS:
+                        raise
+                logger.warning("not stored yet: the database is away (%s)", type(error).__name__)
+                connection.close()
+                time.sleep(0.2)
+
+    def _look(self) -> Pause | None:
+        """The lease, the money, and the rules; a Pause ends the connection."""
+        try:
+            stream_lease.renew(self.asker.lease)
+            check_money(self.asker.who)
+            if self.rules.look():
+                self._listeners = self.rules.listeners
+        except NoTurnError as none:
+            return Pause(none.why, none.wait, looks=none.looks)
+        except AWAY as error:
+            logger.warning("the database is away (%s)", type(error).__name__)
+            connection.close()
+        if not self.rules.synced.rules:
+            return Pause("No active source has a rule.", NO_TIME, looks=True)
+        return None
+
+
+def how_far(lease: Lease) -> tuple[datetime | None, datetime]:
+    """Until when everything is stored, by X's clock; and the database's clock."""
+    with cursor() as db:
+        row: tuple[datetime | None, datetime] = db.execute(HOW_FAR, lease.given).fetchall()[0]
+    return row

@@ -1,0 +1,30 @@
+"""Lines that could not be read, told in the log once a minute at the most."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass
+
+from trackers.ingest.stream.lines import StreamBatch
+
+logger = logging.getLogger(__name__)
+
+EVERY_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class GarbledLog:
+    count: int = 0
+    told: float = float("-inf")
+
+    def add(self, batch: StreamBatch) -> None:
+        self.count += batch.garbled
+        if not batch.garbled or time.monotonic() - self.told < EVERY_SECONDS:
+            return
+        logger.warning(
+            "lines of the stream that could not be read: %d (%s); search looks for what they held",
+            self.count,
+            batch.why,
+        )
+        self.count, self.told = 0, time.monotonic()

@@ -1,0 +1,86 @@
+"""X's rules while the stream is open: read again now and then, and when sources change.
+
+Somebody else may delete one, of which X says nothing to those who listen.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.ladder import Ladder, trouble_of
+from trackers.ingest.stream.listeners import Listeners, WantedRule, wanted_now
+from trackers.ingest.stream.rules import synchronise
+from trackers.ingest.stream.synced import Synced
+from trackers.ingest.stream.turns import LOOKS_AGAIN, NoTurnError
+from trackers.xapi.errors import XError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class KeptRules:
+    """`wanted` and `synced` as they were when X was asked last."""
+
+    asker: Asker
+    wanted: dict[int, WantedRule]
+    synced: Synced
+    _ladder: Ladder = field(default_factory=Ladder)
+    _due: float = 0.0
+    _not_before: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._plan_next()
+
+    @property
+    def listeners(self) -> Listeners:
+        return self.synced.listeners(self.wanted)
+
+    @property
+    def looked_at_every(self) -> timedelta:
+        return min(LOOKS_AGAIN, self.asker.settings.asking.rules_every)
+
+    def look(self) -> bool:
+        """Make X's rules those of the sources, when it is time; whether they were read.
+
+        NoTurnError when the credential may not be used any more.
+        """
+        now, wanted = time.monotonic(), wanted_now()
+        has_changed = values(wanted) != values(self.wanted)
+        if now < self._not_before or (now < self._due and not has_changed):
+            return False
+        try:
+            self.synced = synchronise(wanted, self.asker, self.synced)
+        except (XError, NoTurnError) as trouble:
+            if isinstance(trouble, NoTurnError) and trouble.looks:
+                raise
+            logger.warning("the rules of the stream could not be read: %s", trouble)
+            self._put_off(trouble)
+            return False
+        self.wanted = wanted
+        self._plan_next()
+        return True
+
+    def _plan_next(self) -> None:
+        """When X is asked again; sooner when it has not all rules, later when it was in trouble."""
+        if self.synced.trouble:
+            self._put_off(self.synced.trouble)
+            return
+        self._ladder.reset()
+        owes = any(not self.synced.has_verdict(source) for source in self.wanted)
+        wait = LOOKS_AGAIN if owes else self.asker.settings.asking.rules_every
+        self._due = time.monotonic() + wait.total_seconds()
+
+    def _put_off(self, trouble: XError | NoTurnError) -> None:
+        if isinstance(trouble, NoTurnError):
+            wait = trouble.wait
+        else:
+            wait = self._ladder.next(trouble_of(trouble))
+        self._due = self._not_before = time.monotonic() + wait.total_seconds()
+
+
+def values(wanted: dict[int, WantedRule]) -> dict[int, str]:
+    return {source: one.value for source, one in wanted.items()}

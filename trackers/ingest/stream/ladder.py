@@ -1,0 +1,79 @@
+"""How long to wait before the stream is connected again, as X prescribes.
+
+The way to X is broken: 250 ms more each time, up to 16 s. X is: 5 s, doubled up to 320 s. Too many
+requests or connections: a minute, doubled.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.errors import RateLimited, XError
+from trackers.xapi.stream import Unreachable
+
+Trouble = Literal["network", "http", "limited"]
+
+STEP, MOST_OF_NETWORK = timedelta(milliseconds=250), timedelta(seconds=16)
+FIRST: dict[Trouble, timedelta] = {"http": timedelta(seconds=5), "limited": timedelta(minutes=1)}
+# A window of X's lasts a quarter of an hour.
+A_WINDOW = timedelta(minutes=16)
+MOST: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
+MOST_DOUBLINGS = 10
+
+
+def wait_after(trouble: Trouble, tries: int) -> timedelta:
+    """The wait after the `tries`th failure of this kind in a row; the first is 1."""
+    if tries < 1:
+        raise ValueError("The first failure is the first.")
+    if trouble == "network":
+        return min(STEP * tries, MOST_OF_NETWORK)
+    return min(FIRST[trouble] * 2 ** min(tries - 1, MOST_DOUBLINGS), MOST[trouble])
+
+
+def at_most_a_window(wait: timedelta) -> timedelta:
+    """What is left until a window ends, by a wall clock of ours that may be hours behind."""
+    return min(wait, A_WINDOW)
+
+
+def trouble_of(error: XError) -> Trouble:
+    if isinstance(error, Unreachable):
+        return "network"
+    return "limited" if isinstance(error, RateLimited) else "http"
+
+
+def jittered(wait: timedelta) -> timedelta:
+    """Up to a quarter more, so that those cut off together do not come back together."""
+    return wait * random.uniform(1.0, 1.25)
+
+
+def spacing(window: WindowSeen | None) -> timedelta:
+    """The least time between connects: none while half of the window is left, then what is left.
+
+    X allows 50 in a quarter of an hour: a line that breaks every few seconds would use them up,
+    and be deaf for the rest of it.
+    """
+    if window is None or window.remaining * 2 > window.limit:
+        return timedelta(0)
+    # Without a Date nobody knows how much is left of the window: all of it, at the most.
+    left = window.resets_at - window.seen_at if window.seen_at else A_WINDOW
+    return max(timedelta(0), at_most_a_window(left)) / (window.remaining + 1)
+
+
+@dataclass(slots=True)
+class Ladder:
+    """Where the reconnecting stands: failures of one kind in a row."""
+
+    trouble: Trouble = "network"
+    tries: int = 0
+
+    def next(self, trouble: Trouble) -> timedelta:
+        self.tries = self.tries + 1 if trouble == self.trouble else 1
+        self.trouble = trouble
+        return jittered(wait_after(trouble, self.tries))
+
+    def reset(self) -> None:
+        self.tries = 0

@@ -1,0 +1,159 @@
+"""The one process that listens to the stream: its lease on the row of the stream, and its words.
+
+Whoever has the lease writes; one that was thought dead has another number and writes nothing.
+All times are the database's.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.marks import new_mark
+from tweetwatch.database import cursor
+
+NAME = "filtered"
+
+MAKE = """
+    INSERT INTO trackers_stream (name, state, because, credential, host, connects, lines,
+                                 duplicates, garbled)
+    VALUES (%(name)s, 'stopped', '', '', '', 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING
+"""
+# Two that come at once: the second waits for the row, and then finds the lease taken. The first
+# of all makes the installation's mark.
+TAKE = """
+    UPDATE trackers_stream
+    SET lease = %(token)s, lease_until = now() + %(lasts)s::interval, host = %(host)s,
+        pid = %(pid)s, state = 'connecting', because = '', state_since = now(),
+        next_try_at = NULL, mark = CASE mark WHEN '' THEN %(mark)s ELSE mark END
+    WHERE name = %(name)s AND (lease IS NULL OR lease_until IS NULL OR lease_until < now())
+    RETURNING lease
+"""
+RENEW = """
+    UPDATE trackers_stream SET lease_until = now() + %(lasts)s::interval
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+# `state_since` stays while only the words change.
+SAY = """
+    UPDATE trackers_stream
+    SET state_since = CASE WHEN state = %(state)s THEN state_since ELSE now() END,
+        state = %(state)s, because = %(because)s, credential = %(credential)s,
+        next_try_at = now() + %(next_try)s::interval,
+        lease_until = now() + %(lasts)s::interval
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+LEAVE = """
+    UPDATE trackers_stream
+    SET lease = NULL, lease_until = NULL, pid = NULL, state = 'stopped', because = %(because)s,
+        state_since = now(), next_try_at = NULL
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+# The fence of every other write: it also holds off whoever would take the lease meanwhile.
+FENCE = """
+    SELECT FROM trackers_stream WHERE name = %(name)s AND lease = %(token)s FOR NO KEY UPDATE
+"""
+
+
+# For a copy of another installation's database. Not under a process that listens: its rules would
+# not be ours any more.
+NEW_MARK = """
+    UPDATE trackers_stream SET mark = %(mark)s
+    WHERE name = %(name)s AND (lease IS NULL OR lease_until IS NULL OR lease_until < now())
+"""
+
+
+class DeposedError(Exception):
+    """Another process has the lease: nothing more may be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    token: int
+    lasts: timedelta
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {"name": NAME, "token": self.token, "lasts": self.lasts}
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who has the lease."""
+
+    host: str
+    pid: int | None
+
+    def __str__(self) -> str:
+        return f"{self.host} {self.pid}"
+
+
+def take(lasts: timedelta) -> Lease | Holder:
+    """The lease, or who has it; it is good for `lasts`, and again from each write."""
+    lease = Lease(secrets.randbits(63), lasts)
+    given = {**lease.given, "host": socket.gethostname()[:255], "pid": os.getpid()}
+    given["mark"] = new_mark()
+    with cursor() as db:
+        db.execute(MAKE, given)
+        if db.execute(TAKE, given).fetchone():
+            return lease
+    return holder()
+
+
+def take_new_mark() -> str | Holder:
+    """The new mark of this installation, or who listens, so that there is none."""
+    given = {"name": NAME, "mark": new_mark()}
+    with cursor() as db:
+        db.execute(MAKE, given)
+        if db.execute(NEW_MARK, given).rowcount:
+            return str(given["mark"])
+    return holder()
+
+
+def holder() -> Holder:
+    row = Stream.objects.get(name=NAME)
+    return Holder(row.host, row.pid)
+
+
+def renew(lease: Lease) -> None:
+    written(RENEW, lease)
+
+
+def say(
+    lease: Lease,
+    state: str,
+    because: str = "",
+    *,
+    credential: str = "",
+    next_try: timedelta | None = None,
+) -> None:
+    """What the page tells of the stream; renews the lease."""
+    written(
+        SAY,
+        lease,
+        state=state,
+        because=because[:300],
+        credential=credential[:60],
+        next_try=next_try,
+    )
+
+
+def fence(lease: Lease) -> None:
+    """Before anything is written in a transaction; DeposedError when the lease is another's."""
+    written(FENCE, lease)
+
+
+def leave(lease: Lease, because: str) -> None:
+    """Give the lease back, if it is still ours."""
+    with cursor() as db:
+        db.execute(LEAVE, {**lease.given, "because": because[:300]})
+
+
+def written(sql: str, lease: Lease, **given: Any) -> None:
+    with cursor() as db:
+        if db.execute(sql, {**lease.given, **given}).rowcount == 0:
+            raise DeposedError

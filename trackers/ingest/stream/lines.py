@@ -1,0 +1,94 @@
+"""What was heard ─> StreamBatch: posts for us, and up to when everything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from trackers.ingest.found import Found
+from trackers.ingest.stream.clock import StreamClock
+from trackers.ingest.stream.listeners import Listeners
+from trackers.ingest.stream.reader import End, Heard
+from trackers.tweets.snowflake import born_at
+from trackers.xapi.parse.stream import Event, Farewell, read_line
+
+# Ids below carry no time (November 2010).
+SNOWFLAKES_FROM = 30_000_000_000
+
+
+@dataclass(slots=True)
+class StreamBatch:
+    """What is stored together.
+
+    found: each post once; sources: whose it is. until: by X's clock, up to when everything that it
+    sent is in this batch or before it. again: how many lines were told twice in it. others: posts
+    that were billed and are nobody's here. alive: a post or a keep-alive came; a farewell, which is
+    X's last words, and half a line are no signs of life. end: no more comes.
+    """
+
+    found: dict[int, Found] = field(default_factory=dict)
+    sources: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    others: set[int] = field(default_factory=set)
+    lines: int = 0
+    again: int = 0
+    garbled: int = 0
+    why: str = ""
+    until: datetime | None = None
+    alive: bool = False
+    farewell: str = ""
+    end: End | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.lines and self.until is None
+
+
+def sort_out(heard: Sequence[Heard | End], who: Listeners, clock: StreamClock) -> StreamBatch:
+    batch = StreamBatch()
+    for one in heard:
+        if isinstance(one, End):
+            batch.end = one
+        elif one.line:
+            batch.lines += 1
+            read(one, who, batch, clock)
+        else:
+            batch.alive = True
+            if one.waited:
+                reach(batch, clock.x_at(one.at))
+    return batch
+
+
+def read(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -> None:
+    said = read_line(heard.line)
+    if isinstance(said, Event):
+        batch.alive = True
+        keep(said, who.of(said.rules), batch, clock.ours_at(heard.at))
+        # Not when it was read: it may have waited, here or at X, and others behind it.
+        if said.id > SNOWFLAKES_FROM:
+            reach(batch, min(born_at(said.id), clock.x_at(heard.at)))
+    elif isinstance(said, Farewell):
+        batch.farewell = said.reason
+    else:
+        batch.garbled += 1
+        batch.why = said.why
+
+
+def keep(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: datetime) -> None:
+    if not sources:
+        batch.others.add(event.id)
+        return
+    if event.id in batch.found:
+        batch.again += 1
+        sources = tuple(sorted({*sources, *batch.sources[event.id]}))
+    batch.found[event.id] = Found(event.id, event.post, at)
+    batch.sources[event.id] = sources
+
+
+def reach(batch: StreamBatch, until: datetime) -> None:
+    batch.until = max(batch.until or until, until)
+
+
+def bare(found: Iterable[Found]) -> list[Found]:
+    """The ids alone, for posts that the database does not take."""
+    return [Found(one.id) for one in found]

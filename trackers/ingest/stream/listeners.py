@@ -1,0 +1,57 @@
+"""Whose posts come over the stream: the active sources of its kind, by X's rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from trackers.ingest.sources.models import Source
+from trackers.ingest.stream.marks import NOBODYS, Mark
+from trackers.xapi.parse.stream import Matched
+
+
+@dataclass(frozen=True, slots=True)
+class WantedRule:
+    """A source whose posts are to come: its rule's text, and since when there is one. `rule`: which
+    X had for it when its rules were read last."""
+
+    source: int
+    value: str
+    name: str
+    since: datetime
+    rule: int | None = None
+
+
+@dataclass(slots=True)
+class Listeners:
+    """Who gets what a rule matched."""
+
+    wanted: Mapping[int, WantedRule] = field(default_factory=dict)
+    by_rule: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    mark: Mark = NOBODYS
+
+    def of(self, rules: Iterable[Matched]) -> tuple[int, ...]:
+        """The sources of these rules, in the order of ids; none for the rules of others.
+
+        By the tag too: a rule may act whose number was lost on its way to us.
+        """
+        found = {
+            source
+            for rule in rules
+            for source in self.by_rule.get(rule.id) or (self.mark.source_of(rule.tag),)
+        }
+        return tuple(sorted(found & self.wanted.keys()))
+
+    def name(self, sources: Iterable[int]) -> str:
+        """The reason on the tweet."""
+        return ", ".join(self.wanted[source].name for source in sources)
+
+
+def wanted_now() -> dict[int, WantedRule]:
+    """The active sources of streams, in the order of ids."""
+    found = Source.objects.active().filter(kind=Source.Kind.STREAM).order_by("pk")
+    return {
+        source.pk: WantedRule(source.pk, source.of, str(source), source.created_at, source.rule_id)
+        for source in found
+    }

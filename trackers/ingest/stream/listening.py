@@ -1,0 +1,180 @@
+"""Listening to X's filtered stream: one process, one connection, nothing lost without a gap.
+
+lease ─> rules ─> connect ─> gaps for the hole ─> lines ─> batches ─> until it ends ─> wait ─> again
+The thread that stores is also the one that talks to X about rules; another one reads the lines.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from django.db import connection
+
+from trackers.credentials.models import Credential
+from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream import lease as stream_lease
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.connection import AWAY, NO_TIME, Connection, Pause
+from trackers.ingest.stream.garbled import GarbledLog
+from trackers.ingest.stream.kept_rules import KeptRules
+from trackers.ingest.stream.ladder import Ladder, at_most_a_window, spacing, trouble_of
+from trackers.ingest.stream.lease import DeposedError, Holder, Lease
+from trackers.ingest.stream.listeners import WantedRule, wanted_now
+from trackers.ingest.stream.rules import synchronise
+from trackers.ingest.stream.settings import Settings
+from trackers.ingest.stream.synced import Synced
+from trackers.ingest.stream.turns import LOOKS_AGAIN, NoTurnError, ask, payer
+from trackers.xapi.endpoints import STREAM
+from trackers.xapi.errors import Depleted, RateLimited, XError
+from trackers.xapi.stream import Opened, connect
+
+logger = logging.getLogger(__name__)
+
+STANDS_BY_SECONDS = 1.0
+A_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(slots=True)
+class Listening:
+    """The process that listens, or stands by. `stop` ends it; what was read is stored first."""
+
+    settings: Settings
+    stop: threading.Event = field(default_factory=threading.Event)
+    tell: Callable[[str], None] = logger.info
+    _ladder: Ladder = field(default_factory=Ladder)
+    _synced: Synced = field(default_factory=Synced)
+    _garbled: GarbledLog = field(default_factory=GarbledLog)
+    _connected: float | None = None
+    _spacing: timedelta = NO_TIME
+
+    def run(self) -> None:
+        """Until `stop`: take the lease, or stand by for it, and listen while it is ours."""
+        told = ""
+        while not self.stop.is_set():
+            try:
+                taken = stream_lease.take(self.settings.lease)
+            except AWAY as error:
+                self._away(error)
+                continue
+            if isinstance(taken, Lease):
+                told = ""
+                self.tell("this process listens to the stream now")
+                self._hold(taken)
+            else:
+                told = self._stand_by(taken, told)
+
+    def _stand_by(self, holder: Holder, told: str) -> str:
+        sentence = f"another stream process holds it: {holder}"
+        if sentence != told:
+            self.tell(sentence)
+        self.stop.wait(min(STANDS_BY_SECONDS, self.settings.lease.total_seconds() / 4))
+        return sentence
+
+    def _hold(self, lease: Lease) -> None:
+        """Listen again and again, for as long as the lease is ours."""
+        self._synced = Synced()
+        try:
+            while not self.stop.is_set():
+                try:
+                    self._rest(lease, self.once(lease))
+                except AWAY as error:
+                    self._away(error)
+            stream_lease.leave(lease, "it was asked to end")
+        except DeposedError:
+            self.tell("another stream process took over; this one stands by")
+        except AWAY:
+            # The lease runs out by itself.
+            logger.warning("the database was away as the stream ended")
+
+    def _away(self, error: Exception) -> None:
+        logger.warning("the database is away (%s); trying again", type(error).__name__)
+        connection.close()
+        self.stop.wait(0.5)
+
+    def once(self, lease: Lease) -> Pause:
+        """Connect, and listen until it ends; what to do next."""
+        wanted = wanted_now()
+        if not wanted:
+            return Pause("There is no active source of this kind.", LOOKS_AGAIN, looks=True)
+        try:
+            who = payer()
+            stream_lease.say(lease, Stream.State.CONNECTING, credential=who.name)
+            asker = Asker(self.settings, lease, who)
+            self._synced = synchronise(wanted, asker, self._synced)
+            if not self._synced.rules:
+                if self._synced.trouble:
+                    raise self._synced.trouble
+                return Pause("X refuses the rules of all sources.", A_MINUTE)
+            stream_lease.renew(lease)
+            opened = ask(STREAM, who, self._connect)
+        except NoTurnError as none:
+            return Pause(none.why, none.wait, looks=none.looks)
+        except XError as error:
+            return self._failed(error)
+        return self._listen(asker, wanted, opened)
+
+    def _connect(self, credential: Credential) -> Opened:
+        asking = self.settings.asking
+        self._connected = time.monotonic()
+        opened = connect(
+            credential,
+            base_url=asking.base_url,
+            timeout=asking.timeout,
+            silence=asking.silence,
+        )
+        self._spacing = spacing(opened.window)
+        return opened
+
+    def _failed(self, error: XError) -> Pause:
+        """When to try again after X, or the way to it, failed."""
+        if isinstance(error, Depleted):
+            # The project is stopped, which the next look tells.
+            return Pause(error.reason, NO_TIME, looks=True)
+        wait = self._ladder.next(trouble_of(error))
+        if isinstance(error, RateLimited) and error.resets_at is not None:
+            wait = max(wait, at_most_a_window(error.resets_at - datetime.now(UTC)))
+        return Pause(error.reason, wait)
+
+    def _listen(self, asker: Asker, wanted: dict[int, WantedRule], opened: Opened) -> Pause:
+        self.tell(f"connected with {asker.who.name}, rules: {len(self._synced.rules)}")
+        rules = KeptRules(asker, wanted, self._synced)
+        try:
+            return Connection(asker, self.stop, rules, opened, self._ladder, self._garbled).listen()
+        finally:
+            self._synced = rules.synced
+
+    def _rest(self, lease: Lease, pause: Pause) -> None:
+        """Wait, with the lease renewed; what waits for a person looks again now and then."""
+        if self.stop.is_set():
+            return
+        since = time.monotonic()
+        wait = LOOKS_AGAIN if pause.looks else max(pause.wait, self._spare())
+        self._say_waiting(lease, pause, wait)
+        ends = since + wait.total_seconds()
+        while (left := ends - time.monotonic()) > 0:
+            if self.stop.wait(min(left, LOOKS_AGAIN.total_seconds())):
+                return
+            stream_lease.renew(lease)
+
+    def _spare(self) -> timedelta:
+        """What the window of connects asks for, since the last one."""
+        if self._connected is None:
+            return NO_TIME
+        return self._spacing - timedelta(seconds=time.monotonic() - self._connected)
+
+    def _say_waiting(self, lease: Lease, pause: Pause, wait: timedelta) -> None:
+        row = Stream.objects.get(name=stream_lease.NAME)
+        if (row.state, row.because) != (Stream.State.WAITING, pause.because[:300]):
+            self.tell(f"not connected: {pause.because}")
+        stream_lease.say(
+            lease,
+            Stream.State.WAITING,
+            pause.because,
+            credential=row.credential,
+            next_try=max(wait, pause.wait),
+        )

@@ -1,0 +1,135 @@
+"""What became of the rules, onto the sources; where X had none for a while, it is a gap of each."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from trackers.ingest.sources.models import Gap
+from trackers.ingest.stream import lease as stream_lease
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
+from trackers.ingest.stream.holes import CLOCKS_DIFFER, open_gaps
+from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.listeners import WantedRule
+from trackers.ingest.stream.synced import Synced
+from tweetwatch.database import array, cursor
+
+logger = logging.getLogger(__name__)
+
+REFUSED, WAITS = "X refuses the rule: ", "X does not have the rule yet: "
+MOST_NAMED = 5
+
+# By X's clock, as the last connection told by how much the database's is ahead of it.
+READ_AT = """
+    SELECT rules_read_at, clock_timestamp() - coalesce(skew, interval '0')
+    FROM trackers_stream WHERE name = %(name)s
+"""
+# `rules_read_at`: before X was asked, since a rule may go while it answers.
+KEEP = """
+    UPDATE trackers_stream
+    SET rules_read_at = clock_timestamp() - coalesce(skew, interval '0') - %(ago)s::interval,
+        rules_of_others = %(others)s
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+# Also those that want no rule any more, such as paused ones. A source whose text was changed
+# meanwhile has no rule of it yet. Only complaints about the rule are taken back: others are of the
+# polls that fill its gaps. Locks the sources in the order of ids, as everyone does.
+WRITE = """
+    WITH told AS (
+        SELECT * FROM unnest(
+            %(ids)s::bigint[], %(values)s::text[], %(rules)s::bigint[], %(problems)s::text[]
+        ) AS told(id, value, rule, problem)
+    ),
+    held AS MATERIALIZED (
+        SELECT s.id, told.rule, coalesce(told.problem, '') AS problem
+        FROM trackers_source s LEFT JOIN told ON told.id = s.id AND told.value = s.of
+        WHERE s.kind = 'stream' AND (told.id IS NOT NULL OR s.rule_id IS NOT NULL)
+        ORDER BY s.id FOR NO KEY UPDATE OF s
+    )
+    UPDATE trackers_source s
+    SET rule_id = held.rule,
+        problem = CASE WHEN held.problem <> '' THEN held.problem
+                       WHEN starts_with(s.problem, %(refused)s)
+                         OR starts_with(s.problem, %(waits)s) THEN '' ELSE s.problem END
+    FROM held
+    WHERE s.id = held.id
+      AND (s.rule_id IS DISTINCT FROM held.rule OR held.problem <> ''
+           OR starts_with(s.problem, %(refused)s) OR starts_with(s.problem, %(waits)s))
+"""
+
+
+def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker) -> None:
+    """A gap for each source whose rule is another than when X's rules were read last, or is not
+    there yet: since then nothing is sure to have come. A new rule acts after a while as well."""
+    missing = [one for one in wanted.values() if is_missing(one, synced)]
+    if not missing:
+        return
+    margins = asker.settings.margins
+    with transaction.atomic():
+        stream_lease.fence(asker.lease)
+        read_at, x_now = read_before(asker.lease)
+        hole = margins.around((read_at or x_now) - CLOCKS_DIFFER, x_now + DATES_ARE_CUT_TO)
+        open_gaps(missing, hole, polled_in=margins.polled_in, why=Gap.Why.RULE)
+    tell([one for one in missing if one.rule is not None], since=hole.begins)
+
+
+def is_missing(one: WantedRule, synced: Synced) -> bool:
+    rule = synced.rules.get(one.source)
+    # Of a rule that X refuses nothing comes, and nothing is missing.
+    return rule != one.rule or (rule is None and one.source not in synced.refused)
+
+
+def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
+    """When X's rules were read last, and now; by X's clock."""
+    with cursor() as db:
+        row: tuple[datetime | None, datetime] = db.execute(READ_AT, lease.given).fetchall()[0]
+    return row
+
+
+def tell(lost: list[WantedRule], *, since: datetime) -> None:
+    if not lost:
+        return
+    names = ", ".join(one.name for one in lost[:MOST_NAMED])
+    more = f" and {len(lost) - MOST_NAMED} more" if len(lost) > MOST_NAMED else ""
+    logger.warning(
+        "X did not have the rule any more of %s%s; what appeared since %s is a gap, which search"
+        " fills",
+        names,
+        more,
+        f"{since:%Y-%m-%d %H:%M:%S} UTC",
+    )
+
+
+def write(
+    wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker, *, asked_at: float
+) -> None:
+    """The rules' numbers and X's complaints, onto the sources; and that they were read."""
+    ids = sorted(wanted)
+    with transaction.atomic():
+        ago = timedelta(seconds=time.monotonic() - asked_at)
+        stream_lease.written(KEEP, asker.lease, ago=ago, others=synced.others)
+        with cursor() as db:
+            db.execute(
+                WRITE,
+                {
+                    "ids": array(ids),
+                    "values": [wanted[one].value for one in ids],
+                    "rules": array(synced.rules.get(one) for one in ids),
+                    "problems": [problem_of(one, synced)[:300] for one in ids],
+                    "refused": REFUSED,
+                    "waits": WAITS,
+                },
+            )
+
+
+def problem_of(source: int, synced: Synced) -> str:
+    if source in synced.rules:
+        return ""
+    if refusal := synced.refused.get(source):
+        return REFUSED + refusal.why
+    return WAITS + (str(synced.trouble) if synced.trouble else "it will be added shortly.")

@@ -1,0 +1,94 @@
+"""X's rules are made those of our sources: what is missing is added, what is ours and gone deleted.
+
+sources + X's rules ─> RuleChanges (pure) ─> requests ─> what became of them, on the sources
+Rules of others, with other tags or none, are never touched; one with the same text is used.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.change_rules import add, bare, delete
+from trackers.ingest.stream.listeners import WantedRule
+from trackers.ingest.stream.marks import PROGRAM, Mark, our_mark
+from trackers.ingest.stream.rule_rows import open_missing, write
+from trackers.ingest.stream.synced import Synced
+from trackers.ingest.stream.turns import NoTurnError
+from trackers.xapi.endpoints import STREAM_RULES
+from trackers.xapi.errors import XError
+from trackers.xapi.parse.stream import Rule
+from trackers.xapi.stream_rules import rules_of
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChanges:
+    """use: the rule of a source that is there. add: sources whose rule is not. delete: ours that
+    no source wants any more. others: how many are not ours, and `marked` of them are those of
+    other installations."""
+
+    use: Mapping[int, int]
+    add: tuple[int, ...]
+    delete: tuple[int, ...]
+    others: int
+    marked: int
+
+
+def plan(wanted: Iterable[WantedRule], there: Iterable[Rule], mark: Mark) -> RuleChanges:
+    """What has to be done so that X has a rule for each source."""
+    wanted, there = list(wanted), list(there)
+    ours = [rule for rule in there if mark.is_on(rule.tag)]
+    others = [rule for rule in there if not mark.is_on(rule.tag)]
+    # Of two with the same text ours is used.
+    by_value = {bare(rule.value): rule.id for rule in (*others, *ours)}
+    use = {one.source: by_value[bare(one.value)] for one in wanted if bare(one.value) in by_value}
+    in_use = set(use.values())
+    return RuleChanges(
+        use,
+        tuple(one.source for one in wanted if one.source not in use),
+        tuple(rule.id for rule in ours if rule.id not in in_use),
+        len(others),
+        sum(rule.tag.startswith(PROGRAM) for rule in others),
+    )
+
+
+def synchronise(wanted: Mapping[int, WantedRule], asker: Asker, before: Synced) -> Synced:
+    """Ask X for its rules and change them as planned; XError or NoTurnError when they cannot be
+    read. When one cannot be changed, the others are all the same, and it is told as `trouble`."""
+    asked_at = time.monotonic()
+    there = asker.ask(STREAM_RULES, rules_of)
+    mark = our_mark()
+    todo = plan(wanted.values(), there.rules, mark)
+    synced = Synced(dict(todo.use), {}, mark, todo.others)
+    new = [wanted[id] for id in todo.add if not synced.keep_refusal(wanted[id], before)]
+    attempt(lambda: delete(todo.delete, asker), synced)
+    attempt(lambda: add(new, asker, synced), synced)
+    tell(todo, before)
+    open_missing(wanted, synced, asker)
+    write(wanted, synced, asker, asked_at=asked_at)
+    return synced
+
+
+def attempt(change: Callable[[], None], synced: Synced) -> None:
+    try:
+        change()
+    except (XError, NoTurnError) as trouble:
+        logger.warning("not all rules of the stream could be changed: %s", trouble)
+        synced.trouble = trouble
+
+
+def tell(todo: RuleChanges, before: Synced) -> None:
+    if todo.delete:
+        logger.info("rules of ours that no source wants any more, deleted: %d", len(todo.delete))
+    if todo.others and todo.others != before.others:
+        logger.warning(
+            "X has rules for this app that this installation did not make, and bills what they"
+            " match: %d, of which other installations of tweetwatch made %d; they stay as they are",
+            todo.others,
+            todo.marked,
+        )

@@ -1,0 +1,47 @@
+"""What `manage.py stream` is set to: how X is asked, and how far a hole reaches beyond its ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.ingest.stream.holes import Hole
+
+
+@dataclass(frozen=True, slots=True)
+class RuleAsking:
+    """How X is asked. silence: the longest wait for a line of the stream. rules_every: how often
+    its rules are read again while it is open."""
+
+    base_url: str
+    timeout: timedelta
+    silence: timedelta
+    rules_every: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Margins:
+    """late_by: how much later than its id says a post may come, and how much later a poll fills a
+    hole. acts_after: how long X takes until a rule, or a connection, brings everything."""
+
+    late_by: timedelta
+    acts_after: timedelta
+
+    def around(self, begins: datetime, ends: datetime) -> Hole:
+        return Hole(begins - self.late_by, ends + self.acts_after)
+
+    @property
+    def polled_in(self) -> timedelta:
+        """From the end of a hole until search shows all of it."""
+        return self.acts_after + self.late_by
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    asking: RuleAsking
+    margins: Margins
+
+    @property
+    def lease(self) -> timedelta:
+        """Longer than any request: nobody renews a lease while X is asked."""
+        return max(2 * self.asking.timeout, self.asking.silence + self.asking.timeout)

@@ -1,0 +1,200 @@
+"""The one transaction of a batch of the stream.
+
+fence ─> holes ─> sources locked ─> SourceTweet ─> tracked ─> paid ─> how far everything is stored
+Locks: the stream's row, jobs of polls, sources, authors, tweets, origins with their jobs; each in
+the order of ids.
+After a crash either all of a batch is there or nothing, and the next start opens a gap for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from django.db import transaction
+
+from trackers.arrivals.arrive import arrive
+from trackers.ingest.found import Found
+from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
+from trackers.ingest.stream.holes import open_gaps
+from trackers.ingest.stream.lease import Lease, fence, written
+from trackers.ingest.stream.lines import StreamBatch, bare
+from trackers.ingest.stream.listeners import Listeners
+from trackers.ingest.stream.settings import Margins
+from trackers.ingest.track import edits, histories, track_chunk
+from trackers.money import ledger
+from trackers.tweets.versions import known_as, learn
+from tweetwatch.database import array, cursor
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    posts: int
+    duplicates: int
+
+
+# A source that was paused or removed meanwhile gets nothing any more.
+HOLD = """
+    SELECT id FROM trackers_source
+    WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = 'stream'
+    ORDER BY id FOR NO KEY UPDATE
+"""
+YIELD = """
+    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+    SELECT source_id, tweet_id, now(), false
+    FROM unnest(%(sources)s::bigint[], %(tweets)s::bigint[]) AS heard(source_id, tweet_id)
+    ORDER BY source_id, tweet_id
+    ON CONFLICT DO NOTHING
+    RETURNING source_id, tweet_id
+"""
+# `tracked_at`: those that this transaction inserted get their reason; no others are so young.
+PAY = """
+    WITH told AS MATERIALIZED (
+        SELECT * FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS told(id, reason)
+    ),
+    held AS MATERIALIZED (
+        SELECT t.id, told.reason FROM told CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet WHERE id = told.id FOR UPDATE
+        ) t
+    )
+    UPDATE trackers_tweet t
+    SET paid_on = %(day)s, paid_by = %(project)s,
+        came_from = CASE WHEN t.tracked_at = now() THEN held.reason ELSE t.came_from END
+    FROM held
+    WHERE t.id = held.id AND (t.paid_on, t.paid_by) IS DISTINCT FROM (%(day)s::date, %(project)s)
+"""
+COUNT = """
+    UPDATE trackers_source s
+    SET yielded = s.yielded + n.new, again = s.again + n.again,
+        latest_id = greatest(s.latest_id, n.newest), polled_at = now()
+    FROM unnest(%(ids)s::bigint[], %(new)s::bigint[], %(again)s::bigint[], %(newest)s::bigint[])
+        AS n(id, new, again, newest)
+    WHERE s.id = n.id
+"""
+REACH = """
+    UPDATE trackers_stream
+    SET stored_until = greatest(stored_until, %(until)s::timestamptz), heard_at = now(),
+        lines = lines + %(lines)s, duplicates = duplicates + %(duplicates)s,
+        garbled = garbled + %(garbled)s, lease_until = now() + %(lasts)s::interval
+    WHERE name = %(name)s AND lease = %(token)s
+"""
+
+
+def store(
+    batch: StreamBatch,
+    lease: Lease,
+    listeners: Listeners,
+    margins: Margins,
+    *,
+    project: int,
+    x_now: datetime,
+    ids_alone: bool = False,
+) -> StoredBatch:
+    """Store a batch; DeposedError, with nothing written, when the lease is another process's.
+
+    `x_now`: X's clock. `ids_alone`: without what came with them, for a post that the database does
+    not take.
+    """
+    with transaction.atomic():
+        fence(lease)
+        if batch.garbled:
+            # Each of them may have held a post.
+            hole = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
+            open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
+        # What X bills of older versions than those that are followed: each of them, to be sure.
+        seen = [] if ids_alone else edits(batch.found.values(), now=x_now)
+        batch, older = by_tweet(batch)
+        pairs = hold(batch)
+        new = yielded(pairs)
+        tweets = sorted({tweet for _, tweet in pairs})
+        if tweets:
+            found = [batch.found[tweet] for tweet in tweets]
+            found = bare(found) if ids_alone else found
+            tracked = track_chunk(found, came_from="the stream", learns=False)
+            learn(seen, and_lock=tweets)
+        reasons = [listeners.name(batch.sources[tweet])[:200] for tweet in tweets]
+        day = x_now.date()
+        # A garbled line was billed as well, if it held a post.
+        posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
+        posts += pay(tweets, reasons, day=day, project=project)
+        if pairs:
+            count(pairs, new)
+            # After all tweets.
+            arrive(sorted(new), described=tracked.described)
+        duplicates = batch.again + len(tweets) - len({tweet for _, tweet in new})
+        written(
+            REACH,
+            lease,
+            until=batch.until,
+            lines=batch.lines,
+            duplicates=duplicates,
+            garbled=batch.garbled,
+        )
+        # Last: the updater's reservations of the day wait for this row.
+        ledger.spend(project, day, posts=posts)
+    return StoredBatch(len(tweets), duplicates)
+
+
+def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
+    """The batch by tweets and not by their versions; how many older versions are in it."""
+    versions = known_as(batch.found, histories(batch.found.values()))
+    if not versions:
+        return batch, 0
+    found: dict[int, Found] = {}
+    sources: dict[int, tuple[int, ...]] = {}
+    for id, one in sorted(batch.found.items()):
+        tweet = versions[id].tweet_id if id in versions else id
+        found[tweet] = replace(one, id=tweet)
+        sources[tweet] = tuple(sorted({*sources.get(tweet, ()), *batch.sources[id]}))
+    older = sum(id != known.newest for id, known in versions.items())
+    return replace(batch, found=found, sources=sources), older
+
+
+def hold(batch: StreamBatch) -> list[tuple[int, int]]:
+    """Lock the sources of the batch; each with each of its tweets, in that order."""
+    sources = sorted({source for of in batch.sources.values() for source in of})
+    if not sources:
+        return []
+    with cursor() as db:
+        active = {row[0] for row in db.execute(HOLD, {"ids": array(sources)})}
+    return sorted(
+        (source, tweet) for tweet, of in batch.sources.items() for source in of if source in active
+    )
+
+
+def yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Those of the pairs that are new."""
+    if not pairs:
+        return set()
+    given = {
+        "sources": array(source for source, _ in pairs),
+        "tweets": array(tweet for _, tweet in pairs),
+    }
+    with cursor() as db:
+        return {(source, tweet) for source, tweet in db.execute(YIELD, given)}
+
+
+def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> int:
+    """How many of the tweets the project had not paid for on that day; it has now."""
+    if not tweets:
+        return 0
+    with cursor() as db:
+        given = {"ids": array(tweets), "reasons": reasons, "day": day, "project": project}
+        return db.execute(PAY, given).rowcount
+
+
+def count(pairs: list[tuple[int, int]], new: set[tuple[int, int]]) -> None:
+    """What the sources yielded, for their page."""
+    sources = sorted({source for source, _ in pairs})
+    told = {source: [tweet for one, tweet in pairs if one == source] for source in sources}
+    fresh = {source: sum(one == source for one, _ in new) for source in sources}
+    with cursor() as db:
+        db.execute(
+            COUNT,
+            {
+                "ids": array(sources),
+                "new": array(fresh.values()),
+                "again": array(len(told[source]) - fresh[source] for source in sources),
+                "newest": array(max(told[source]) for source in sources),
+            },
+        )

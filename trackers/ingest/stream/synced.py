@@ -1,0 +1,58 @@
+"""What X has by now of the rules that our sources want."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from trackers.ingest.stream.listeners import Listeners, WantedRule
+from trackers.ingest.stream.marks import NOBODYS, Mark
+from trackers.ingest.stream.turns import NoTurnError
+from trackers.xapi.errors import XError
+
+# Then there may be room for it, or X may have changed its mind.
+ASKED_AGAIN_AFTER = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """X refused this text, and why; `until`: when it is asked again, of time.monotonic()."""
+
+    value: str
+    why: str
+    until: float
+
+
+@dataclass(slots=True)
+class Synced:
+    """rules: by source. refused: kept, so that X is not asked again and again. others: how many
+    rules are not ours. trouble: why some could not be asked for."""
+
+    rules: dict[int, int] = field(default_factory=dict)
+    refused: dict[int, Refusal] = field(default_factory=dict)
+    mark: Mark = NOBODYS
+    others: int = 0
+    trouble: XError | NoTurnError | None = None
+
+    def listeners(self, wanted: Mapping[int, WantedRule]) -> Listeners:
+        by_rule: dict[int, list[int]] = {}
+        for source, rule in self.rules.items():
+            by_rule.setdefault(rule, []).append(source)
+        return Listeners(wanted, by_rule, self.mark)
+
+    def has_verdict(self, source: int) -> bool:
+        return source in self.rules or source in self.refused
+
+    def refuse(self, one: WantedRule, why: str) -> None:
+        until = time.monotonic() + ASKED_AGAIN_AFTER.total_seconds()
+        self.refused[one.source] = Refusal(one.value, why, until)
+
+    def keep_refusal(self, one: WantedRule, before: Synced) -> bool:
+        """Whether X has refused this text not long ago."""
+        refusal = before.refused.get(one.source)
+        if refusal is None or refusal.value != one.value or refusal.until <= time.monotonic():
+            return False
+        self.refused[one.source] = refusal
+        return True

@@ -1,0 +1,114 @@
+"""One request for the stream, in its turn; and with which credential, and whether it has money."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol, TypeVar
+
+from trackers.credentials import turns
+from trackers.credentials.models import Credential
+from trackers.ingest.stream.ladder import at_most_a_window
+from trackers.money import ledger
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.endpoints import STREAM
+from trackers.xapi.errors import XError
+from tweetwatch.database import cursor
+
+LOOKS_AGAIN = timedelta(seconds=5)
+
+
+class Windowed(Protocol):
+    @property
+    def window(self) -> WindowSeen | None: ...
+
+
+Answer = TypeVar("Answer", bound=Windowed)
+
+
+class NoTurnError(Exception):
+    """Nothing may be asked for `wait`, and why. `looks`: unless a person acts, which is seen
+    without a request."""
+
+    def __init__(self, why: str, wait: timedelta, *, looks: bool = True) -> None:
+        super().__init__(why)
+        self.why, self.wait, self.looks = why, wait, looks
+
+
+@dataclass(frozen=True, slots=True)
+class Payer:
+    """The credential that listens, and the project that pays."""
+
+    credential: int
+    name: str
+    project: int
+
+
+# X opens streams for bearer tokens alone. The one that listens already goes on, since the rules
+# are its app's; one that X refused, or without money, comes last.
+WHO = f"""
+    SELECT c.id, c.name, p.id,
+           CASE WHEN p.stopped_until > statement_timestamp()
+                THEN p.stopped_until - statement_timestamp() END,
+           p.stopped_because, p.name
+    FROM trackers_credential c
+    JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
+    LEFT JOIN trackers_window w ON w.app_id = a.id AND w.credential_id IS NULL
+        AND w.endpoint = '{STREAM["v2"]}'
+    WHERE c.kind = 'bearer' AND c.api = 'v2' AND c.disabled_at IS NULL
+    ORDER BY coalesce(p.stopped_until > statement_timestamp(), false),
+             c.refused > 0 OR coalesce(w.refused > 0, false),
+             c.name <> (SELECT coalesce(max(credential), '') FROM trackers_stream), c.id
+    LIMIT 1
+"""
+
+
+def payer() -> Payer:
+    """Who listens; NoTurnError when nobody can, or there is no money."""
+    with cursor() as db:
+        row = db.execute(WHO).fetchone()
+    if row is None:
+        raise NoTurnError(
+            "There is no enabled bearer credential of the v2 API, and X opens streams for these "
+            "alone. Add one with `manage.py credential add NAME --kind bearer`.",
+            LOOKS_AGAIN,
+        )
+    id, name, project, stopped_for, because, project_name = row
+    if stopped_for is not None:
+        raise NoTurnError(f"Project {project_name} is stopped: {because}", LOOKS_AGAIN)
+    found = Payer(id, name, project)
+    check_money(found)
+    return found
+
+
+def check_money(who: Payer) -> None:
+    """NoTurnError when the day's tweet-days, or dollars, are used up.
+
+    A stream is not asked for its posts one by one, so that nothing can be reserved.
+    """
+    for purse in ledger.purses():
+        if purse.project == who.project and purse.left is not None and purse.left <= 0:
+            wait = max(timedelta(0), purse.next_day() - purse.now)
+            raise NoTurnError(f"The day's money of project {purse.name} is spent.", wait)
+
+
+def ask(endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]) -> Answer:
+    """Send one request with this credential, in its turn, and tell the books.
+
+    XError as `send` raises it; NoTurnError when the window has no room.
+    """
+    turn = turns.take(endpoint_of, only=who.credential)
+    if isinstance(turn, turns.NoRoom):
+        left = at_most_a_window(turn.until - datetime.now(UTC))
+        wait = max(left, timedelta(seconds=1))
+        raise NoTurnError(turn.why, wait, looks=False)
+    if isinstance(turn, turns.NoCredential):
+        raise NoTurnError(turn.why, LOOKS_AGAIN)
+    try:
+        answer = send(turn.credential)
+    except XError as error:
+        turns.settle_failed(turn, error, now=datetime.now(UTC))
+        raise
+    turns.answered(turn, answer.window)
+    return answer

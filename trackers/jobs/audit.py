@@ -1,0 +1,161 @@
+"""The audit of a queue: every key that waits lives in a bucket, in one alone, or in a claim.
+
+jobs, by key ─> in no bucket: lost; in several: doubled ─ mend ─> in a new one, at its time
+buckets, by id ─> entries of keys that were moved or taken out: dead ─ mend ─> gone
+No statement of the queue loses a key; a restore of single tables, or a hand in the database, may.
+Each piece is one statement, whose snapshot has jobs and buckets as they were at one moment.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Max, Min, QuerySet
+
+from trackers.jobs.tables import declared, new_stamp, on
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+
+# So many jobs, or buckets, in a transaction.
+JOBS, BUCKETS = 5000, 500
+
+# A subquery with LIMIT: by the index on stamps, whatever the statistics say.
+# Locks: the jobs, in the order of keys. One that was moved between the snapshot and its lock has
+# another stamp, and a bucket; one that was not has the stamp of what is wrong. A new stamp leaves
+# all its entries dead, so that the new one is the only one, and ends a claim on it.
+WRONG = """
+    WITH piece AS MATERIALIZED (
+        SELECT key, stamp, attempts FROM {job}
+        WHERE key > %(after)s AND key <= %(until)s ORDER BY key LIMIT %(size)s
+    ),
+    wrong AS MATERIALIZED (
+        SELECT p.key, p.stamp, of.entries
+        FROM piece p CROSS JOIN LATERAL (
+            SELECT count(*) AS entries FROM (
+                SELECT FROM {bucket} b WHERE b.stamp = p.stamp AND p.key = ANY(b.keys) LIMIT 2
+            ) AS found
+        ) AS of
+        WHERE p.attempts < {strikes} AND of.entries <> 1
+        ORDER BY p.key
+    ),
+    held AS MATERIALIZED (
+        SELECT job.place
+        FROM wrong CROSS JOIN LATERAL (
+            SELECT ctid AS place FROM {job} j
+            WHERE %(mend)s AND j.key = wrong.key AND j.stamp IS NOT DISTINCT FROM wrong.stamp
+            FOR UPDATE
+        ) AS job
+    ),
+    put AS (
+        UPDATE {job}
+        SET due_at = date_trunc('second', due_at),
+            stamp = %(stamp)s + floor(extract(epoch FROM due_at))::bigint
+        WHERE ctid = ANY(ARRAY(SELECT place FROM held))
+        RETURNING *
+    ),
+    again AS ({into_buckets})
+    SELECT max(key), count(*), (SELECT count(*) FROM wrong WHERE entries = 0),
+           (SELECT count(*) FROM wrong WHERE entries > 1)
+    FROM piece
+"""
+
+# Buckets that are claimed are left alone, since the claim looked at them.
+DEAD = """
+    WITH piece AS MATERIALIZED (
+        SELECT ctid AS place, id, stamp, keys FROM {bucket}
+        WHERE id > %(after)s AND id <= %(until)s ORDER BY id LIMIT %(size)s
+    ),
+    looked AS MATERIALIZED (
+        SELECT piece.*, of.keys AS live
+        FROM piece CROSS JOIN LATERAL (
+            SELECT array_agg(j.key ORDER BY j.key) AS keys
+            FROM {job} j WHERE j.key = ANY(piece.keys) AND j.stamp = piece.stamp
+        ) AS of
+    ),
+    free AS MATERIALIZED (
+        SELECT ctid AS place FROM {bucket}
+        WHERE %(mend)s AND lease IS NULL AND ctid = ANY(ARRAY(
+            SELECT place FROM looked
+            WHERE coalesce(cardinality(live), 0) < cardinality(keys)))
+        FOR UPDATE SKIP LOCKED
+    ),
+    emptied AS (
+        DELETE FROM {bucket} WHERE ctid = ANY(ARRAY(
+            SELECT place FROM free JOIN looked USING (place) WHERE live IS NULL))
+    ),
+    pruned AS (
+        UPDATE {bucket} b SET keys = looked.live FROM looked
+        WHERE b.ctid = ANY(ARRAY(
+                SELECT place FROM free JOIN looked USING (place) WHERE live IS NOT NULL))
+          AND b.ctid = looked.place
+    )
+    SELECT max(id), count(*),
+           coalesce(sum(cardinality(keys) - coalesce(cardinality(live), 0)), 0)::bigint, 0
+    FROM looked
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """Of one namespace. `lost`: keys in no bucket; `doubled`: keys in more than one.
+
+    `dead`: entries that go when a claim meets them. `is_whole`: False when time was over first.
+    """
+
+    jobs: int = 0
+    buckets: int = 0
+    lost: int = 0
+    dead: int = 0
+    doubled: int = 0
+    is_whole: bool = True
+
+    @property
+    def is_sound(self) -> bool:
+        return not (self.lost or self.doubled)
+
+
+def audit(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
+    """Look at all jobs and at all buckets; `mend` what is wrong. Not within a transaction.
+
+    Each has half of the time, begins somewhere and ends there, so that what a run has no time for
+    is another one's.
+    """
+    job = declared(namespace)
+    told, until = Audit(), deadline and deadline.halfway()
+    ends = first_and_last(job._default_manager.all(), "key")
+    for seen, lost, doubled in walk(namespace, WRONG, ends, mend, until):
+        told = replace(
+            told, jobs=told.jobs + seen, lost=told.lost + lost, doubled=told.doubled + doubled
+        )
+    was_cut_off = bool(until and until.is_over)
+    ends = first_and_last(job.bucket._default_manager.all(), "id")
+    for seen, dead, _ in walk(namespace, DEAD, ends, mend, deadline):
+        told = replace(told, buckets=told.buckets + seen, dead=told.dead + dead)
+    return replace(told, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
+
+
+def first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
+    found = rows.aggregate(first=Min(field), last=Max(field))
+    return (found["first"] or 0) - 1, found["last"] or 0
+
+
+def walk(
+    namespace: str, query: str, ends: tuple[int, int], mend: bool, deadline: Deadline | None
+) -> Iterator[tuple[int, int, int]]:
+    """What each piece saw: how many rows, and what is wrong with them."""
+    first, last = ends
+    begin = random.randint(first, last) if deadline and first < last else first
+    size = JOBS if query is WRONG else BUCKETS
+    for after, until in ((begin, last), (first, begin)):
+        while not (deadline and deadline.is_over):
+            given = {"after": after, "until": until, "size": size, "mend": mend}
+            with cursor() as db:
+                found = db.execute(on(namespace, query), {**given, "stamp": new_stamp()}).fetchone()
+            assert found is not None
+            yield found[1:]
+            if found[1] < size:
+                break
+            after = found[0]

@@ -1,0 +1,97 @@
+"""Which batches a worker has begun: when a lease runs out, only their keys get a strike.
+
+claimed ─> waits for a worker ─> begun: a mark ─> its task ─> over: the mark goes with the next one
+
+A cluster claims ahead of its workers. What it still had when it was killed nobody had looked at,
+and keys that did nothing are no suspects.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import wraps
+
+from django.db import connection
+
+from trackers.jobs.queue import Batch
+from tweetwatch.database import LOST, cursor
+
+logger = logging.getLogger(__name__)
+
+# Long enough for a namespace that a person has paused: its keys keep their strike so long.
+KEPT_FOR = timedelta(days=7)
+
+# None where its lease has run out: others may have the keys by now. A mark that a crash of the
+# database forgets is a strike less.
+BEGIN = """
+    WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
+    over AS (
+        DELETE FROM trackers_begunbatch
+        WHERE lease = ANY(%(over)s::bigint[]) AND lease <> %(lease)s
+    )
+    INSERT INTO trackers_begunbatch (lease, expires_at)
+    SELECT %(lease)s, %(expires_at)s FROM quick WHERE %(expires_at)s::timestamptz > now()
+    ON CONFLICT (lease) DO UPDATE SET expires_at = excluded.expires_at
+    RETURNING lease
+"""
+
+FORGET = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
+
+# Leases of this process whose batches are over.
+over: list[int] = []
+
+Task = Callable[[Batch], None]
+
+
+def begins(task: Task) -> Task:
+    """Have the task mark its batch as begun; one whose lease has run out is left alone.
+
+    A task that breaks leaves the mark, as one that is killed does: its keys get a strike. Not so
+    where the database cannot be reached, which is no key's fault.
+    """
+
+    @wraps(task)
+    def begun(batch: Batch) -> None:
+        if not begin(batch):
+            logger.info(
+                "left %d keys of %s alone: their lease had run out before a worker was free",
+                len(batch.keys),
+                batch.namespace,
+            )
+            return
+        try:
+            task(batch)
+        except LOST:
+            if not is_reachable():
+                over.append(batch.lease)
+            raise
+        over.append(batch.lease)
+
+    return begun
+
+
+def begin(batch: Batch) -> bool:
+    """Mark the batch as begun, and what is over as over; False: its lease has run out."""
+    given = {"lease": batch.lease, "expires_at": batch.expires_at, "over": over}
+    with cursor() as db:
+        is_ours = db.execute(BEGIN, given).fetchone() is not None
+    over.clear()
+    return is_ours
+
+
+def is_reachable() -> bool:
+    """Whether the database takes a new connection."""
+    connection.close()
+    try:
+        connection.ensure_connection()
+    except LOST:
+        return False
+    return True
+
+
+def forget_old() -> int:
+    """Remove the marks of workers that died a week ago; how many."""
+    with cursor() as db:
+        return db.execute(FORGET, {"kept_for": KEPT_FOR}).rowcount

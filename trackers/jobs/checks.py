@@ -1,0 +1,36 @@
+"""A task ends before its lease does: checked at start, against the leases that are set."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.checks import Error, register
+from django.db import DatabaseError
+
+from trackers.jobs.models import Namespace
+
+
+@register()
+def tasks_end_before_leases(**_: Any) -> list[Error]:
+    """Of every namespace; where the database does not tell, of the lease that a new one has."""
+    task = timedelta(seconds=settings.TASK_TIMEOUT)
+    return [
+        Error(
+            f"TASK_TIMEOUT ({settings.TASK_TIMEOUT} s) is not shorter than the lease of {name} "
+            f"({lease.total_seconds():g} s): others would take what a task is still at.",
+            hint="Shorten TASK_TIMEOUT, or lengthen the lease in the admin, under Namespaces.",
+            id="trackers.E001",
+        )
+        for name, lease in leases()
+        if lease <= task
+    ]
+
+
+def leases() -> list[tuple[str, timedelta]]:
+    try:
+        return list(Namespace.objects.order_by("name").values_list("name", "lease"))
+    except DatabaseError:
+        # It is away, or has no tables yet.
+        return [("a namespace", Namespace._meta.get_field("lease").default)]

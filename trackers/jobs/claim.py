@@ -1,0 +1,274 @@
+"""Claims: which keys a worker gets next, all together, under one lease.
+
+due buckets ─> the urgent and the oldest, locked ─> of equal strikes ─> in whole requests ─> Batch
+
+Where several wait for the same keys, each gets others, and none waits for another.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+
+from trackers.jobs.batch import THE_HEAD, Batch, Low
+from trackers.jobs.models import SUSPECT, Tally
+from trackers.jobs.tables import on
+from tweetwatch.database import cursor, plain
+
+logger = logging.getLogger(__name__)
+
+NO_DELAY = timedelta(0)
+
+# One short statement; the lease goes into the buckets' due_at, so that no reaper is needed and what
+# is in flight costs the next claim nothing. The jobs' own rows are only read.
+# MATERIALIZED: without the fence the planner may run the LIMIT more than once and lock more.
+# SKIP LOCKED: rivals take the next rows; what one of them just claimed drops out by its new due_at.
+# now(), never clock_timestamp(): a volatile bound is no index condition.
+# A claim is not flushed: a crash of the database that forgets it only repeats a request, and the
+# token is random, so no later claim has the same.
+# By place (ctid), in an array: the planner has no other way than to fetch these rows. It reckons
+# with a tenth of the due rows, as it does not know the LIMIT, and would plan a join as a walk over
+# the whole queue. A row that moved while it was locked is not found there, and stays due.
+# `near`: the next buckets, by a limit that the planner knows, or it might as well sort all that are
+# due. As many of them are locked as such a batch goes over; where a rival has one, the next. Urgent
+# ones have a share of each batch before the others (URGENT_SHARE).
+# `live`: keys that were moved or taken out since are dead, and go; a bucket of none but these as
+# well. Jobs are read by the statement's snapshot, in which each has the stamp of its bucket: who is
+# moved after it is lost to the save, not to the queue.
+#
+# How many: `size` at the most, which is less while requests are short (`room`), in whole requests;
+# less than one request only where its oldest has waited, or keys of other strikes make up the
+# number. `get` takes what there is. The last bucket is taken in part, and the rest of it stays
+# where it was in line.
+# A lease still on a due bucket ran out: one strike, if a worker had begun the batch (`begun.py`).
+# Only buckets with as many strikes make a batch together, and the more strikes the fewer keys, so
+# that one that kills its worker takes ever fewer along: the first to be ready go, of those the
+# oldest. After four of them a key is isolated, out of the way until a person retries it. After one
+# it is not urgent any more: suspects would fill the share of the urgent ones meanwhile.
+CLAIM = plain("""
+    WITH knobs AS MATERIALIZED (
+        SELECT set_config('synchronous_commit', 'off', true), task, lease,
+               coalesce(%(buffer_ttl)s::interval, buffer_ttl) AS buffer_ttl,
+               most - mod(most, whole) AS size, request, whole,
+               (most - mod(most, whole)) * {urgent_share} / 100 AS share
+        FROM trackers_namespace
+        CROSS JOIN LATERAL (
+            SELECT coalesce(%(limit)s::int, least(batch_size, {most_keys}, room)) AS most
+        ) AS all_of_it
+        CROSS JOIN LATERAL (SELECT least(most, {request_keys}) AS request) AS part_of_it
+        CROSS JOIN LATERAL (
+            SELECT CASE WHEN %(limit)s::int IS NULL THEN request ELSE 1 END AS whole
+        ) AS step
+        WHERE name = %(namespace)s AND NOT paused
+          AND (held_until IS NULL OR held_until <= now())
+    ),
+    near_urgent AS MATERIALIZED (
+        SELECT *, sum(n) OVER (ORDER BY due_at, id ROWS UNBOUNDED PRECEDING) - n AS before
+        FROM (
+            SELECT * FROM (
+                SELECT ctid AS place, id, due_at, cardinality(keys) AS n FROM {bucket}
+                WHERE urgent AND {urgent_at} <= now() AND {urgent_at} >= %(low_urgent)s::timestamptz
+                  AND {among}
+                ORDER BY {urgent_at}, id LIMIT {most_buckets}
+            ) AS bounded LIMIT coalesce((SELECT share + {slack} FROM knobs), 0)
+        ) AS near
+    ),
+    urgent AS MATERIALIZED (
+        SELECT locked.*
+        FROM (SELECT place FROM near_urgent ORDER BY due_at, id) AS near
+        CROSS JOIN LATERAL (
+            SELECT ctid AS place, id, due_at, urgent, stamp, keys,
+                   {strikes_now} AS strikes
+            FROM {bucket}
+            WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
+        ) AS locked
+        LIMIT (SELECT count(*) FROM near_urgent WHERE before < (SELECT share FROM knobs))
+    ),
+    near_oldest AS MATERIALIZED (
+        SELECT *, sum(n) OVER (ORDER BY due_at, id ROWS UNBOUNDED PRECEDING) - n AS before
+        FROM (
+            SELECT * FROM (
+                SELECT ctid AS place, id, due_at, cardinality(keys) AS n FROM {bucket}
+                WHERE due_at <= now() AND due_at >= %(low)s::timestamptz
+                  AND (NOT urgent OR (ctid IN (SELECT place FROM urgent)) IS NOT TRUE)
+                  AND {among}
+                ORDER BY due_at, id LIMIT {most_buckets}
+            ) AS bounded LIMIT coalesce((SELECT size + {slack} FROM knobs), 0)
+        ) AS near
+    ),
+    oldest AS MATERIALIZED (
+        SELECT locked.*
+        FROM (SELECT place FROM near_oldest ORDER BY due_at, id) AS near
+        CROSS JOIN LATERAL (
+            SELECT ctid AS place, id, due_at, urgent, stamp, keys,
+                   {strikes_now} AS strikes
+            FROM {bucket}
+            WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
+        ) AS locked
+        LIMIT (SELECT count(*) FROM near_oldest WHERE before < (
+            SELECT max(size) - least(max(share), coalesce(sum(cardinality(keys)), 0))
+            FROM knobs LEFT JOIN urgent ON true))
+    ),
+    head AS MATERIALIZED (
+        SELECT *, true AS is_urgent FROM urgent UNION ALL SELECT *, false FROM oldest
+    ),
+    live AS MATERIALIZED (
+        SELECT head.*, of.keys AS live, coalesce(cardinality(of.keys), 0) AS n
+        FROM head CROSS JOIN LATERAL (
+            SELECT array_agg(j.key ORDER BY j.key) AS keys FROM {job} j
+            WHERE j.key = ANY(head.keys) AND j.stamp = head.stamp
+        ) AS of
+    ),
+    alike AS MATERIALIZED (
+        SELECT strikes, sum(n)::int AS due, min(due_at) AS oldest,
+               min(CASE strikes WHEN 0 THEN size WHEN 1 THEN request
+                   WHEN 2 THEN least({few}, request) ELSE 1 END) AS most
+        FROM live CROSS JOIN knobs WHERE strikes < {strikes} AND n > 0
+        GROUP BY strikes
+    ),
+    ready AS MATERIALIZED (
+        SELECT strikes, most,
+               least(most, CASE WHEN due < whole THEN due ELSE due - mod(due, whole) END) AS size
+        FROM alike CROSS JOIN knobs
+        WHERE (SELECT sum(due) FROM alike) >= request
+           OR (SELECT min(oldest) FROM alike) <= now() - buffer_ttl
+        ORDER BY (due >= least(most, request) OR oldest <= now() - buffer_ttl) DESC, oldest
+        LIMIT 1
+    ),
+    line AS MATERIALIZED (
+        SELECT live.*, CASE WHEN is_urgent THEN least(n, greatest(0,
+                   (SELECT size * {urgent_share} / 100 FROM ready)
+                   + n - sum(n) OVER (PARTITION BY is_urgent ORDER BY due_at, id)
+               )) ELSE 0 END AS before_others
+        FROM live WHERE n > 0 AND strikes = (SELECT strikes FROM ready)
+    ),
+    taken AS MATERIALIZED (
+        SELECT place, sum(least(n, greatest(0, (SELECT size FROM ready) + n - upto)))::int AS taken
+        FROM (
+            SELECT place, n, sum(n) OVER (ORDER BY class, due_at, id) AS upto
+            FROM (
+                SELECT place, id, due_at, 1 AS class, before_others AS n FROM line
+                UNION ALL
+                SELECT place, id, due_at, 2, n - before_others FROM line
+            ) AS part WHERE n > 0
+        ) AS parts GROUP BY place
+    ),
+    chosen AS MATERIALIZED (
+        SELECT line.*, taken FROM line JOIN taken USING (place) WHERE taken > 0
+    ),
+    claimed AS (
+        UPDATE {bucket} b
+        SET due_at = now() + (SELECT lease FROM knobs), lease = %(token)s, attempts = c.strikes,
+            urgent = c.urgent AND c.strikes = 0, keys = c.live[1:c.taken]
+        FROM chosen c
+        WHERE b.ctid = ANY (ARRAY(SELECT place FROM chosen)) AND b.ctid = c.place
+        RETURNING b.keys, b.stamp, b.urgent, b.due_at AS expires_at,
+                  c.live, c.taken, c.n, c.due_at, c.strikes
+    ),
+    left_over AS (
+        INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
+        SELECT due_at, strikes, urgent, stamp, live[taken + 1:] FROM claimed WHERE taken < n
+    ),
+    pruned AS (
+        UPDATE {bucket} b SET keys = l.live
+        FROM live l
+        WHERE b.ctid = ANY (ARRAY(
+                SELECT place FROM live
+                WHERE n > 0 AND n < cardinality(keys) AND strikes < {strikes}
+                  AND place <> ALL (ARRAY(SELECT place FROM chosen))))
+          AND b.ctid = l.place
+    ),
+    emptied AS (
+        DELETE FROM {bucket} WHERE ctid = ANY (ARRAY(
+            SELECT place FROM live WHERE n = 0 OR strikes >= {strikes}))
+    ),
+    isolated AS (
+        UPDATE {job}
+        SET due_at = '9000-01-01Z', stamp = NULL, attempts = {strikes}, urgent = false
+        WHERE key = ANY (ARRAY(SELECT unnest(live) FROM live WHERE strikes >= {strikes}))
+          AND stamp = ANY (ARRAY(SELECT stamp FROM live WHERE strikes >= {strikes}))
+        RETURNING key
+    )
+    SELECT ARRAY(SELECT unnest(keys) AS key FROM claimed ORDER BY key),
+           min(due_at), min(expires_at), now(),
+           array_agg(extract(epoch FROM now() - due_at)::float4), array_agg(taken),
+           (SELECT task FROM knobs), (SELECT strikes FROM ready),
+           sum(taken) = (SELECT most FROM ready), (SELECT array_agg(key) FROM isolated),
+           (SELECT min(due_at) FROM head), (SELECT min(due_at) FROM urgent),
+           (SELECT bool_or(n = 0) FROM live)
+    FROM claimed
+""")
+
+
+def claim(
+    namespace: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
+) -> Batch | None:
+    """Claim a batch if one is ready; of keys with fewer strikes alone, if that is asked for."""
+    given = {"limit": None, "buffer_ttl": None}
+    return _claim(namespace, given, low=low, fewer_strikes_than=fewer_strikes_than)
+
+
+def get(namespace: str, limit: int = 1) -> Batch | None:
+    """Claim up to `limit` keys that are due now, without waiting for company; None: nothing is."""
+    if limit < 1:
+        raise ValueError("A batch has at least one key.")
+    return _claim(namespace, {"limit": limit, "buffer_ttl": NO_DELAY})
+
+
+def _claim(
+    namespace: str,
+    given: Mapping[str, object],
+    *,
+    low: Low = THE_HEAD,
+    fewer_strikes_than: int | None = None,
+) -> Batch | None:
+    # Random, not a sequence: after a crash of the database a sequence can hand out a number twice,
+    # and a late save of the first holder would pass the fence.
+    token = secrets.randbits(63)
+    bounds = {"low": low.due, "low_urgent": low.urgent}
+    query = on(namespace, CLAIM, fewer_strikes_than=fewer_strikes_than)
+    with cursor() as db:
+        found = db.execute(
+            query, {**given, **bounds, "namespace": namespace, "token": token}
+        ).fetchone()
+    assert found is not None
+    (
+        keys, due_at, expires_at, now, lateness, taken, task, strikes, is_full, isolated,
+        oldest, oldest_urgent, met_dead,
+    ) = found  # fmt: skip
+    if isolated:
+        logger.warning(
+            "%s: isolated %d keys whose fourth lease ran out, the first is %d",
+            namespace,
+            len(isolated),
+            isolated[0],
+        )
+    if not keys:
+        # They stood before others that are due.
+        return _claim(namespace, given, low=low) if isolated or met_dead else None
+    # Those who were passed over may be anywhere from where it began to look.
+    next_low = low if fewer_strikes_than else Low(oldest, oldest_urgent or low.urgent)
+    return Batch(
+        lease=token,
+        keys=tuple(keys),
+        due_at=due_at,
+        expires_at=expires_at,
+        namespace=namespace,
+        task=task,
+        claimed_at=now,
+        late=tuple(counted(lateness, taken)),
+        is_full=is_full and strikes < SUSPECT,
+        strikes=strikes,
+        next_low=next_low,
+    )
+
+
+def counted(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
+    """How many keys fall in each class of `Tally.LATENESS`; the last is of those later than all."""
+    counts = [0] * (len(Tally.LATENESS) + 1)
+    for seconds, many in zip(lateness, keys, strict=True):
+        counts[bisect_left(Tally.LATENESS, seconds)] += many
+    return counts

@@ -1,0 +1,150 @@
+"""How a claim ends: given back, put off, or finished; each of it whole or of some of its keys.
+
+A worker that comes late changes nothing: its buckets have another lease, or its keys another stamp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from trackers.jobs.batch import Batch
+from trackers.jobs.claim import NO_DELAY
+from trackers.jobs.tables import keys_of, new_stamp, on
+from tweetwatch.database import cursor
+
+# What ends a claim, or a part of it, begins so. The fence: the buckets that still carry this lease,
+# and of their keys those that were asked for (`back`) and have not been moved or taken out since.
+# A bucket with other keys as well is cut, and they stay claimed.
+# Locks: the buckets, then jobs in the order of keys. A plan's own order would let this and a
+# refresh of the same keys wait crosswise. LATERAL: each by the primary key, whatever the
+# statistics say.
+CUT = """
+    held AS MATERIALIZED (
+        SELECT ctid AS place, due_at, lease, attempts, urgent, stamp, keys
+        FROM {bucket} WHERE lease = %(lease)s ORDER BY id FOR UPDATE
+    ),
+    cut AS MATERIALIZED (
+        SELECT held.*, of.back, of.stay
+        FROM held CROSS JOIN LATERAL (
+            SELECT array_agg(key) FILTER (WHERE asked) AS back,
+                   array_agg(key) FILTER (WHERE NOT asked) AS stay
+            FROM (
+                SELECT key, (key IN (SELECT unnest(%(keys)s::bigint[]))) IS TRUE AS asked
+                FROM unnest(held.keys) AS key
+            ) AS entry
+        ) AS of
+        WHERE of.back IS NOT NULL
+    ),
+    stay AS (
+        UPDATE {bucket} b SET keys = cut.stay
+        FROM cut
+        WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE cut.stay IS NOT NULL))
+          AND b.ctid = cut.place
+    ),
+    ours AS MATERIALIZED (
+        SELECT job.*
+        FROM (
+            SELECT key FROM cut, unnest(back) AS key ORDER BY key
+        ) AS entry
+        CROSS JOIN LATERAL (
+            SELECT ctid AS place, key, stamp FROM {job}
+            WHERE key = entry.key AND stamp = ANY(ARRAY(SELECT stamp FROM cut)) FOR UPDATE
+        ) AS job
+    )
+"""
+
+# Buckets that go back as a whole, and a new one for a part.
+GO_BACK = """
+    whole AS (
+        UPDATE {bucket} b SET due_at = cut.due, lease = NULL
+        FROM (SELECT *, {due} AS due FROM cut WHERE stay IS NULL) cut
+        WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL)) AND b.ctid = cut.place
+    ),
+    part AS (
+        INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
+        SELECT {due}, attempts, urgent, stamp, back FROM cut WHERE stay IS NOT NULL
+    )
+"""
+
+# In its place in line, which the oldest of the batch had. An urgent one was due much later.
+PUT_BACK = f"""
+    WITH {CUT},
+    {GO_BACK.replace("{due}", "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END")}
+    SELECT key FROM ours
+"""
+
+RELEASE = f"""
+    WITH {CUT},
+    {GO_BACK.replace("{due}", "now() + %(delay)s")},
+    moved AS (
+        UPDATE {{job}} SET due_at = now() + %(delay)s
+        WHERE ctid = ANY(ARRAY(SELECT place FROM ours))
+    )
+    SELECT key FROM ours
+"""
+
+# Jobs by their place alone: with the statistics of an emptied queue, a join on the key would walk
+# the whole of them along the index.
+FINISH = f"""
+    WITH {CUT},
+    ended AS (
+        DELETE FROM {{bucket}}
+        WHERE ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL))
+    ),
+    next AS MATERIALIZED (
+        SELECT place, delay
+        FROM ours
+        LEFT JOIN unnest(%(moved)s::bigint[], %(delays)s::interval[]) AS given(key, delay)
+            USING (key)
+    ),
+    put AS (
+        UPDATE {{job}} j SET due_at = now() + next.delay, attempts = 0, stamp = %(stamp)s
+        FROM next
+        WHERE j.ctid = ANY(ARRAY(SELECT place FROM next WHERE delay IS NOT NULL))
+          AND j.ctid = next.place
+        RETURNING j.*
+    ),
+    again AS ({{into_buckets}}),
+    over AS (
+        DELETE FROM {{job}} WHERE ctid = ANY(ARRAY(SELECT place FROM next WHERE delay IS NULL))
+    )
+    SELECT key FROM ours
+"""
+
+
+def release(batch: Batch, delay: timedelta = NO_DELAY) -> set[int]:
+    """Give the batch back, due after `delay`. That is no strike. The keys that were still ours."""
+    with cursor() as db:
+        db.execute(
+            on(batch.namespace, RELEASE),
+            {"keys": list(batch.keys), "lease": batch.lease, "delay": delay},
+        )
+        return set(keys_of(db))
+
+
+def put_back(batch: Batch) -> set[int]:
+    """Give the batch back where it stood in line, as if it had not been claimed."""
+    with cursor() as db:
+        db.execute(
+            on(batch.namespace, PUT_BACK),
+            {"keys": list(batch.keys), "lease": batch.lease, "due_at": batch.due_at},
+        )
+        return set(keys_of(db))
+
+
+def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
+    """Move the keys in `next` by their delay, remove the others; the keys that were still ours."""
+    moved = [key for key in batch.keys if key in next]
+    with cursor() as db:
+        db.execute(
+            on(batch.namespace, FINISH),
+            {
+                "lease": batch.lease,
+                "stamp": new_stamp(),
+                "moved": moved,
+                "delays": [next[key] for key in moved],
+                "keys": list(batch.keys),
+            },
+        )
+        return set(keys_of(db))

@@ -1,0 +1,99 @@
+"""The main process's eyes: a thread that beats for the cluster and listens to the watchdog.
+
+A thread, so that a database that hangs never keeps main from its signals; in main, so that it
+starts after the one fork and shares nothing with the sentinel but the channel of its news.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from contextlib import suppress
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from trackers.jobs.processes import heartbeats
+from trackers.jobs.processes.channel import Channel
+from trackers.jobs.processes.heartbeats import Sign
+from trackers.jobs.processes.watchdog import Watchdog
+
+logger = logging.getLogger(__name__)
+
+# The guard tells of its children twice a second. When it is silent for longer it is stuck, and
+# they are no longer written as seen.
+NEWS_GOOD_FOR = 5.0
+FAREWELL_MOST = 5.0
+
+
+def short_connection(*, statement_timeout: str = "3s") -> BaseDatabaseWrapper:
+    """A connection of the calling thread's own that gives up after seconds."""
+    connection = connections.create_connection(DEFAULT_DB_ALIAS)
+    options = dict(connection.settings_dict.get("OPTIONS", {}))
+    options.pop("pool", None)
+    options["connect_timeout"] = 3
+    options["tcp_user_timeout"] = 5000
+    options["options"] = (
+        f"{options.get('options', '')} -c statement_timeout={statement_timeout}".strip()
+    )
+    connection.settings_dict = {**connection.settings_dict, "OPTIONS": options}
+    return connection
+
+
+class Lookout(threading.Thread):
+    """Beats every `every` seconds from `start()` to `close()`; `verdict` is the watchdog's bark."""
+
+    def __init__(self, cluster: UUID, news: Channel, *, every: float) -> None:
+        super().__init__(name="lookout", daemon=True)
+        self.verdict: str | None = None
+        self._cluster = cluster
+        self._news = news
+        self._every = every
+        self._main = Sign("main", os.getpid(), time.monotonic())
+        self._signs: tuple[Sign, ...] = ()
+        self._news_at = 0.0
+        self._watchdog = Watchdog(cluster)
+        self._away = False
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        connection = short_connection()
+        self._look(connection)
+        while not self._end.wait(self._every):
+            self._look(connection)
+        with suppress(Exception):
+            heartbeats.forget(connection, self._cluster)
+        with suppress(Exception):
+            connection.close()
+
+    def close(self) -> None:
+        """Remove the cluster's rows and end; when its processes are gone."""
+        self._end.set()
+        self.join(FAREWELL_MOST)
+
+    def _look(self, connection: BaseDatabaseWrapper) -> None:
+        try:
+            self._beat(connection)
+            self.verdict = self._watchdog.look(connection)
+        # A thread that ends silently would be worse than any error; none of them is a bark.
+        except Exception:
+            if not self._away:
+                logger.warning("The cluster cannot tell the database that it lives.", exc_info=True)
+            self._away = True
+            self._watchdog = Watchdog(self._cluster)
+            with suppress(Exception):
+                connection.close()
+        else:
+            self._away = False
+
+    def _beat(self, connection: BaseDatabaseWrapper) -> None:
+        signs: tuple[Sign, ...] | None = self._news.latest()
+        now = time.monotonic()
+        if signs is not None:
+            self._signs, self._news_at = signs, now
+        known = (self._main, *self._signs)
+        fresh = now - self._news_at < self._every + NEWS_GOOD_FOR
+        heartbeats.beat(connection, self._cluster, seen=known if fresh else known[:1], known=known)

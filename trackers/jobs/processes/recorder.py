@@ -1,0 +1,64 @@
+"""What the main process of a cluster writes down every few seconds, in a thread of its own.
+
+Beside the lookout, not in it: a count that takes long must not keep the cluster from its heartbeat.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+
+from django.db import DEFAULT_DB_ALIAS, connections
+
+from trackers.jobs.processes.lookout import short_connection
+
+logger = logging.getLogger(__name__)
+
+FAREWELL_MOST = 5.0
+# Of a single statement. A count of a hundred million rows takes some twenty seconds.
+STATEMENT_MOST = "60s"
+# What failed is tried again after so many times as long as it took, and never sooner than usual.
+RESTS = 50
+
+
+class Recorder(threading.Thread):
+    """Calls `record` every `every` seconds from `start()` to `close()`, whatever it raises."""
+
+    def __init__(self, record: Callable[[], None], *, every: float) -> None:
+        super().__init__(name="recorder", daemon=True)
+        self._record = record
+        self._every = every
+        self._failed = False
+        self._end = threading.Event()
+
+    def run(self) -> None:
+        # This thread's own, under the name by which everybody asks for a connection.
+        connections[DEFAULT_DB_ALIAS] = short_connection(statement_timeout=STATEMENT_MOST)
+        wait = 0.0
+        while not self._end.wait(wait):
+            wait = self._look()
+        with suppress(Exception):
+            connections[DEFAULT_DB_ALIAS].close()
+
+    def close(self) -> None:
+        self._end.set()
+        self.join(FAREWELL_MOST)
+
+    def _look(self) -> float:
+        """Record once; the seconds until the next time."""
+        began = time.monotonic()
+        try:
+            self._record()
+        # A thread that ends silently would leave every page with old figures.
+        except Exception:
+            if not self._failed:
+                logger.warning("The figures for the pages cannot be written.", exc_info=True)
+            self._failed = True
+            with suppress(Exception):
+                connections[DEFAULT_DB_ALIAS].close()
+            return max(self._every, RESTS * (time.monotonic() - began))
+        self._failed = False
+        return self._every

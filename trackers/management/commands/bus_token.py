@@ -1,0 +1,60 @@
+"""`manage.py bus_token`: who may publish and subscribe through the bus's HTTP API."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from trackers.bus import tokens
+from trackers.bus.answers import Refused
+from trackers.bus.fields import new_token
+from trackers.events.models import BusToken
+
+USAGE = 2
+
+
+class Command(BaseCommand):
+    help = "Add, list or remove the tokens of the event bus's clients."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        add = actions.add_parser("add", help="a new client; its token is shown once")
+        add.add_argument("name", help="of the client, as publisher and as subscriber")
+        actions.add_parser("list", help="all of them, with the beginnings of their tokens")
+        remove = actions.add_parser("remove", help="refuse it, and forget its subscriber")
+        remove.add_argument("name")
+        for action in actions.choices.values():
+            action.add_argument("--json", action="store_true", help="print one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
+        act(options)
+
+    def do_add(self, options: Mapping[str, Any]) -> None:
+        try:
+            token = tokens.make(new_token({"name": options["name"]}))
+        except Refused as refused:
+            raise CommandError(refused.sentence, returncode=USAGE) from None
+        if options["json"]:
+            self.stdout.write(json.dumps({"name": options["name"], "token": token}))
+        else:
+            self.stderr.write("Its token, which is not shown again:", lambda text: text)
+            self.stdout.write(token)
+
+    def do_list(self, options: Mapping[str, Any]) -> None:
+        for one in BusToken.objects.all():
+            told = {"name": one.name, "token": tokens.shown(one)}
+            line = f"{one.name}  {told['token']}  made {one.made_at:%Y-%m-%d}"
+            self.stdout.write(json.dumps(told) if options["json"] else line)
+
+    def do_remove(self, options: Mapping[str, Any]) -> None:
+        name = options["name"]
+        # By the name alone: a token that is typed here would stay in the shell's history.
+        if not BusToken.objects.filter(name=name).exists() or not tokens.revoke(name):
+            raise CommandError(f"There is no token called {name}.")
+        told = f"{name} is refused from now on, and is no subscriber any more."
+        self.stdout.write(json.dumps({"removed": name}) if options["json"] else told)

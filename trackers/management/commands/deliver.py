@@ -1,0 +1,77 @@
+"""`manage.py deliver`: sends the batches of events to their subscribers."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import signal
+from typing import Any
+
+import uvloop
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from trackers.events.deliver import Deliverer, Settings
+from trackers.events.egress import Egress
+
+MOST_SLOTS = 20_000
+# The database, the log, look-ups.
+FILES_BESIDES = 600
+
+
+class Command(BaseCommand):
+    help = (
+        "Deliver events to those who subscribe. Any number of these processes share the work, on "
+        "any hosts. Ctrl-C ends it once what is on its way has ended."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--slots", type=int, default=2000, help="deliveries on their way at a time (2,000)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        slots = options["slots"]
+        if not 1 <= slots <= MOST_SLOTS:
+            raise CommandError(f"--slots goes from 1 to {MOST_SLOTS:,}.")
+        make_room(slots)
+        uvloop.run(deliver(settings_with(slots)))
+
+
+def make_room(slots: int) -> None:
+    """Each delivery has a socket, and a login shell often allows a thousand files."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = slots + FILES_BESIDES
+    if hard != resource.RLIM_INFINITY and hard < needed:
+        raise CommandError(
+            f"{slots:,} deliveries at a time need {needed:,} open files, and the system allows "
+            f"{hard:,}: raise that (ulimit -n), or take fewer --slots."
+        )
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+
+
+def settings_with(slots: int) -> Settings:
+    return Settings(
+        egress=Egress(settings.EGRESS_ALLOW, settings.EGRESS_PLAIN_HTTP, settings.EGRESS_CA_FILE),
+        public_url=settings.PUBLIC_URL,
+        connect=settings.BUS_CONNECT_TIMEOUT,
+        total=settings.BUS_TOTAL_TIMEOUT,
+        backoff_most=settings.BUS_BACKOFF_MOST,
+        lease=settings.BUS_SCRUB_AFTER,
+        slots=slots,
+    )
+
+
+async def deliver(given: Settings) -> None:
+    deliverer = Deliverer(given)
+    loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        # The second time it ends at once; what was on its way is sent again later.
+        loop.remove_signal_handler(number)
+        deliverer.stop()
+
+    for name in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(name, end, name)
+    await deliverer.run()

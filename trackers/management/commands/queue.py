@@ -1,0 +1,44 @@
+"""The queues, for a person at a terminal: is every key where a claim will find it?"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from trackers.jobs.audit import Audit, audit
+from trackers.jobs.models import namespaces
+
+
+class Command(BaseCommand):
+    help = "Look whether every key of every queue is in a bucket, in one alone, or in a claim."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        check = actions.add_parser("check", help="ends with 1 if something is wrong")
+        check.add_argument("--mend", action="store_true", help="put right what is wrong")
+        check.add_argument("--json", action="store_true", help="print one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        is_sound = True
+        for name in sorted(namespaces()):
+            told = audit(name, mend=options["mend"])
+            is_sound = is_sound and told.is_sound
+            self.stdout.write(
+                json.dumps({"namespace": name, **asdict(told)})
+                if options["json"]
+                else sentence(name, told, mended=options["mend"])
+            )
+        if not (is_sound or options["mend"]):
+            raise SystemExit(1)
+
+
+def sentence(name: str, told: Audit, *, mended: bool) -> str:
+    found = (
+        f"{name}: {told.jobs:,} keys in {told.buckets:,} buckets, {told.lost:,} lost,"
+        f" {told.doubled:,} doubled, {told.dead:,} dead entries"
+    )
+    return f"{found}; mended" if mended and not told.is_sound else found

@@ -1,0 +1,223 @@
+"""`manage.py subscriber`: who gets events, what came of it, and what is delivered once more."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
+
+from trackers.bus.answers import Refused
+from trackers.bus.fields import topic_name
+from trackers.events import again, signing_keys, standing
+from trackers.events.attempts import read_attempts
+from trackers.events.models import Attempt, Subscriber
+from trackers.events.shapes import METRICS
+from trackers.events.spread import spread_all
+from trackers.events.standings import standings
+from trackers.events.subscribe import add, remove
+from trackers.management.subscribers import (
+    described,
+    find,
+    line_of,
+    line_of_attempt,
+    new_subscriber,
+    shown,
+)
+
+USAGE = 2
+
+
+class Command(BaseCommand):
+    help = "Add, list, pause, resume or remove the subscribers to events (docs/bus.md)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        add = actions.add_parser("add", help="a new one; the key that signs is shown once")
+        add.add_argument("name")
+        add.add_argument("--callback", required=True, metavar="URL", help="where batches go")
+        add.add_argument("--topic", required=True, action="append", metavar="T", dest="topics")
+        add.add_argument("--max", type=int, default=100, metavar="N", help="events in a batch")
+        add.add_argument(
+            "--timeout", type=int, default=500, metavar="MS", help="that a batch waits for company"
+        )
+        add.add_argument("--ordered", action="store_true", help="one batch after the other")
+        add.add_argument("--concurrency", type=int, default=4, metavar="N", help="batches at once")
+        add.add_argument(
+            "--format", default=Subscriber.Format.ROUTEMASTER, choices=Subscriber.Format.values
+        )
+        add.add_argument("--uuid", default="", help="user name of Basic auth that batches bring")
+        add.add_argument("--with-data", action="store_true", help="send the figures along")
+        add.add_argument(
+            "--each-change", action="store_true", help="also those that a newer one stands for"
+        )
+        add.add_argument("--author", type=int, action="append", metavar="ID", dest="authors")
+        add.add_argument("--source", type=int, action="append", metavar="ID", dest="sources")
+        add.add_argument(
+            "--at-least", type=figure, metavar="METRIC=N", help="changes of tweets from here on"
+        )
+        actions.add_parser("list", help="all of them, with their books")
+        for name, what in (
+            ("pause", "keep what is told for it, and send nothing"),
+            ("resume", "send again, also to one that was disabled"),
+            ("remove", "forget it, and drop what waits for it"),
+        ):
+            actions.add_parser(name, help=what).add_argument("name")
+        rotate = actions.add_parser(
+            "rotate-secret", help="a new key signs, and the one before it until the next rotation"
+        )
+        rotate.add_argument("name")
+        rotate.add_argument(
+            "--end-overlap", action="store_true", help="the newest alone signs from now on"
+        )
+        actions.add_parser("test", help="send an event that says nothing").add_argument("name")
+        replay = actions.add_parser("replay", help="deliver once more what was told in a time")
+        replay.add_argument("name")
+        replay.add_argument("--since", required=True, type=moment, metavar="TIME")
+        replay.add_argument("--until", type=moment, metavar="TIME", help="until now by default")
+        replay.add_argument("--dry-run", action="store_true", help="count, and deliver nothing")
+        redeliver = actions.add_parser("redeliver", help="deliver a batch of the log once more")
+        redeliver.add_argument("name")
+        redeliver.add_argument("batch", type=UUID, help="its webhook-id")
+        attempts = actions.add_parser("attempts", help="the newest attempts to deliver")
+        attempts.add_argument("name")
+        attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
+        attempts.add_argument("--limit", type=int, default=20, metavar="N")
+        for action in actions.choices.values():
+            action.add_argument("--json", action="store_true", help="print one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act = options["action"].replace("-", "_")
+        do: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{act}")
+        do(options)
+
+    def do_add(self, options: Mapping[str, Any]) -> None:
+        key = signing_keys.new_signing_key()
+        try:
+            topics = [topic_name(name) for name in options["topics"]]
+            subscriber = new_subscriber(options, key)
+        except Refused as refused:
+            raise CommandError(refused.sentence, returncode=USAGE) from None
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+        add(subscriber, topics)
+        self.say(options, f"{subscriber} is added.")
+        self.show_key(subscriber, key, options)
+
+    def do_list(self, options: Mapping[str, Any]) -> None:
+        with transaction.atomic():
+            spread_all()
+            found = standings(now=timezone.now())
+        for one in found:
+            told = described(one)
+            self.stdout.write(json.dumps(told) if options["json"] else line_of(told))
+
+    def do_pause(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        standing.pause(subscriber)
+        self.done(options, {"paused": subscriber.name}, f"{subscriber} gets nothing until resumed.")
+
+    def do_resume(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        standing.resume(subscriber)
+        self.done(options, {"resumed": subscriber.name}, f"{subscriber} gets events again.")
+
+    def do_remove(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        dropped = remove(subscriber)
+        self.done(
+            options,
+            {"removed": subscriber.name, "dropped": dropped},
+            f"{subscriber} is removed; {dropped} event{pluralize(dropped)} that waited for it "
+            f"{pluralize(dropped, 'was,were')} dropped.",
+        )
+
+    def do_rotate_secret(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        if options["end_overlap"]:
+            signing_keys.forget_old(subscriber)
+            self.done(
+                options, {"name": subscriber.name}, f"The newest key alone signs for {subscriber}."
+            )
+        else:
+            self.show_key(subscriber, signing_keys.rotate(subscriber), options)
+
+    def do_test(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        again.test(subscriber)
+        sentence = f"A test is on its way to {subscriber}: see `subscriber attempts {subscriber}`."
+        self.done(options, {"tested": subscriber.name}, sentence)
+
+    def do_replay(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        since, until = options["since"], options["until"] or timezone.now()
+        if since >= until:
+            raise CommandError("--since is before --until.", returncode=USAGE)
+        act = again.count if options["dry_run"] else again.replay
+        events = act(subscriber, since, until)
+        what = "would be" if options["dry_run"] else pluralize(events, "is,are")
+        self.done(
+            options,
+            {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]},
+            f"{events} event{pluralize(events)} {what} delivered to {subscriber} once more, "
+            "as far as its filters let them through.",
+        )
+
+    def do_redeliver(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        try:
+            events = again.redeliver(subscriber, options["batch"])
+        except again.NoSuchBatchError as error:
+            raise CommandError(str(error)) from None
+        self.done(
+            options,
+            {"name": subscriber.name, "events": events},
+            f"{events} event{pluralize(events)} {pluralize(events, 'is,are')} delivered to "
+            f"{subscriber} once more, in another batch.",
+        )
+
+    def do_attempts(self, options: Mapping[str, Any]) -> None:
+        subscriber = find(options["name"])
+        found = read_attempts(subscriber, limit=options["limit"], outcome=options["outcome"] or "")
+        for one in reversed(found):
+            told = shown(one)
+            self.stdout.write(json.dumps(told) if options["json"] else line_of_attempt(told))
+        if not found:
+            self.say(options, f"There was no such attempt to deliver to {subscriber} yet.")
+
+    def show_key(self, subscriber: Subscriber, key: str, options: Mapping[str, Any]) -> None:
+        self.say(options, "The key that signs its deliveries, which is not shown again:")
+        told = {"name": subscriber.name, "signing_secret": key}
+        self.stdout.write(json.dumps(told) if options["json"] else key)
+
+    def say(self, options: Mapping[str, Any], sentence: str) -> None:
+        if not options["json"]:
+            self.stderr.write(sentence, lambda text: text)
+
+    def done(self, options: Mapping[str, Any], told: dict[str, Any], sentence: str) -> None:
+        self.stdout.write(json.dumps(told) if options["json"] else sentence)
+
+
+def moment(text: str) -> datetime:
+    """A time as ISO 8601 writes it; without a zone it is in UTC."""
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text} is not a time such as 2026-11-22T18:00:00Z.") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def figure(text: str) -> tuple[str, int]:
+    """A metric and its least figure, as in likes=1000."""
+    metric, _, number = text.partition("=")
+    if metric not in METRICS or not number.isdecimal() or len(number) > 18:
+        raise ArgumentTypeError(f"{text} is not like likes=1000, of {', '.join(METRICS)}.")
+    return metric, int(number)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import base64
+import json
+import re
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
+
+from trackers.timelines import feeds, store
+from trackers.timelines.listing import Listed, listing, peek
+from trackers.timelines.models import Watcher
+from trackers.timelines.rebuilding import rebuild_all
+from trackers.timelines.settings import current
+
+USAGE = 2
+
+
+class Command(BaseCommand):
+    help = "Timelines: what is in them, homes laid out anew, expiry, snapshots."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        show = actions.add_parser("show", help="the timelines, or what is in one; nobody reads it")
+        show.add_argument("name", nargs="?", help="as home:1; else all, by their names")
+        show.add_argument("--offset", type=int, default=0, help="from the newest")
+        show.add_argument("--limit", type=int, default=50)
+        show.add_argument("--prefix", default="", help="of the names that are listed")
+        show.add_argument("--after", default="", metavar="NAME", help="list those behind this name")
+        show.add_argument("--dedupe", action="store_true", help="of retweets the original alone")
+        rebuild = actions.add_parser("rebuild", help="lay homes out anew, as the settings have it")
+        rebuild.add_argument("watchers", nargs="*", type=int, metavar="WATCHER", help="its number")
+        rebuild.add_argument("--all", action="store_true", help="of all who looked of late, soon")
+        expire = actions.add_parser("expire", help="what nobody has read for long, and tombstones")
+        expire.add_argument("--days", type=float, help="in place of TIMELINE_IDLE_DAYS")
+        for name, help in (("snapshot", "dump all into a file"), ("restore", "bring one back")):
+            action = actions.add_parser(name, help=help)
+            action.add_argument("file", metavar="FILE", help="- for standard input or output")
+        for action in actions.choices.values():
+            action.add_argument("--json", action="store_true", help="print one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
+        try:
+            act(options)
+        except store.TimelineMissing as missing:
+            raise CommandError(str(missing)) from None
+        except store.SnapshotError as fault:
+            raise CommandError(f"Nothing was changed. {fault}") from None
+        except ValueError as fault:
+            raise CommandError(str(fault), returncode=USAGE) from None
+        except OSError as fault:
+            raise CommandError(f"{options.get('file')}: {fault.strerror or fault}") from None
+
+    def do_show(self, options: Mapping[str, Any]) -> None:
+        if options["name"] is None:
+            found = listing(
+                prefix=options["prefix"], after=options["after"], limit=options["limit"]
+            )
+            for timeline in found:
+                told = json.dumps(told_of(timeline)) if options["json"] else line_of(timeline)
+                self.stdout.write(told)
+            return
+        ask = store.Ask(
+            options["name"], options["offset"], options["limit"], dedupe=options["dedupe"]
+        )
+        for entry in peek(ask):
+            self.stdout.write(json.dumps(told_entry(entry)) if options["json"] else line(entry))
+
+    def do_rebuild(self, options: Mapping[str, Any]) -> None:
+        chosen = sorted(set(options["watchers"]))
+        if bool(chosen) == options["all"]:
+            raise CommandError("Name watchers, or say --all.", returncode=USAGE)
+        if options["all"]:
+            homes = rebuild_all(current())
+            self.tell(
+                options,
+                {"enqueued": homes},
+                f"The workers will lay {homes} home{pluralize(homes)} out anew. Until then homes "
+                "are read from the sources.",
+            )
+            return
+        known = set(Watcher.objects.filter(pk__in=chosen).values_list("pk", flat=True))
+        if unknown := [str(one) for one in chosen if one not in known]:
+            raise CommandError(f"Nothing was done: there is no watcher {', '.join(unknown)}.")
+        for watcher_id in chosen:
+            feeds.rebuild(watcher_id)
+        self.tell(options, {"rebuilt": len(chosen)}, f"{len(chosen)} homes were laid out anew.")
+
+    def do_expire(self, options: Mapping[str, Any]) -> None:
+        days = settings.TIMELINE_IDLE_DAYS if options["days"] is None else options["days"]
+        try:
+            idle = timedelta(days=days)
+        except (OverflowError, ValueError):
+            raise CommandError(f"{days} is no number of days.", returncode=USAGE) from None
+        expired = store.expire(idle)
+        self.tell(
+            options,
+            {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
+            f"{expired} timelines expired that nobody had read for {days:g} days. Their tombstones "
+            f"are kept for {settings.TIMELINE_TOMBSTONE_DAYS} days more.",
+        )
+
+    def do_snapshot(self, options: Mapping[str, Any]) -> None:
+        to_stdout = options["file"] == "-"
+        timelines = store.snapshot(sys.stdout.buffer if to_stdout else options["file"])
+        told = f"{timelines} timelines are in the snapshot."
+        if to_stdout:
+            sys.stdout.buffer.flush()
+            self.stderr.write(told, lambda text: text)
+        else:
+            self.tell(options, {"timelines": timelines}, told)
+
+    def do_restore(self, options: Mapping[str, Any]) -> None:
+        file = sys.stdin.buffer if options["file"] == "-" else options["file"]
+        timelines = store.restore(file)
+        self.tell(
+            options,
+            {"timelines": timelines},
+            f"{timelines} timelines are as they were, but for what was deleted since.",
+        )
+
+    def tell(self, options: Mapping[str, Any], told: dict[str, int], sentence: str) -> None:
+        self.stdout.write(json.dumps(told) if options["json"] else sentence)
+
+
+def told_of(timeline: Listed) -> dict[str, object]:
+    read_at = timeline.last_read_at.isoformat()
+    return {"name": timeline.name, "live": timeline.live, "size": timeline.size, "read_at": read_at}
+
+
+def line_of(timeline: Listed) -> str:
+    if not timeline.live:
+        return f"{timeline.name}  missing, with tombstones"
+    read_at = timeline.last_read_at.isoformat(sep=" ", timespec="minutes")
+    return f"{timeline.name}  {timeline.size} entries, read {read_at}"
+
+
+def told_entry(entry: store.Entry) -> dict[str, str | None]:
+    secondary = None if entry.secondary is None else str(entry.secondary)
+    metadata = base64.b64encode(entry.metadata).decode()
+    return {"id": str(entry.id), "secondary": secondary, "metadata": metadata}
+
+
+def line(entry: store.Entry) -> str:
+    of = "" if entry.secondary is None else f"  of {entry.secondary}"
+    text = entry.metadata.decode("utf-8", "backslashreplace")
+    shown = re.sub(r"[^\x20-\x7e]", lambda found: repr(found[0])[1:-1], text)
+    return f"{entry.id}{of}  {shown}".rstrip()

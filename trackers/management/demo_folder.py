@@ -1,0 +1,90 @@
+"""The folder of a demo: only one that a demo made is emptied, and only of what demos make."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import time
+from pathlib import Path
+
+from django.core.management.base import CommandError
+
+from tweetwatch.embedded.place import Place
+from tweetwatch.embedded.postmaster import live_postmaster
+
+# A folder with this file is a demo's; it is also the lock of the demo that runs there.
+MARKER = ".tweetwatch-demo"
+POSTGRES, LOGS = "postgres", "log"
+
+
+def claim(directory: Path) -> int:
+    """The folder's lock, held until the descriptor is closed; the folder is made if it must be.
+
+    CommandError where another demo runs, or where there is something that no demo made.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        refuse_what_is_not_ours(directory)
+        marker = os.open(directory / MARKER, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise CommandError(f"{directory} cannot be used: {error.strerror}.") from None
+    try:
+        fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(marker)
+        raise CommandError(
+            f"Another demo is running in {directory}; end it, or give another --directory."
+        ) from None
+    return marker
+
+
+def refuse_what_is_not_ours(directory: Path) -> None:
+    names = {entry.name for entry in os.scandir(directory)}
+    if names and not is_marker(directory / MARKER):
+        raise CommandError(
+            f"{directory} is not empty, and no demo made it (it has no {MARKER}), so nothing in it "
+            "was touched. Give another --directory; or, if it is left from a demo of an older "
+            "version, remove it yourself."
+        )
+    if others := sorted(names - {MARKER, POSTGRES, LOGS}):
+        raise CommandError(
+            f"{directory} has something in it that is not of the demo ({', '.join(others[:3])}), "
+            "so nothing was touched. Move it away, or give another --directory."
+        )
+
+
+def is_marker(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except FileNotFoundError:
+        return False
+
+
+def empty(directory: Path) -> Path:
+    """Remove what the last demo left in a folder that was claimed; where the logs of this one go.
+
+    The marker stays, so that a demo that is killed meanwhile leaves a folder of its own.
+    """
+    data = Place.at(directory / POSTGRES).data
+    deadline = time.monotonic() + 20
+    # The last run's server takes a moment to end when the run was killed.
+    while live_postmaster(data) is not None:
+        if time.monotonic() > deadline:
+            raise CommandError(f"A PostgreSQL still runs in {directory}; end it first.")
+        time.sleep(0.1)
+    for name in (POSTGRES, LOGS):
+        remove(directory / name)
+    logs = directory / LOGS
+    logs.mkdir()
+    return logs
+
+
+def remove(path: Path) -> None:
+    """A link is removed, never what it leads to; so does `rmtree` further down."""
+    if path.is_symlink() or path.is_file():
+        path.unlink()
+    shutil.rmtree(path, ignore_errors=True)
+    if os.path.lexists(path):
+        raise CommandError(f"{path} could not be removed; remove it yourself.")

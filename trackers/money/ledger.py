@@ -1,0 +1,418 @@
+"""The ledger of tweet-days: what is new today is reserved before it is read, and settled after.
+
+purses (what may be spent) ─> reserve ─> the request ─> settle
+
+X bills a post once per UTC day and project, and nothing that failed or was not found. The day is
+that of X's clock. Whatever happens we count at least what X bills: what a crash leaves reserved
+stays spent, and what may have been billed on either side of midnight counts on both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from trackers.xapi.endpoints import TWEETS
+from tweetwatch.database import DatabaseClock, array, ask, cursor
+
+# How far X's clock may be from what we make of it: its Date has whole seconds, cut.
+CLOCKS = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What a project may still spend on X's day `day`.
+
+    `now`: X's clock when it was read, which is `ahead` of the database's by so much.
+    `left`: tweet-days, None without a limit. `floors`: of these, how many a tweet leaves to
+    younger ones, as (younger than, tweet-days) by increasing age; none when there is enough.
+    `rationed_on`: the day for which the floors were reckoned; `floors_wanted_at`: since when
+    somebody waits for those of a new day. `awaits_floors`: these floors stand in for them.
+    `usable`: it has an enabled credential, and X did not say that its money is used up.
+    `trusted`: X did not refuse all its credentials within the last minute. `requests`: how many
+    look-ups of tweets its windows have left, by what is known of them.
+    """
+
+    project: int
+    name: str
+    now: datetime
+    left: int | None
+    floors: tuple[tuple[timedelta, int], ...] = ()
+    rationed_on: date | None = None
+    usable: bool = True
+    trusted: bool = True
+    requests: int = 1
+    floors_wanted_at: datetime | None = None
+    awaits_floors: bool = False
+    ahead: timedelta = timedelta(0)
+
+    @property
+    def day(self) -> date:
+        return self.now.astimezone(UTC).date()
+
+    @property
+    def is_rationed(self) -> bool:
+        return self.left is None or self.rationed_on == self.day
+
+    @property
+    def midnight(self) -> datetime:
+        """When X's next day begins, by X's clock."""
+        return datetime.combine(self.day + timedelta(days=1), datetime.min.time(), UTC)
+
+    def next_day(self) -> datetime:
+        """When X's next day has surely begun, by X's clock as we know it."""
+        return self.midnight + CLOCKS
+
+    def floor(self, age: timedelta) -> int:
+        """How many tweet-days a tweet of this age leaves to younger ones."""
+        for younger_than, floor in self.floors:
+            if age < younger_than:
+                return floor
+        return self.floors[-1][1] if self.floors else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """Tweet-days reserved for requests; `tomorrow` those that may be billed on the next day.
+
+    `reply_by`: when the reply has to be there, by time.monotonic(). Later X may bill it on a day
+    for which nothing is reserved: a request that may last until then is not to be sent any more.
+    """
+
+    project: int
+    day: date
+    posts: int
+    reply_by: float
+    tomorrow: int = 0
+
+    def parts(self, sizes: Sequence[tuple[int, int]]) -> Sequence[Payment]:
+        """A payment for each request, of (its tweets that are new today, all its tweets).
+
+        Together they are the whole, so that what each leaves open stays reserved.
+        """
+        new, all_of_them = sum(new for new, _ in sizes), sum(every for _, every in sizes)
+        if new != self.posts or self.tomorrow not in (0, all_of_them):
+            raise ValueError(
+                f"{self.posts} and {self.tomorrow} tweet-days are reserved, and the requests are"
+                f" for {new} and {all_of_them}."
+            )
+        return [
+            replace(self, posts=new, tomorrow=every if self.tomorrow else 0) for new, every in sizes
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What X billed of a payment: `posts` of those that were new, if it was that day, and `shown`
+    in all, if it was the next one. As it stands: nothing.
+
+    `x_now`: X's clock with the answer; None when it did not tell.
+    """
+
+    payment: Payment
+    posts: int = 0
+    shown: int = 0
+    x_now: datetime | None = None
+
+    def by_day(self) -> Iterator[tuple[date, int, int]]:
+        """Of each day, how many posts were reserved, and how many are to be counted.
+
+        After midnight X may have billed them on either day, also when nobody foresaw it and nothing
+        was reserved.
+        """
+        today, tomorrow = self.payment.day, self.payment.day + timedelta(days=1)
+        told = self.x_now.astimezone(UTC).date() if self.x_now else None
+        may_be_over = told > today if told else self.payment.tomorrow > 0
+        yield today, self.payment.posts, self.posts
+        yield tomorrow, self.payment.tomorrow, self.shown if may_be_over else 0
+
+
+# Parts of the statements below, over a project `p` and what it spent, `s`.
+# X's clock now: ours, and the difference that the newest reply to the project told.
+X_NOW = """(statement_timestamp() + coalesce((
+        SELECT w.seen_at - w.learned_at
+        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
+        WHERE a.project_id = p.id AND w.learned_at IS NOT NULL
+        ORDER BY w.learned_at DESC LIMIT 1), interval '0'))"""
+SPENT = """
+    SELECT coalesce(sum(one.posts) FILTER (WHERE one.day = {day}), 0) AS day_posts,
+           coalesce(sum(one.posts), 0) AS month_posts,
+           coalesce(sum(one.money) FILTER (WHERE one.day = {day}), 0) AS day_money,
+           coalesce(sum(one.money), 0) AS month_money,
+           extract(day FROM date_trunc('month', {day}) + interval '1 month' - {day}) AS days_left
+    FROM (
+        SELECT day, posts + posts_reserved AS posts,
+               money + posts_reserved * p.price_of_a_post
+                     + users_reserved * p.price_of_a_user AS money
+        FROM trackers_spending
+        WHERE project_id = p.id AND day >= date_trunc('month', {day})::date
+          AND day < (date_trunc('month', {day}) + interval '1 month')::date
+    ) one
+"""
+# Without a budget for the day, what is left of the month's is spread over its days.
+SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
+MONEY_LEFT = f"""least(
+        p.money_a_day - s.day_money,
+        p.money_a_month - s.month_money,
+        CASE WHEN {SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
+                                - s.day_money END)"""
+# least() passes over nulls: null is no limit.
+POSTS_LEFT = f"""least(
+        p.posts_a_day - s.day_posts,
+        p.posts_a_month - s.month_posts,
+        CASE WHEN {SPREAD} THEN ceil((p.posts_a_month - s.month_posts + s.day_posts)
+                                     / s.days_left) - s.day_posts END,
+        floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
+
+# Of a window that X has not told of (any more): it lets one request through, and then X tells.
+UNKNOWN = 1
+PURSES = f"""
+    SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
+           (p.rationed_at AT TIME ZONE 'UTC')::date,
+           (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
+           AND keys.are_there IS NOT NULL,
+           coalesce(keys.are_good, false),
+           coalesce(windows.requests, {UNKNOWN}), p.x_now - statement_timestamp(),
+           p.floors_wanted_at
+    FROM (SELECT p.*, {X_NOW} AS x_now FROM trackers_project p) p
+    CROSS JOIN LATERAL (
+        SELECT bool_or(true) AS are_there,
+               bool_or(c.refused = 0
+                       OR c.used_at <= statement_timestamp() - interval '1 minute') AS are_good
+        FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
+        WHERE a.project_id = p.id AND c.disabled_at IS NULL
+    ) keys
+    CROSS JOIN LATERAL (
+        SELECT sum(CASE WHEN w.rests_until > statement_timestamp() THEN 0
+                        WHEN w.resets_at > statement_timestamp()
+                                           + coalesce(w.seen_at - w.learned_at, interval '0')
+                        THEN greatest(0, w.remaining - cardinality(w.under_way)
+                                                     - cardinality(w.lost))
+                        ELSE {UNKNOWN} END) AS requests
+        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
+        WHERE a.project_id = p.id AND w.endpoint = ANY(%(endpoints)s)
+    ) windows
+    CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
+    ORDER BY p.id
+"""
+OF_TWEETS = {"endpoints": [*TWEETS.values()]}
+
+# Reservations of a project come one after the other, or two would each find room for itself: the
+# second sees what the first wrote, since its statement begins after this lock is its own.
+# NO KEY: a new row of spending needs a KEY SHARE lock on its project.
+LOCK = """
+    SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
+"""
+# `counts` tweets each, youngest first, leave `floors` of what is left to younger ones.
+# Where there is a budget, what is reserved is flushed before the request is sent: forgotten in a
+# crash of the database, it would be spent a second time. Where there is none, nothing limits it.
+RESERVE_POSTS = f"""
+    WITH room AS (
+        SELECT {POSTS_LEFT} AS posts
+        FROM trackers_project p CROSS JOIN LATERAL ({SPENT.format(day="%(day)s::date")}) s
+        WHERE p.id = %(project)s
+    ), granted AS (
+        SELECT sum(greatest(0, least(asked.count, room.posts - asked.floor - asked.before)))
+                   ::int AS posts
+        FROM room, (
+            SELECT count, floor, sum(count) OVER (ORDER BY place) - count AS before
+            FROM unnest(%(counts)s::int[], %(floors)s::int[])
+                WITH ORDINALITY AS a(count, floor, place)
+        ) asked
+    ), written AS (
+        INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
+                                       users_reserved, money)
+        SELECT %(project)s, %(day)s, 0, 0, posts, 0, 0 FROM granted WHERE posts > 0
+        ON CONFLICT (project_id, day) DO UPDATE
+        SET posts_reserved = trackers_spending.posts_reserved + excluded.posts_reserved
+    )
+    SELECT granted.posts,
+           set_config('synchronous_commit',
+                      CASE WHEN granted.posts > 0 AND room.posts IS NOT NULL
+                           THEN 'on' ELSE 'off' END, true)
+    FROM granted, room
+"""
+# All or nothing. Accounts are paid with money, and are nothing to a budget of tweet-days. They are
+# few, so this is always flushed.
+RESERVE_USERS = f"""
+    INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
+                                   users_reserved, money)
+    SELECT p.id, %(day)s, 0, 0, 0, %(users)s, 0
+    FROM trackers_project p CROSS JOIN LATERAL ({SPENT.format(day="%(day)s::date")}) s
+    WHERE p.id = %(project)s
+      AND coalesce({MONEY_LEFT}, 'Infinity') >= %(users)s * p.price_of_a_user
+    ON CONFLICT (project_id, day) DO UPDATE
+    SET users_reserved = trackers_spending.users_reserved + excluded.users_reserved
+    RETURNING set_config('synchronous_commit', 'on', true)
+"""
+
+# What X billed, out of what was reserved. Never more than that, so that no reservation made
+# meanwhile can have been too much.
+# A crash of the database, or a standby that takes over, may have forgotten the reservation, or the
+# whole row of the day: what X billed is counted all the same, and what is reserved never falls
+# below zero.
+COUNT = """
+    INSERT INTO trackers_spending AS s (project_id, day, posts, users, posts_reserved,
+                                        users_reserved, money)
+    SELECT p.id, %(day)s, %(posts)s, %(users)s, 0, 0,
+           %(posts)s * p.price_of_a_post + %(users)s * p.price_of_a_user
+    FROM {}
+    WHERE p.id = %(project)s
+    ON CONFLICT (project_id, day) DO UPDATE
+    SET posts = s.posts + excluded.posts, users = s.users + excluded.users,
+        posts_reserved = greatest(0, s.posts_reserved - %(posts_reserved)s),
+        users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
+        money = s.money + excluded.money
+"""
+# Forgotten in a crash, all that was reserved counts as spent.
+SETTLE = COUNT.format(
+    "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
+)
+# What nobody reserved, in the transaction of those who tell of it.
+SPEND = COUNT.format("trackers_project p")
+
+
+def purses() -> list[Purse]:
+    """What each project may still spend today."""
+    [rows] = ask((PURSES, OF_TWEETS))
+    return read_purses(rows)
+
+
+def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
+    """What the rows of PURSES say."""
+    return [
+        Purse(
+            project=project,
+            name=name,
+            now=now,
+            left=None if left is None else max(0, int(left)),
+            floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
+            rationed_on=rationed_on,
+            usable=usable,
+            trusted=trusted,
+            requests=requests,
+            ahead=ahead,
+            floors_wanted_at=wanted_at,
+        )
+        for (
+            project,
+            name,
+            now,
+            left,
+            floors,
+            rationed_on,
+            usable,
+            trusted,
+            requests,
+            ahead,
+            wanted_at,
+        ) in rows
+    ]
+
+
+def reserve(
+    purse: Purse, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
+) -> Payment | None:
+    """Reserve what requests that may take `timeout` can cost; None when nothing may be asked.
+
+    `unpaid`: the floor of each tweet that is new today, youngest first; `Payment.posts` of them
+    may be read. `paid`: how many others they ask for, which cost nothing until midnight.
+    `clock`: the present time, since much may have passed since the purse was read. When its day is
+    over meanwhile, nobody knows which tweets are new, and nothing may be asked.
+    """
+    day, left = purse.day, purse.midnight - (clock.now() + purse.ahead)
+    if left <= timedelta(0):
+        return None
+    # Tokens may be renewed first, which is a request too.
+    if left > 2 * timeout + CLOCKS:
+        posts = granted(purse.project, day, unpaid) if unpaid else 0
+        return payment_of(purse, clock, posts=posts) if posts + paid else None
+    with transaction.atomic():
+        posts = granted(purse.project, day, unpaid) if unpaid else 0
+        tomorrow = granted(purse.project, day + timedelta(days=1), [0] * (posts + paid))
+        if tomorrow < posts + paid:
+            transaction.set_rollback(True)
+            return None
+    return payment_of(purse, clock, posts=posts, tomorrow=tomorrow) if posts + paid else None
+
+
+def payment_of(purse: Purse, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
+    """What was reserved, and until when that covers the days on which X may bill it."""
+    last = purse.midnight + timedelta(days=1 if tomorrow else 0)
+    reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
+    return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
+
+
+def granted(project: int, day: date, floors: Sequence[int]) -> int:
+    """How many of the tweets with these floors, in ascending order, may be read on the day."""
+    counts = {floor: floors.count(floor) for floor in sorted(set(floors))}
+    params = {
+        "project": project,
+        "day": day,
+        "counts": array(counts.values()),
+        "floors": array(counts),
+    }
+    # One transaction, whoever began it: the lock is kept until the reservation is written.
+    _, found = ask((LOCK, params), (RESERVE_POSTS, params))
+    return found[0][0] or 0 if found else 0
+
+
+def settle(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
+    """X answered: it showed `posts` of those that were new, and `shown` in all."""
+    settle_all([Settlement(payment, posts=posts, shown=shown, x_now=x_now)])
+
+
+def settle_all(settlements: Iterable[Settlement]) -> None:
+    """Count what X billed, each by its own reply, in one statement for a project and a day.
+
+    Locks: the rows of spending, by project and day.
+    """
+    reserved, posts = Counter[tuple[int, date]](), Counter[tuple[int, date]]()
+    for settlement in settlements:
+        for day, were_reserved, are_billed in settlement.by_day():
+            row = settlement.payment.project, day
+            reserved[row] += were_reserved
+            posts[row] += are_billed
+    for row in sorted(reserved):
+        write(*row, posts_reserved=reserved[row], posts=posts[row])
+
+
+def cancel(payment: Payment) -> None:
+    """Nothing was billed: the request was not sent, or X refused it."""
+    settle_all([Settlement(payment)])
+
+
+def keep(payment: Payment) -> None:
+    """Nobody knows whether it was billed, so it was."""
+    settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
+
+
+def reserve_users(purse: Purse, users: int) -> bool:
+    """Whether so many accounts may be read; they are reserved then."""
+    params = {"project": purse.project, "day": purse.day, "users": users}
+    with transaction.atomic(), cursor() as db:
+        db.execute(LOCK, params)
+        return db.execute(RESERVE_USERS, params).rowcount > 0
+
+
+def settle_users(purse: Purse, *, reserved: int, users: int) -> None:
+    """X told of `users` of the accounts that were reserved."""
+    write(purse.project, purse.day, users_reserved=reserved, users=users)
+
+
+def write(project: int, day: date, *, by: str = SETTLE, **counts: int) -> None:
+    given = {"posts_reserved": 0, "posts": 0, "users_reserved": 0, "users": 0, **counts}
+    if any(given.values()):
+        with cursor() as db:
+            db.execute(by, {"project": project, "day": day, **given})
+
+
+def spend(project: int, day: date, *, posts: int) -> None:
+    """X sent, and billed, posts that were not asked for one by one: those of a stream."""
+    write(project, day, by=SPEND, posts=posts)

@@ -1,0 +1,168 @@
+"""Who pays: projects, their apps, and what was spent on each UTC day.
+
+Credential ─> App ─> Project ─> Spending, a row for each day. The unit is the tweet-day: X bills a
+post once per UTC day and project, however often it is read.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.core.validators import MinValueValidator
+from django.db import models
+
+if TYPE_CHECKING:
+    from typing import Self
+
+NOT_NEGATIVE = [MinValueValidator(0)]
+NO_LIMIT = "No limit when empty."
+
+
+def dollars(**given: Any) -> models.DecimalField:
+    return models.DecimalField(max_digits=12, decimal_places=6, validators=NOT_NEGATIVE, **given)
+
+
+class Project(models.Model):
+    """An account of X's that is billed: its budgets, and what X said of its money last."""
+
+    name = models.CharField(max_length=60, unique=True)
+
+    posts_a_day = models.PositiveIntegerField(
+        "tweet-days a UTC day", null=True, blank=True, help_text=NO_LIMIT
+    )
+    posts_a_month = models.PositiveIntegerField(
+        "tweet-days a month",
+        null=True,
+        blank=True,
+        help_text="No limit when empty. Without a budget for the day it is spread evenly over the "
+        "days that are left.",
+    )
+    money_a_day = dollars(
+        verbose_name="US dollars a UTC day", null=True, blank=True, help_text=NO_LIMIT
+    )
+    money_a_month = dollars(
+        verbose_name="US dollars a month",
+        null=True,
+        blank=True,
+        help_text="As the tweet-days a month.",
+    )
+    price_of_a_post = dollars(
+        default=Decimal("0.005"), help_text="US dollars for each post and UTC day."
+    )
+    price_of_a_user = dollars(
+        default=Decimal("0.010"), help_text="US dollars for each account that is looked up."
+    )
+
+    # X answered that the credits or the cap are used up: nothing is asked until then.
+    stopped_until = models.DateTimeField(null=True, editable=False)
+    stopped_because = models.CharField(max_length=300, blank=True, editable=False)
+    stops = models.PositiveSmallIntegerField(default=0, editable=False)
+
+    # GET /2/usage/tweets as it was last read, and our own count of the month at that moment.
+    usage_read_at = models.DateTimeField(null=True, editable=False)
+    usage_of_month = models.BigIntegerField(null=True, editable=False)
+    ours_of_month = models.BigIntegerField(null=True, editable=False)
+    cap = models.BigIntegerField(null=True, editable=False)
+    cap_reset_day = models.PositiveSmallIntegerField(null=True, editable=False)
+    usage_problem = models.CharField(max_length=300, blank=True, editable=False)
+
+    # Rationing (trackers.updater.ration): how many tweet-days a tweet of a tier leaves to younger
+    # ones, as [younger than so many seconds, tweet-days], and the forecast that goes with it.
+    floors = models.JSONField(default=list, editable=False)
+    rationed_at = models.DateTimeField(null=True, editable=False)
+    needs = models.PositiveIntegerField(null=True, editable=False)
+    waiting = models.PositiveIntegerField(default=0, editable=False)
+    runs_dry_at = models.DateTimeField(null=True, editable=False)
+    # Since when a batch waits for the floors of a new day (trackers.updater.morning).
+    floors_wanted_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def has_budget(self) -> bool:
+        limits = (self.posts_a_day, self.posts_a_month, self.money_a_day, self.money_a_month)
+        return any(limit is not None for limit in limits)
+
+    @property
+    def drift(self) -> int | None:
+        """How many more posts X counted this month than we did; None when X did not tell."""
+        if self.usage_of_month is None or self.ours_of_month is None:
+            return None
+        return self.usage_of_month - self.ours_of_month
+
+    def stopped(self, *, now: datetime) -> bool:
+        return self.stopped_until is not None and self.stopped_until > now
+
+
+class AppQuerySet(models.QuerySet["App"]):
+    def named(self, app: str, project: str = "") -> App:
+        """The app of this name, made when there is none, in the project of that name.
+
+        Raises ValueError when it belongs to another project.
+        """
+        found = self.select_related("project").filter(name=app).first()
+        if found is None:
+            return self.create(
+                name=app, project=Project.objects.get_or_create(name=project or app)[0]
+            )
+        if project and found.project.name != project:
+            raise ValueError(f"The app {app} belongs to the project {found.project}.")
+        return found
+
+
+class App(models.Model):
+    """An app of X's, whose bearer tokens share one window."""
+
+    name = models.CharField(max_length=60, unique=True)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="apps")
+
+    objects = AppQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class SpendingQuerySet(models.QuerySet["Spending"]):
+    def of_month(self, day: Any) -> Self:
+        return self.filter(day__year=day.year, day__month=day.month)
+
+
+class Spending(models.Model):
+    """What a project spent on one UTC day of X's. Reserved: asked for, and not answered yet.
+
+    What a crash left reserved stays so: X may have billed it.
+    """
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="spending")
+    day = models.DateField()
+    posts = models.IntegerField(default=0)
+    users = models.IntegerField(default=0)
+    posts_reserved = models.IntegerField(default=0)
+    users_reserved = models.IntegerField(default=0)
+    money = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    # As X counted the day's posts, when it told last.
+    told_posts = models.IntegerField(null=True)
+
+    objects = SpendingQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-day"]
+        constraints = [
+            models.UniqueConstraint(fields=["project", "day"], name="spending_of_a_day"),
+            models.CheckConstraint(
+                condition=models.Q(posts_reserved__gte=0, users_reserved__gte=0),
+                name="reserved_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.project_id} on {self.day}: {self.posts} posts"

@@ -1,0 +1,61 @@
+"""A project whose credits or cap X says are used up: who waits, and until when."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime, timedelta
+
+from trackers.xapi.errors import Depleted
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+# A person may buy credits, or raise the cap, at any time: it is tried again after this, and twice
+# as long after each further refusal.
+FIRST = timedelta(minutes=10)
+MOST = timedelta(hours=6)
+
+# Requests that were on their way when the first of them was refused are no further refusals.
+STOP = """
+    UPDATE trackers_project p SET
+        stops = least(p.stops + 1, 30),
+        stopped_until = %(now)s::timestamptz
+            + least(%(most)s::interval, %(first)s::interval * 2 ^ p.stops),
+        stopped_because = %(because)s
+    FROM trackers_app a
+    WHERE a.id = %(app)s AND p.id = a.project_id
+      AND (p.stopped_until IS NULL OR p.stopped_until <= %(now)s::timestamptz)
+    RETURNING p.name, p.stopped_until
+"""
+# Writes nothing in the ordinary case.
+GO_ON = """
+    UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''
+    FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.stops > 0
+"""
+
+
+def stop(app: int, error: Depleted, *, now: datetime) -> None:
+    """Ask nothing with any credential of the app's project for a while."""
+    params = {
+        "app": app,
+        "because": error.reason[:300],
+        "now": now,
+        "first": FIRST,
+        "most": MOST,
+    }
+    with cursor() as db:
+        found = db.execute(STOP, params).fetchone()
+    if found:
+        name, until = found
+        logger.warning(
+            "project %s is stopped until %s: %s",
+            name,
+            until.isoformat(timespec="seconds"),
+            error.reason,
+        )
+
+
+def go_on(app: int) -> None:
+    """X answered: the project has money again."""
+    with cursor() as db:
+        db.execute(GO_ON, {"app": app})

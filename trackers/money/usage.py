@@ -1,0 +1,59 @@
+"""What X says it billed, written beside our own count and compared by UTC day."""
+
+from __future__ import annotations
+
+import logging
+from datetime import date
+from typing import Any
+
+from django.db.models import Sum
+from django.db.models.functions import Now
+
+from trackers.money.projects import Project, Spending
+from trackers.xapi.parse.usage import Usage
+from tweetwatch.database import array, cursor
+
+logger = logging.getLogger(__name__)
+
+# Only of days that we know: what was read before tweetwatch came is none of its drift.
+TOLD = """
+    UPDATE trackers_spending s SET told_posts = told.posts
+    FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS told(day, posts)
+    WHERE s.project_id = %(project)s AND s.day = told.day
+"""
+
+
+def keep(project: Project, usage: Usage) -> None:
+    """Write what X counted beside our own count."""
+    with cursor() as db:
+        days, posts = array(map(date.isoformat, usage.days)), array(usage.days.values())
+        db.execute(TOLD, {"project": project.pk, "days": days, "posts": posts})
+    written: dict[str, Any] = {
+        "usage_problem": "",
+        "usage_read_at": Now(),
+        "cap": usage.cap,
+        "cap_reset_day": usage.cap_reset_day,
+        **compared(project, usage),
+    }
+    Project.objects.filter(pk=project.pk).update(**written)
+    project.refresh_from_db()
+    if project.drift:
+        logger.info("X counts %+d posts this month beside ours of %s", project.drift, project)
+
+
+def compared(project: Project, usage: Usage) -> dict[str, int | None]:
+    """X's count and ours over the days of this month that both have."""
+    if not usage.days:
+        return {"usage_of_month": None, "ours_of_month": None}
+    rows = Spending.objects.of_month(max(usage.days)).filter(project=project)
+    sums = rows.exclude(told_posts=None).aggregate(
+        told=Sum("told_posts"), ours=Sum("posts"), reserved=Sum("posts_reserved")
+    )
+    if sums["told"] is None:
+        return {"usage_of_month": None, "ours_of_month": None}
+    return {"usage_of_month": sums["told"], "ours_of_month": sums["ours"] + sums["reserved"]}
+
+
+def tell_problem(project: Project, why: str) -> None:
+    """Write why it could not be read."""
+    Project.objects.filter(pk=project.pk).update(usage_problem=why[:300])

@@ -1,0 +1,91 @@
+"""Topics, and the events that are told in them, stored in the transaction of their cause.
+
+a change ─> Event rows, and one Staged row with their ids ─> batches of those who subscribe
+Nobody waits for a subscriber here: who stores an event writes rows of its own alone, and
+`trackers.events.spread` gives them to the subscribers behind the commit.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models.functions import Now
+
+TWEETS, MILESTONES, SOURCES, ALERTS = "tweets", "milestones", "sources", "alerts"
+OURS = "tweetwatch"
+
+
+class Topic(models.Model):
+    """What is told. `publisher`: who alone may tell it, by the name of its token; ours are OURS.
+
+    One without a publisher was made by a subscription, and is the first publisher's.
+    """
+
+    name = models.CharField(
+        max_length=64,
+        unique=True,
+        validators=[RegexValidator(r"\A[a-z_]{1,64}\Z", "Small letters and _, 64 at the most.")],
+    )
+    publisher = models.CharField(max_length=64, blank=True, default="", db_default="")
+    # Kept by who subscribes and who leaves. Ours are not recorded while nobody does.
+    wanted = models.BooleanField(default=False, db_default=False)
+    events = models.BigIntegerField(
+        default=0, db_default=0, help_text="Told since it was made, counted as they are spread."
+    )
+    made_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Event(models.Model):
+    """Something that happened. Written once, and never changed.
+
+    `t`: when, in milliseconds since 1970, and of one tweet each is later than the one before.
+    `tweet_id`: of which tweet; its address is that of the API, and `url` is null.
+    `figures`: of a tweet's change, the six before and the six after (null where unknown).
+    Partitioned by the day of `received_at`; made by SQL in the migrations, so unmanaged here.
+    """
+
+    class Type(models.TextChoices):
+        CREATE = "create"
+        UPDATE = "update"
+        DELETE = "delete"
+        NOOP = "noop"
+
+    pk = models.CompositePrimaryKey("id", "received_at")
+    id = models.BigIntegerField()
+    received_at = models.DateTimeField()
+    topic = models.ForeignKey(Topic, on_delete=models.DO_NOTHING)
+    type = models.TextField(choices=Type)
+    t = models.BigIntegerField()
+    tweet_id = models.BigIntegerField(null=True)
+    url = models.TextField(null=True)  # noqa: DJ001
+    figures = ArrayField(models.BigIntegerField(null=True), null=True)
+    data = models.JSONField(null=True)
+
+    class Meta:
+        managed = False
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.tweet_id or self.url}"
+
+
+class Staged(models.Model):
+    """Events of one transaction that were not given to the subscribers yet, in their order.
+
+    `only_for`: the id of the one subscriber that they are for, whatever it subscribes to: a test,
+    or what is delivered once more.
+    """
+
+    id = models.BigAutoField(primary_key=True)
+    received_at = models.DateTimeField()
+    events = ArrayField(models.BigIntegerField())
+    only_for = models.BigIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"{len(self.events)} events of {self.received_at}"

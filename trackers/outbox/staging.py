@@ -1,0 +1,32 @@
+"""Parts of statements that store events in the same go as the change they are of.
+
+`topic` (which of our topics are wanted) ─> `told` (the caller's INSERT) ─> `staged`
+A statement that uses them stores its events in a CTE called `told`, which returns `id`, and stores
+none where `({TWEETS})`, or `({MILESTONES})`, is null.
+"""
+
+from __future__ import annotations
+
+# Read once a statement. Null: nobody subscribes, so nothing is stored.
+TOPIC = """
+    topic AS MATERIALIZED (
+        SELECT max(id) FILTER (WHERE name = 'tweets') AS tweets,
+               max(id) FILTER (WHERE name = 'milestones') AS milestones
+        FROM trackers_topic WHERE wanted AND name IN ('tweets', 'milestones')
+    )
+"""
+TWEETS = "SELECT tweets FROM topic"
+MILESTONES = "SELECT milestones FROM topic"
+
+# now() is the `received_at` of all events of the transaction.
+STAGED = """
+    staged AS (
+        INSERT INTO trackers_staged (received_at, events)
+        SELECT now(), array_agg(id ORDER BY id) FROM told HAVING count(*) > 0
+    )
+"""
+
+
+def later(at: str, than: str) -> str:
+    """`at` in milliseconds since 1970, but always later than the time `than`."""
+    return f"floor(extract(epoch FROM greatest({at}, {than} + interval '1 ms')) * 1000)"

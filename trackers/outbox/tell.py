@@ -1,0 +1,59 @@
+"""Store events in the transaction of their cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg.types.json import Jsonb
+
+from tweetwatch.database import cursor
+
+# Nothing is locked but what is written here.
+TELL = """
+    WITH told AS (
+        INSERT INTO trackers_event (topic_id, type, t, tweet_id, url, data)
+        SELECT topic.id, e.type, coalesce(e.t, floor(extract(epoch FROM clock_timestamp()) * 1000)),
+               e.tweet_id, e.url, e.data
+        FROM unnest(%(topics)s::text[], %(types)s::text[], %(ts)s::bigint[], %(tweets)s::bigint[],
+                    %(urls)s::text[], %(data)s::jsonb[])
+             WITH ORDINALITY AS e(topic, type, t, tweet_id, url, data, nth)
+        JOIN trackers_topic topic ON topic.name = e.topic
+        WHERE topic.wanted OR topic.publisher <> 'tweetwatch'
+        ORDER BY e.nth
+        RETURNING id, received_at
+    )
+    INSERT INTO trackers_staged (received_at, events)
+    SELECT received_at, array_agg(id ORDER BY id) FROM told GROUP BY received_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event. `t`: milliseconds since 1970; None: now. Of a tweet, or with an address."""
+
+    topic: str
+    type: str
+    url: str | None = None
+    tweet_id: int | None = None
+    t: int | None = None
+    data: Any = None
+
+
+def tell(events: Sequence[Told]) -> None:
+    """Store them, in this order; those of our own topics only where somebody subscribes."""
+    if not events:
+        return
+    with cursor() as db:
+        db.execute(
+            TELL,
+            {
+                "topics": [one.topic for one in events],
+                "types": [one.type for one in events],
+                "ts": [one.t for one in events],
+                "tweets": [one.tweet_id for one in events],
+                "urls": [one.url for one in events],
+                "data": [None if one.data is None else Jsonb(one.data) for one in events],
+            },
+        )

@@ -1,0 +1,144 @@
+"""How many tweets there are, what became of them, and how often the plan looks at them.
+
+a cluster ─ take ─> one row ─ census ─> pages, status, the forecast
+Up to `MOST` tweets are counted each time; more of them as seldom as that is dear. While no cluster
+runs, the bounded counts are made by who asks (as jobs.figures does for the queues).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+
+from trackers.jobs.figures import FRESH_FOR, MOST, NOW, ONE_PROCESS, RESTS, TAKEN_EVERY
+from trackers.jobs.queue import on
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import TweetCensus
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.snowflake import first_id_at
+from tweetwatch.database import array, cursor
+
+# Ids carry their time, so one walk over the narrow queue tells the tiers, without the tweets.
+# Tallies would be cheaper still, but they tell what was done: not what the plan needs since a
+# person changed it, or since a file of tweets came in during the trouble.
+# ORDER BY: rare states are found in their small indexes, whatever the statistics say.
+COUNTED = """
+    SELECT now(),
+        (SELECT count(*) FROM (SELECT FROM trackers_tweet {few}) AS tracked),
+        (SELECT count(*) FROM (
+            SELECT FROM trackers_tweet WHERE gone_at IS NOT NULL ORDER BY id {few}) AS gone),
+        (SELECT count(*) FROM (
+            SELECT FROM trackers_tweet WHERE paused ORDER BY id {few}) AS paused),
+        (SELECT count(*) FROM (
+            SELECT FROM trackers_tweet WHERE unclear_since IS NOT NULL ORDER BY id {few})
+            AS unclear),
+        (SELECT array_agg(ARRAY[tier::bigint, many]) FROM (
+            SELECT width_bucket(key, %(bounds)s::bigint[]) AS tier, count(*) AS many
+            FROM (SELECT key FROM {{job}} {few}) AS scheduled GROUP BY 1) AS tiers),
+        (SELECT reltuples::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass)
+"""
+LOOK = COUNTED.format(few=f"LIMIT {MOST}")
+COUNT = COUNTED.format(few="")
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """`demand`: tweets a second that keep all that is scheduled fresh by its age, as the plan wants
+    it; None: they are more than were counted.
+
+    All of them as of `taken_at`. `is_counted`: False when there are more than `tracked`.
+    """
+
+    tracked: int
+    gone: int
+    paused: int
+    unclear: int
+    demand: float | None
+    taken_at: datetime
+    is_counted: bool = True
+
+
+def census(plan: Plan, *, now: datetime) -> Census:
+    """As a cluster last counted; while none does, as it is now, up to MOST."""
+    row = TweetCensus.objects.annotate(now=NOW).first()
+    if row and row.taken_at and row.now <= row.taken_at + max(FRESH_FOR, 2 * RESTS * row.took):
+        return kept(row)
+    seen = look(plan, now=now)
+    return kept(row) if row and row.taken_at and not seen.is_counted else seen
+
+
+def take(plan: Plan, *, now: datetime) -> bool:
+    """Write the census for all who read it; False when another cluster does, or it still rests."""
+    last, _ = TweetCensus.objects.get_or_create(pk=TweetCensus.ONLY)
+    pause = max(TAKEN_EVERY, RESTS * last.took)
+    with transaction.atomic():
+        # Lock: the row alone. Nobody waits for it: who finds it locked has nothing to do.
+        row = (
+            TweetCensus.objects.select_for_update(skip_locked=True)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - pause))
+            .first()
+        )
+        if row is None:
+            return False
+        found, row.took = look(plan, now=now), timedelta(0)
+        if not found.is_counted:
+            began = time.monotonic()
+            found = count(plan, now=now)
+            row.took = timedelta(seconds=time.monotonic() - began)
+        for field in fields(found):
+            setattr(row, field.name, getattr(found, field.name))
+        row.save()
+    return True
+
+
+def kept(row: TweetCensus) -> Census:
+    return Census(**{field.name: getattr(row, field.name) for field in fields(Census)})
+
+
+def look(plan: Plan, *, now: datetime) -> Census:
+    """Count up to MOST of each; beyond, `tracked` is the planner's estimate."""
+    at, tracked, gone, paused, unclear, tiers, estimate = asked(LOOK, plan, now=now)
+    is_counted = tracked < MOST
+    return Census(
+        tracked=tracked if is_counted else max(tracked, estimate),
+        gone=gone,
+        paused=paused,
+        unclear=unclear,
+        demand=demand(plan, tiers) if is_counted else None,
+        taken_at=at,
+        is_counted=is_counted,
+    )
+
+
+def count(plan: Plan, *, now: datetime) -> Census:
+    """Count all, with one process of the server. Inside a transaction."""
+    with cursor() as db:
+        db.execute(ONE_PROCESS)
+    at, tracked, gone, paused, unclear, tiers, _ = asked(COUNT, plan, now=now)
+    return Census(tracked, gone, paused, unclear, demand(plan, tiers), at)
+
+
+def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
+    bounds = [
+        first_id_at(int((now - tier.younger_than).timestamp() * 1000))
+        for tier in reversed(plan.tiers)
+    ]
+    with cursor() as db:
+        found = db.execute(on(TWEET_UPDATE, statement), {"bounds": array(bounds)}).fetchone()
+    assert found is not None
+    return found
+
+
+def demand(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> float:
+    """`tiers`: (place of a tier from 1, the oldest first; how many are scheduled in it)."""
+    counts: dict[int, int] = dict(tiers or ())
+    return sum(
+        counts.get(place, 0) / tier.every.total_seconds()
+        for place, tier in enumerate(reversed(plan.tiers), start=1)
+    )

@@ -1,0 +1,166 @@
+"""Entries come into timelines: one statement, however many entries and timelines these are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from django.db import transaction
+
+from trackers.timelines.bounds import Bounds, bounds_of, least_upper
+from trackers.timelines.entries import Entry, parts, texts
+from trackers.timelines.locks import lock, often_in
+from tweetwatch.database import array, cursor, plain
+
+# What is locked ─> what was added ─> the timelines that have grown.
+# Lock: the rows of the timelines, in the order of names (`locks`). `live` and `seq` are those of
+# the row once its lock is ours, so that `seq` goes by the order of commits.
+# The conflict is with what is committed, whatever this statement saw when it began: an entry that
+# is there stays as it is, and a tombstone dead.
+# Fences: MATERIALIZED, so that the locks come first and once. Whether one is live is asked of what
+# was found, or all might be read by the index of live ones. = ANY of one array, and how often an id
+# is in it (`often_in`): a join to what was added could be made by comparing all with all.
+ADDED = """
+    added AS (
+        INSERT INTO trackers_timelineentry (timeline_id, entry_id, seq, secondary, metadata)
+        {new}
+        ON CONFLICT (timeline_id, entry_id) DO NOTHING
+        RETURNING timeline_id
+    ),
+    grown AS (
+        UPDATE trackers_timeline t
+        SET seq = t.seq + 1, size = t.size + {entries}
+        FROM (SELECT array_agg(timeline_id ORDER BY timeline_id) AS ids FROM added) a
+        WHERE t.id = ANY(a.ids)
+        RETURNING t.name, t.size
+    )
+    SELECT name, size FROM grown WHERE size > %(upper)s
+"""
+
+# The same entries to all of the names.
+ADD_TO_ALL = plain(
+    """
+    WITH locked AS MATERIALIZED (
+        SELECT id, seq, live FROM trackers_timeline WHERE name = ANY(%(names)s::text[])
+        ORDER BY name FOR NO KEY UPDATE
+    ),
+    """
+    + ADDED.format(
+        entries=often_in("a.ids"),
+        new="""
+        SELECT l.id, n.entry_id, l.seq + 1, n.secondary, n.metadata
+        FROM locked l CROSS JOIN unnest(
+            %(ids)s::bigint[], %(secondaries)s::bigint[], %(metadata)s::bytea[]
+        ) AS n(entry_id, secondary, metadata)
+        WHERE l.live
+        """,
+    )
+)
+
+# Each entry to the name at its place, by which the ids are reached into, for the same reason.
+ADD_TO_EACH = plain(
+    """
+    WITH locked AS MATERIALIZED (
+        SELECT a.place, t.id, t.seq, t.live
+        FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
+        LEFT JOIN LATERAL (
+            SELECT id, seq, live FROM trackers_timeline WHERE name = a.name FOR NO KEY UPDATE
+        ) t ON true
+    ),
+    placed AS MATERIALIZED (
+        SELECT array_agg(CASE WHEN live THEN id ELSE 0 END ORDER BY place) AS ids,
+               array_agg(coalesce(seq, 0) ORDER BY place) AS seqs
+        FROM locked
+    ),
+    """
+    + ADDED.format(
+        entries=often_in("a.ids"),
+        new="""
+        SELECT p.ids[n.place], n.entry_id, p.seqs[n.place] + 1, n.secondary, n.metadata
+        FROM placed p CROSS JOIN unnest(
+            %(places)s::int[], %(ids)s::bigint[], %(secondaries)s::bigint[], %(metadata)s::bytea[]
+        ) AS n(place, entry_id, secondary, metadata)
+        WHERE p.ids[n.place] > 0
+        """,
+    )
+)
+
+# The timelines are locked. Below the newest `lower` of each that is too long still.
+CUT = """
+    WITH lowest AS MATERIALIZED (
+        SELECT a.id, e.entry_id
+        FROM unnest(%(ids)s::bigint[], %(lowers)s::int[], %(uppers)s::int[]) AS a(id, lower, upper)
+        CROSS JOIN LATERAL (
+            SELECT size FROM trackers_timeline WHERE id = a.id OFFSET 0
+        ) t
+        CROSS JOIN LATERAL (
+            SELECT entry_id FROM trackers_timelineentry
+            WHERE timeline_id = a.id AND dead_at IS NULL
+            ORDER BY entry_id DESC OFFSET a.lower - 1 LIMIT 1
+        ) e
+        WHERE t.size > a.upper
+    ),
+    cut AS (
+        DELETE FROM trackers_timelineentry e USING lowest l
+        WHERE e.timeline_id = ANY(ARRAY[l.id]) AND e.entry_id < l.entry_id AND e.dead_at IS NULL
+        RETURNING e.timeline_id
+    )
+    UPDATE trackers_timeline t SET size = t.size - c.entries
+    FROM (SELECT timeline_id, count(*) AS entries FROM cut GROUP BY timeline_id) c
+    WHERE t.id = ANY(ARRAY[c.timeline_id])
+"""
+
+
+def add_to_all(
+    names: Sequence[str], entries: Sequence[Entry], *, bounds: Bounds | None = None
+) -> None:
+    """The entries to each of the names; both are in order."""
+    if names and entries:
+        add(ADD_TO_ALL, names, columns(entries), bounds=bounds)
+
+
+def add_to_each(
+    names: Sequence[str], entries: Sequence[Sequence[Entry]], *, bounds: Bounds | None = None
+) -> None:
+    """To each of the names its own entries; the names are in order, and so are these."""
+    if names:
+        places = array(place for place, some in enumerate(entries, 1) for _ in some)
+        each = columns([entry for some in entries for entry in some])
+        add(ADD_TO_EACH, names, {"places": places, **each}, bounds=bounds)
+
+
+def columns(entries: Sequence[Entry]) -> dict[str, str]:
+    """Arrays. What is said of an entry is put into letters once, however often it is there."""
+    told = {id(entry): parts(entry) for entry in entries}
+    each = [told[id(entry)] for entry in entries]
+    names = ("ids", "secondaries", "metadata")
+    return {name: "{" + ",".join([one[n] for one in each]) + "}" for n, name in enumerate(names)}
+
+
+def add(
+    statement: str, names: Sequence[str], entries: Mapping[str, str], *, bounds: Bounds | None
+) -> None:
+    least = bounds.upper if bounds else least_upper()
+    given = {"names": texts(names), "upper": least, **entries}
+    with cursor() as db:
+        grown = db.execute(statement, given).fetchall()
+    limits = {name: bounds or bounds_of(name) for name, _ in grown}
+    full = sorted(name for name, size in grown if size > limits[name].upper)
+    if full:
+        # Committed by itself, if this is no transaction: whoever reads in between sees more than
+        # the bound, and if it never comes to this, the next append does.
+        with transaction.atomic():
+            locked = lock(full)
+            cut([one.id for one in locked], [limits[one.name] for one in locked])
+
+
+def cut(ids: Sequence[int], limits: Sequence[Bounds]) -> None:
+    """Those of them that are past their upper bound. They are locked."""
+    with cursor() as db:
+        db.execute(
+            CUT,
+            {
+                "ids": array(ids),
+                "lowers": array(one.lower for one in limits),
+                "uppers": array(one.upper for one in limits),
+            },
+        )

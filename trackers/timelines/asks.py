@@ -1,0 +1,60 @@
+"""What may be asked of timelines, and what is told: a segment, or that there is none such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from trackers.timelines.entries import Entry, checked_count, checked_id, checked_name
+
+
+class TimelineMissing(LookupError):
+    """It was never set, or it has expired: whoever wants it has to set it."""
+
+
+class State(StrEnum):
+    HIT = "HIT"
+    MISS = "MISS"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """For a page, or for what came since an entry; `length` None: to the end."""
+
+    name: str
+    offset: int = 0
+    length: int | None = 50
+    dedupe: bool = False
+    since: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """What was asked for, the newest first. A timeline that is missing is a MISS."""
+
+    state: State
+    entries: list[Entry] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.entries)
+
+
+def checked_ask(ask: Ask) -> Ask:
+    if not isinstance(ask, Ask):
+        raise ValueError(f"An ask is an Ask, and not {ask!r}.")
+    checked_name(ask.name)
+    offset = checked_count(ask.offset, of="An offset")
+    length = None if ask.length is None else checked_count(ask.length, of="A length")
+    since = None if ask.since is None else checked_id(ask.since)
+    return Ask(ask.name, offset, length, bool(ask.dedupe), since)
+
+
+def told(segment: Segment, name: str) -> list[Entry]:
+    if segment.state is State.MISS:
+        raise missing(name)
+    return segment.entries
+
+
+def missing(name: str) -> TimelineMissing:
+    return TimelineMissing(f"There is no timeline {name!r}: it was never set, or it has expired.")

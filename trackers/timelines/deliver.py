@@ -1,0 +1,206 @@
+"""What came from an origin, into the homes of those who follow it.
+
+mark ─> the next arrivals ─> every strategy that has homes laid out ─> the mark moves ─> commit
+Whole pages at a time, each in one transaction: a kill loses none of them, and what it cuts off is
+delivered by the next. A task delivers a few pages and puts the origin back at the end of the line,
+so that an import of millions lets a live source go in between.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from django.db import transaction
+
+from trackers.arrivals.models import TimelineDelivery
+from trackers.jobs import queue
+from trackers.jobs.queue import Batch
+from trackers.timelines.feeds.built import Built
+from trackers.timelines.feeds.following import forget_removed
+from trackers.timelines.feeds.kept import kept
+from trackers.timelines.homes import Feed
+from trackers.timelines.settings import current
+from tweetwatch.database import cursor, plain
+from tweetwatch.pieces import Deadline, Worked, in_pieces
+
+DELIVER = TimelineDelivery.namespace
+# Arrivals in a transaction; an origin's turn ends after so many seconds.
+PAGE = 500
+TURN = 0.5
+# Somebody else is delivering this origin.
+LOOK_AGAIN = timedelta(milliseconds=200)
+# For those who ask what is new.
+KEPT_FOR = timedelta(days=7)
+
+# Whoever finds the mark locked leaves the origin to who has it. The mark is moved under this lock,
+# and follows begin and end under it.
+HOLD = """
+    SELECT number, reach FROM trackers_feedmark WHERE origin_id = %(origin)s
+    FOR UPDATE SKIP LOCKED
+"""
+IS_MARKED = "SELECT FROM trackers_feedmark WHERE origin_id = %(origin)s"
+BEHIND = """
+    SELECT number, tweet_id FROM trackers_arrival
+    WHERE origin_id = %(origin)s AND number > %(number)s ORDER BY number LIMIT %(limit)s
+"""
+NEWEST = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
+MOVE = "UPDATE trackers_feedmark SET number = %(number)s WHERE origin_id = %(origin)s"
+# The oldest of this origin, as many as were delivered with this page or more: it never grows.
+FORGET = plain("""
+    DELETE FROM trackers_arrival a
+    USING (
+        SELECT origin_id, number FROM (
+            SELECT origin_id, number, came_at FROM trackers_arrival
+            WHERE origin_id = %(origin)s AND number <= %(number)s ORDER BY number LIMIT 1000
+        ) oldest WHERE came_at < now() - %(kept)s::interval
+    ) old
+    WHERE a.origin_id = %(origin)s AND a.number = old.number
+""")
+
+# The same of all origins, of which some bring nothing more. The marks' locks keep deliveries out.
+# Where the oldest is young no other is looked at.
+FORGET_OLD = plain("""
+    WITH held AS MATERIALIZED (
+        SELECT origin_id, number FROM trackers_feedmark WHERE origin_id > %(after)s
+        ORDER BY origin_id LIMIT 20 FOR UPDATE SKIP LOCKED
+    ),
+    gone AS (
+        DELETE FROM trackers_arrival a
+        USING held CROSS JOIN LATERAL (
+            SELECT number FROM (
+                SELECT number, came_at FROM trackers_arrival
+                WHERE origin_id = held.origin_id AND number <= held.number
+                  AND (SELECT came_at FROM trackers_arrival WHERE origin_id = held.origin_id
+                       ORDER BY number LIMIT 1) < now() - %(kept)s::interval
+                ORDER BY number LIMIT 1000
+            ) oldest WHERE came_at < now() - %(kept)s::interval
+        ) old
+        WHERE a.origin_id = held.origin_id AND a.number = old.number
+        RETURNING 1
+    )
+    SELECT max(origin_id), (SELECT count(*) FROM gone) FROM held
+""")
+
+# By who brought it, where few follow: one that somebody has, or that failed before, is left alone.
+TAKE = """
+    UPDATE {bucket} b SET due_at = now() + n.lease, lease = %(lease)s
+    FROM trackers_namespace n
+    WHERE n.name = %(namespace)s AND NOT n.paused
+      AND b.stamp = (SELECT stamp FROM {job} WHERE key = %(origin)s)
+      AND b.keys = ARRAY[%(origin)s]::bigint[] AND b.lease IS NULL AND b.attempts = 0
+      AND (SELECT count(*) FROM (
+               SELECT FROM trackers_follow WHERE origin_id = %(origin)s
+               LIMIT %(threshold)s::int + 1) followers) <= %(threshold)s::int
+    RETURNING now(), b.due_at, n.task
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """Arrivals of an origin, and the homes that the fullest page of them went into. `is_all`:
+    nothing is left. `is_elsewhere`: another worker is at it."""
+
+    origin_id: int
+    tweets: int = 0
+    homes: int = 0
+    is_all: bool = True
+    is_elsewhere: bool = False
+
+
+def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered]:
+    """Deliver what came from the claimed origins, a turn for each; those whose turn does not come
+    before the deadline go back to their places in line."""
+    done: list[Delivered] = []
+    for key in batch.keys:
+        if done and deadline and deadline.is_over:
+            queue.put_back(replace(batch, keys=batch.keys[len(done) :]))
+            break
+        one = deliver_from(key, deadline=Deadline.after(TURN))
+        ours = replace(batch, keys=(key,))
+        if one.is_elsewhere:
+            queue.release(ours, LOOK_AGAIN)
+        elif one.is_all:
+            # Fenced by the lease, which ended if something came meanwhile.
+            queue.finish(ours, {})
+        else:
+            queue.release(ours)
+        done.append(one)
+    return done
+
+
+def deliver_at_once(origin_id: int) -> None:
+    """Deliver what has just been committed, unless so many follow that a worker is to do it."""
+    threshold = current().async_threshold
+    if not threshold:
+        return
+    # Random, as the leases of the queue.
+    lease = secrets.randbits(63)
+    given = {"lease": lease, "namespace": DELIVER, "origin": origin_id, "threshold": threshold}
+    with cursor() as db:
+        found = db.execute(queue.on(DELIVER, TAKE), given).fetchone()
+    if found is not None:
+        now, expires_at, task = found
+        deliver(Batch(lease, (origin_id,), now, expires_at, DELIVER, task, now))
+
+
+def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
+    """Page after page, until nothing is left or time is over."""
+    if not forget_removed(origin_id, deadline=deadline):
+        return Delivered(origin_id, is_all=False)
+    tweets = homes = 0
+    while True:
+        page = deliver_page(origin_id)
+        tweets, homes = tweets + page.tweets, max(homes, page.homes)
+        if page.is_all or page.is_elsewhere or deadline.is_over:
+            return replace(page, tweets=tweets, homes=homes)
+
+
+def deliver_page(origin_id: int) -> Delivered:
+    """One transaction: some arrivals into all homes, and the mark."""
+    given = {"origin": origin_id}
+    with transaction.atomic(), cursor() as db:
+        mark = db.execute(HOLD, given).fetchone()
+        if mark is None:
+            is_elsewhere = db.execute(IS_MARKED, given).fetchone() is not None
+            return Delivered(origin_id, is_elsewhere=is_elsewhere)
+        number, reach = mark
+        # First what came, then into which homes: of one whose building begins in between, all that
+        # was found here is read when it is built.
+        newest = db.execute(NEWEST, given).fetchone()
+        rows = db.execute(BEHIND, {**given, "number": number, "limit": PAGE}).fetchall()
+        last, is_all = rows[-1][0] if rows else number, len(rows) < PAGE
+        strategies, ids, homes = laid_out_somewhere(), sorted({row[1] for row in rows}), 0
+        if not strategies and newest:
+            # Nobody's home: all of it is delivered by being there.
+            last, is_all = newest[0], True
+        elif ids:
+            homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)
+        if last != number:
+            db.execute(MOVE, {**given, "number": last})
+            db.execute(FORGET, {**given, "number": last, "kept": KEPT_FOR})
+    return Delivered(origin_id, len(rows) if strategies else 0, homes, is_all)
+
+
+def laid_out_somewhere() -> list[Built]:
+    return [one for one in kept(current()) if Feed.objects.filter(strategy=one.key).exists()]
+
+
+def forget_delivered(*, deadline: Deadline) -> Worked:
+    """Forget old arrivals of all origins: a file that was imported brings nothing more, and so has
+    no delivery that would do it."""
+    after = -(2**63)
+
+    def piece() -> int | None:
+        nonlocal after
+        with cursor() as db:
+            found = db.execute(FORGET_OLD, {"after": after, "kept": KEPT_FOR}).fetchone()
+        if found is None or found[0] is None:
+            return None
+        last, gone = found
+        if not gone:
+            after = last
+        return int(gone)
+
+    return in_pieces("old arrivals", piece, left=lambda: 1, deadline=deadline)

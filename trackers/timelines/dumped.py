@@ -1,0 +1,116 @@
+"""A snapshot's file, read and checked line by line (`snapshots` tells its form)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+import orjson
+
+from trackers.timelines.entries import Entry, checked_id, checked_name
+
+FORMAT, VERSION = "tweetwatch timelines", 1
+# Of the first line, which tells whether the others are worth reading.
+LONGEST_HEAD = 1000
+
+
+class SnapshotError(ValueError):
+    """The file cannot be restored; nothing was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dumped:
+    """A timeline; its entries in the order of insertion, each with when it was deleted."""
+
+    name: str
+    live: bool
+    read_at: datetime
+    entries: list[tuple[Entry, datetime | None]]
+
+
+def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
+    """Those of a snapshot. That it is whole, and as it was written, is known at its end alone."""
+    head = file.readline(LONGEST_HEAD)
+    check_head(head)
+    digest, timelines, entries, last = hashlib.sha256(head), 0, 0, ""
+    for number, line in enumerate(file, 2):
+        told = parsed(line, number)
+        if "sha256" in told:
+            check_end(told, file, (timelines, entries, digest.hexdigest()))
+            return
+        try:
+            one = timeline_of(told)
+        except (KeyError, TypeError, ValueError, binascii.Error) as fault:
+            raise SnapshotError(f"Line {number} of the snapshot is damaged: {fault!r}.") from fault
+        if one.name <= last:
+            raise SnapshotError(f"Line {number} of the snapshot is not in its place.")
+        digest.update(line)
+        timelines, entries, last = timelines + 1, entries + len(one.entries), one.name
+        yield one
+    raise SnapshotError("The snapshot is cut: its last line is missing.")
+
+
+def check_head(line: bytes) -> None:
+    try:
+        head = orjson.loads(line)
+        is_ours = head["format"] == FORMAT
+    except (ValueError, TypeError, KeyError):
+        is_ours = False
+    if not is_ours:
+        raise SnapshotError("The file is no snapshot of timelines.")
+    if head.get("version") != VERSION:
+        raise SnapshotError(
+            f"The snapshot is of version {head.get('version')!r}, and this program reads {VERSION}."
+        )
+
+
+def parsed(line: bytes, number: int) -> dict[str, Any]:
+    if not line.endswith(b"\n"):
+        raise SnapshotError(f"The snapshot is cut: line {number} has no end.")
+    try:
+        told = orjson.loads(line)
+    except ValueError as fault:
+        raise SnapshotError(f"Line {number} of the snapshot is damaged: {fault}.") from fault
+    if not isinstance(told, dict):
+        raise SnapshotError(f"Line {number} of the snapshot is damaged: it is no object.")
+    return told
+
+
+def check_end(told: dict[str, Any], file: BinaryIO, found: tuple[int, int, str]) -> None:
+    if (told.get("timelines"), told.get("entries"), told["sha256"]) != found:
+        raise SnapshotError("The snapshot is damaged: its digest is another than its last line's.")
+    if file.read(1):
+        raise SnapshotError("The snapshot is damaged: something stands behind its last line.")
+
+
+def timeline_of(told: dict[str, Any]) -> Dumped:
+    if not isinstance(told["live"], bool):
+        raise TypeError(told["live"])
+    return Dumped(
+        checked_name(told["name"]),
+        told["live"],
+        time_of(told["read_at"]),
+        [
+            (
+                Entry(
+                    checked_id(id),
+                    None if secondary is None else checked_id(secondary),
+                    base64.b64decode(metadata or "", validate=True),
+                ),
+                None if dead_at is None else time_of(dead_at),
+            )
+            for id, secondary, metadata, dead_at in told["entries"]
+        ],
+    )
+
+
+def time_of(text: str) -> datetime:
+    when = datetime.fromisoformat(text)
+    if when.tzinfo is None:
+        raise ValueError(f"{text} is in no time zone")
+    return when

@@ -1,0 +1,179 @@
+"""What ends: timelines that nobody reads, and tombstones that are old enough.
+
+A timeline that expires, or is dropped, loses its entries and keeps its tombstones, whose time
+begins anew then. When they are gone too, so is its row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+
+from django.conf import settings
+from django.db import transaction
+
+from trackers.timelines.entries import checked_name, checked_wait
+from trackers.timelines.locks import lock
+from tweetwatch.database import array, cursor
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+# Timelines, and tombstones, in one transaction.
+TIMELINES_AT_ONCE = 50
+TOMBSTONES_AT_ONCE = 5_000
+
+# From where the last piece ended, so that those which were read late on the day that is just over
+# are looked at once. By the index `timeline_read`.
+IDLE = f"""
+    SELECT name, read_on, id FROM trackers_timeline
+    WHERE live
+      AND read_on <= ((statement_timestamp() - %(idle)s::interval) AT TIME ZONE 'UTC')::date
+      AND last_read_at <= statement_timestamp() - %(idle)s::interval
+      AND (read_on, id) > (%(day)s::date, %(id)s::bigint)
+    ORDER BY read_on, id LIMIT {TIMELINES_AT_ONCE}
+"""
+
+# The timelines are locked. One that was read, or set, while we waited stays. Fence: they are found
+# by their ids, and not by the index of live ones.
+STILL_IDLE = """
+    SELECT id FROM (
+        SELECT * FROM trackers_timeline WHERE id = ANY(%(ids)s::bigint[]) OFFSET 0
+    ) t
+    WHERE live AND last_read_at <= statement_timestamp() - %(idle)s::interval
+"""
+
+# The timelines are locked.
+EMPTY = """
+    WITH gone AS (
+        DELETE FROM trackers_timelineentry e USING unnest(%(ids)s::bigint[]) a(id)
+        WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.dead_at IS NULL
+    ),
+    kept AS (
+        UPDATE trackers_timelineentry e SET dead_at = statement_timestamp()
+        FROM unnest(%(ids)s::bigint[]) a(id)
+        WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.dead_at IS NOT NULL
+    )
+    UPDATE trackers_timeline SET live = false, size = 0 WHERE id = ANY(%(ids)s::bigint[])
+"""
+
+# The timelines are locked. A subquery with a value: each is looked at by itself.
+FORGET = """
+    DELETE FROM trackers_timeline t
+    WHERE id = ANY(%(ids)s::bigint[]) AND NOT live
+      AND (SELECT entry_id FROM trackers_timelineentry WHERE timeline_id = t.id LIMIT 1) IS NULL
+"""
+
+# By the index `timelineentry_dead`.
+OLDEST_DEAD = f"""
+    SELECT t.name, o.timeline_id, o.entry_id FROM (
+        SELECT timeline_id, entry_id FROM trackers_timelineentry
+        WHERE dead_at <= statement_timestamp() - %(kept)s::interval
+        ORDER BY dead_at LIMIT {TOMBSTONES_AT_ONCE}
+    ) o CROSS JOIN LATERAL (
+        SELECT name FROM trackers_timeline WHERE id = o.timeline_id OFFSET 0
+    ) t
+"""
+
+# The timelines are locked. One that expired while we waited keeps its tombstones.
+RETIRE = """
+    DELETE FROM trackers_timelineentry e
+    USING unnest(%(timelines)s::bigint[], %(ids)s::bigint[]) AS a(timeline_id, entry_id)
+    WHERE e.timeline_id = ANY(ARRAY[a.timeline_id]) AND e.entry_id = ANY(ARRAY[a.entry_id])
+      AND e.dead_at <= statement_timestamp() - %(kept)s::interval
+"""
+
+# Bounded: whoever is so far behind need not know it exactly.
+IDLE_LEFT = """
+    SELECT count(*) FROM (
+        SELECT FROM trackers_timeline
+        WHERE live
+          AND read_on <= ((statement_timestamp() - %(idle)s::interval) AT TIME ZONE 'UTC')::date
+          AND last_read_at <= statement_timestamp() - %(idle)s::interval LIMIT 100000) left_over
+"""
+
+
+def expire(idle: timedelta, *, tombstones: timedelta | None = None) -> int:
+    """Have the timelines expire that nobody has read or set for so long; how many there were.
+    Tombstones older than `tombstones`, else TIMELINE_TOMBSTONE_DAYS, are forgotten."""
+    idle = checked_wait(idle, of="How long nobody has read a timeline")
+    kept = kept_for() if tombstones is None else tombstones
+    kept = checked_wait(kept, of="How long tombstones are kept")
+    expired = all_of(expiring(idle))
+    all_of(retiring(kept))
+    return expired
+
+
+def all_of(piece: Callable[[], int | None]) -> int:
+    done = 0
+    while True:
+        with transaction.atomic():
+            rows = piece()
+        if rows is None:
+            return done
+        done += rows
+
+
+def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[Worked, Worked]:
+    """The same as a chore: by one process at a time, until its time is over."""
+
+    def left() -> int:
+        return count(IDLE_LEFT, {"idle": idle})
+
+    timelines = in_pieces("unread timelines", expiring(idle), left=left, deadline=deadline)
+    retire = retiring(kept_for())
+    return timelines, in_pieces("tombstones", retire, left=lambda: 1, deadline=deadline)
+
+
+def kept_for() -> timedelta:
+    return timedelta(days=settings.TIMELINE_TOMBSTONE_DAYS)
+
+
+def expiring(idle: timedelta) -> Callable[[], int | None]:
+    """Has some expire with each call, in a transaction: how many, None when none is left."""
+    after = (date.min, 0)
+
+    def piece() -> int | None:
+        nonlocal after
+        with cursor() as db:
+            day, id = after
+            found = db.execute(IDLE, {"idle": idle, "day": day, "id": id}).fetchall()
+            if not found:
+                return None
+            after = found[-1][1:]
+            ids = array(one.id for one in lock(sorted(name for name, *_ in found)))
+            idle_still = db.execute(STILL_IDLE, {"ids": ids, "idle": idle}).fetchall()
+        end([id for (id,) in idle_still])
+        return len(idle_still)
+
+    return piece
+
+
+def retiring(kept: timedelta) -> Callable[[], int | None]:
+    """Forgets some tombstones with each call, in a transaction; None when none is left."""
+
+    def piece() -> int | None:
+        with cursor() as db:
+            found = db.execute(OLDEST_DEAD, {"kept": kept}).fetchall()
+            if not found:
+                return None
+            locked = lock(sorted({name for name, *_ in found}))
+            timelines, ids = (array(row[n] for row in found) for n in (1, 2))
+            db.execute(RETIRE, {"timelines": timelines, "ids": ids, "kept": kept})
+            retired = db.rowcount
+            db.execute(FORGET, {"ids": array(one.id for one in locked)})
+        return retired
+
+    return piece
+
+
+def drop(name: str) -> None:
+    """As if it had expired now."""
+    with transaction.atomic():
+        end([one.id for one in lock([checked_name(name)]) if one.live])
+
+
+def end(ids: Sequence[int]) -> None:
+    """Their entries go, their tombstones stay. They are locked."""
+    if ids:
+        with cursor() as db:
+            db.execute(EMPTY, {"ids": array(ids)})
+            db.execute(FORGET, {"ids": array(ids)})

@@ -1,0 +1,254 @@
+"""What the strategies that lay homes out have in common: when a home may be read from what is laid
+out, how it is built, and how it stays right.
+
+page: what is laid out, and on read what is not yet delivered ─> truth ─> Page
+                    └─ below the floor: on read
+So a page is the same as on read at any moment, however far deliveries are.
+
+build: a stub, committed: deliveries put into it from now on ─> the newest, on read ─> put ─> built
+Locks: marks of origins in the order of ids, feeds in the order of watchers, then what they hold.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from django.db import transaction
+
+from trackers.jobs import queue
+from trackers.timelines.feeds import moment, read
+from trackers.timelines.feeds.page import Ask, Embedded, Page, laid_out
+from trackers.timelines.feeds.reading import Reading
+from trackers.timelines.feeds.since import since
+from trackers.timelines.feeds.stands import STATE, UNDELIVERED, Stands, state_of
+from trackers.timelines.feeds.truth import unbrought
+from trackers.timelines.homes import Feed, FeedRebuild, FeedSettings
+from tweetwatch.database import array, cursor
+from tweetwatch.database import ask as ask_all
+
+REBUILD = FeedRebuild.namespace
+
+# In the order of watchers, as everyone who locks feeds.
+TARGETS = """
+    SELECT watcher_id FROM trackers_feed
+    WHERE strategy = %(strategy)s AND watcher_id = ANY(ARRAY(
+        SELECT watcher_id FROM trackers_follow
+        WHERE origin_id = %(origin)s
+          AND (%(reach)s::bigint IS NULL OR watcher_id <= %(reach)s::bigint)))
+    ORDER BY watcher_id FOR NO KEY UPDATE
+"""
+STUB = """
+    INSERT INTO trackers_feed (watcher_id, strategy, shape, floor, total, built_at)
+    SELECT id, %(strategy)s, %(shape)s, 0, 0, NULL FROM trackers_watcher WHERE id = %(watcher)s
+    ON CONFLICT (watcher_id, strategy) DO UPDATE
+    SET shape = excluded.shape, floor = 0, total = 0, built_at = NULL
+"""
+BUILT = """
+    UPDATE trackers_feed SET floor = greatest(floor, %(floor)s), built_at = clock_timestamp()
+    WHERE watcher_id = %(watcher)s AND strategy = %(strategy)s
+"""
+RAISE = """
+    UPDATE trackers_feed SET floor = %(floor)s
+    WHERE watcher_id = %(watcher)s AND strategy = %(strategy)s AND floor < %(floor)s
+"""
+WANT = """
+    WITH put AS (
+        INSERT INTO {job} (key, due_at, stamp) VALUES (%(watcher)s, now(), %(stamp)s)
+        ON CONFLICT (key) DO NOTHING
+        RETURNING *
+    )
+    {into_buckets}
+"""
+
+
+class Built(ABC):
+    """A strategy that lays homes out."""
+
+    key: ClassVar[str]
+    label: ClassVar[str]
+    served_by: ClassVar[str]
+    STATE: ClassVar[str] = STATE
+
+    def __init__(self, settings: FeedSettings) -> None:
+        self.settings = settings
+        self.shape = settings.shape(self.key)
+
+    # What it is laid out in. All but `older` and `newer` run with the feed's row locked.
+
+    @abstractmethod
+    def older(self, watcher_id: int, before: int, floor: int, limit: int) -> list[int]:
+        """The next older than `before`, down to the floor, newest first."""
+
+    @abstractmethod
+    def newer(self, watcher_id: int, after: int, limit: int) -> list[int]:
+        """The next newer than `after`, oldest first."""
+
+    @abstractmethod
+    def put(self, watchers: Sequence[int], ids: Sequence[int]) -> None:
+        """All of the tweets, one at the least, into each of the homes; those that are there already
+        change nothing."""
+
+    @abstractmethod
+    def take(self, watcher_id: int, ids: Sequence[int]) -> None:
+        """Take these out; they may come back."""
+
+    @abstractmethod
+    def held(self, watcher_id: int) -> list[int]:
+        """All that it holds."""
+
+    @abstractmethod
+    def clear(self, watcher_id: int) -> None:
+        """Hold nothing any more."""
+
+    @abstractmethod
+    def stub(self, watcher_id: int) -> None:
+        """Hold nothing any more, and be ready for what is put in."""
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """So many tweets are put in when it is built."""
+
+    # The home.
+
+    def page(
+        self,
+        watcher_id: int,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        after: int | None = None,
+    ) -> Page:
+        ask = Ask.of(watcher_id, limit, before, after)
+        return self.with_embedded(watcher_id, self.page_of(ask))
+
+    def page_of(self, ask: Ask) -> Page:
+        watcher_id = ask.watcher_id
+        stands = self.stands(watcher_id)
+        if stands.state is None:
+            if not self.builds_at_once(watcher_id):
+                self.want(watcher_id)
+                return read.read(ask, served_by="read(rebuilding)", complete=False)
+            stands = self.stands(watcher_id)
+        state = stands.state
+        if state is None or ask.anchor < state.floor:
+            return read.read(ask, served_by="read(fallback)")
+        reading = Reading(self, ask, state, stands.undelivered)
+        page = laid_out(ask, reading.candidates, served_by=self.served_by, clock=stands.clock)
+        return page if reading.stands_still else read.read(ask, served_by="read(fallback)")
+
+    def since(self, watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
+        return self.with_embedded(watcher_id, since(watcher_id, tweet_id, clock=clock))
+
+    def with_embedded(self, watcher_id: int, page: Page) -> Page:
+        found = self.embedded(watcher_id, page.ids)
+        return replace(page, embedded=found) if found else page
+
+    def embedded(self, watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
+        """What the home keeps of these tweets besides their ids."""
+        return {}
+
+    def stands(self, watcher_id: int) -> Stands:
+        """How far the home is laid out, in one trip. What is delivered is told before what is laid
+        out is read: whatever is delivered in between is read twice, and not never."""
+        mine = self.named(watcher_id)
+        *now, state, origins = ask_all(
+            *moment.NOW,
+            (self.STATE, self.named(watcher_id)),
+            (UNDELIVERED, mine),
+        )
+        if state and state[0][2]:
+            self.touch(watcher_id)
+        return Stands(state_of(state), [row[0] for row in origins], moment.text_of(*now))
+
+    def named(self, watcher_id: int) -> Mapping[str, object]:
+        return {"watcher": watcher_id, "strategy": self.key, "shape": self.shape}
+
+    def touch(self, watcher_id: int) -> None:  # noqa: B027 - most have nothing to tell
+        """Somebody reads it, for the first time on this day."""
+
+    def builds_at_once(self, watcher_id: int) -> bool:
+        """Whether the first read has laid it out."""
+        return False
+
+    def want(self, watcher_id: int) -> None:
+        """Have it laid out by a worker."""
+        with cursor() as db:
+            given = {"watcher": watcher_id, "stamp": queue.new_stamp()}
+            db.execute(queue.on(REBUILD, WANT), given)
+
+    # Its upkeep.
+
+    def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
+        given = {"strategy": self.key, "origin": origin_id, "reach": reach}
+        with cursor() as db:
+            watchers = [row[0] for row in db.execute(TARGETS, given)]
+        if watchers and ids:
+            self.put(watchers, ids)
+        return len(watchers)
+
+    def followed(self, watcher_id: int, origin_id: int) -> None:
+        feed = self.locked(watcher_id)
+        if feed is None:
+            return
+        most = self.settings.follow_backfill
+        newest = read.newest(watcher_id, most + 1, origins=[origin_id])
+        if len(newest) > most:
+            self.raise_floor(watcher_id, newest[most - 1])
+        if ids := [id for id in newest[:most] if id >= feed.floor]:
+            self.put([watcher_id], ids)
+
+    def unfollowed(self, watcher_id: int, origin_id: int) -> None:
+        if self.locked(watcher_id) is None:
+            return
+        self.take(watcher_id, unbrought(watcher_id, self.held(watcher_id)))
+
+    def rebuild(self, watcher_id: int) -> None:
+        self.begin(watcher_id)
+        self.build(watcher_id)
+
+    def begin(self, watcher_id: int) -> None:
+        """Nothing can be read from now on, and all that is delivered is put in: so this is
+        committed before the sources are read."""
+        with transaction.atomic(durable=True), cursor() as db:
+            # There is none of a watcher who was deleted.
+            if db.execute(STUB, self.named(watcher_id)).rowcount:
+                self.stub(watcher_id)
+
+    def build(self, watcher_id: int) -> None:
+        """Put in what was there before; then it can be read."""
+        with transaction.atomic():
+            if self.locked(watcher_id) is None:
+                return
+            newest = read.newest(watcher_id, self.depth + 1)
+            kept = newest[: self.depth]
+            if kept:
+                self.put([watcher_id], kept)
+            floor = kept[-1] if len(newest) > self.depth else 0
+            with cursor() as db:
+                given = {"watcher": watcher_id, "strategy": self.key, "floor": floor}
+                db.execute(BUILT, given)
+
+    def drop(self, watcher_id: int) -> None:
+        with transaction.atomic():
+            if self.locked(watcher_id) is None:
+                return
+            self.clear(watcher_id)
+            Feed.objects.filter(watcher_id=watcher_id, strategy=self.key).delete()
+
+    def locked(self, watcher_id: int) -> Feed | None:
+        """The home's row, until the transaction ends."""
+        feeds = Feed.objects.select_for_update(no_key=True)
+        return feeds.filter(watcher_id=watcher_id, strategy=self.key).first()
+
+    def raise_floor(self, watcher_id: int, floor: int) -> None:
+        with cursor() as db:
+            db.execute(RAISE, {"watcher": watcher_id, "strategy": self.key, "floor": floor})
+
+
+def put_into(watchers: Sequence[int], ids: Sequence[int]) -> dict[str, str]:
+    """The parameters that all statements of `put` have."""
+    return {"watchers": array(watchers), "ids": array(sorted(set(ids)))}

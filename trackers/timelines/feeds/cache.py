@@ -1,0 +1,123 @@
+"""Capped cache: the newest tweets of a home as a timeline of the store, `home:` and the watcher.
+
+It is built by the first read: an empty timeline, committed, into which deliveries go from then on;
+then what was there before. The store cuts it back to its size, and what is older is on read. When
+the store has let it expire, the next read builds it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from django.db import connection
+
+from trackers.timelines import store
+from trackers.timelines.feeds import embedding
+from trackers.timelines.feeds.built import Built
+from trackers.timelines.feeds.page import Embedded
+from trackers.timelines.store import Bounds, Entry
+from tweetwatch.database import array, cursor, plain
+
+OF = "(SELECT id FROM trackers_timeline WHERE name = %(name)s AND live)"
+OLDER = plain(f"""
+    SELECT entry_id FROM trackers_timelineentry
+    WHERE timeline_id = {OF} AND dead_at IS NULL
+      AND entry_id < %(before)s::bigint AND entry_id >= %(floor)s::bigint
+    ORDER BY entry_id DESC LIMIT %(limit)s::int
+""")
+NEWER = plain(f"""
+    SELECT entry_id FROM trackers_timelineentry
+    WHERE timeline_id = {OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
+    ORDER BY entry_id LIMIT %(limit)s::int
+""")
+# The store's cut takes the oldest out, so what is left is all that there is from its last one on.
+# Where nothing can have been cut the floor stays.
+RAISE = plain("""
+    UPDATE trackers_feed f SET floor = oldest.id
+    FROM (
+        SELECT home.watcher_id, e.entry_id AS id
+        FROM unnest(%(watchers)s::bigint[], %(names)s::text[]) AS home(watcher_id, name)
+        CROSS JOIN LATERAL (
+            SELECT id FROM trackers_timeline
+            WHERE name = home.name AND live AND size >= %(lower)s::int LIMIT 1) t
+        CROSS JOIN LATERAL (
+            SELECT entry_id FROM trackers_timelineentry
+            WHERE timeline_id = t.id AND dead_at IS NULL ORDER BY entry_id LIMIT 1) e
+    ) oldest
+    WHERE f.watcher_id = oldest.watcher_id AND f.strategy = 'cache' AND f.floor < oldest.id
+""")
+# One that the store has let expire cannot be read.
+STATE = plain("""
+    SELECT f.floor, f.built_at, t.read_on < (now() AT TIME ZONE 'UTC')::date
+    FROM trackers_feed f CROSS JOIN LATERAL (
+        SELECT read_on FROM trackers_timeline
+        WHERE name = 'home:' || f.watcher_id AND live LIMIT 1) t
+    WHERE f.watcher_id = %(watcher)s AND f.strategy = %(strategy)s AND f.shape = %(shape)s
+      AND f.built_at IS NOT NULL
+""")
+
+
+def name_of(watcher_id: int) -> str:
+    return f"home:{watcher_id}"
+
+
+class Cache(Built):
+    key: ClassVar[str] = "cache"
+    label: ClassVar[str] = "capped cache"
+    served_by: ClassVar[str] = "cache"
+    STATE: ClassVar[str] = STATE
+
+    @property
+    def depth(self) -> int:
+        return self.settings.cache_size
+
+    @property
+    def bounds(self) -> Bounds:
+        return Bounds(self.depth, self.depth + self.settings.cache_slack)
+
+    def embedded(self, watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
+        return embedding.kept(name_of(watcher_id), ids, self.settings.embed)
+
+    def touch(self, watcher_id: int) -> None:
+        """By the store's own read, which keeps the timeline from expiring."""
+        store.get_multi([store.Ask(name_of(watcher_id), 0, 1)])
+
+    def builds_at_once(self, watcher_id: int) -> bool:
+        """In a transaction of others it cannot be built: a worker does it then."""
+        if connection.in_atomic_block:
+            return False
+        self.rebuild(watcher_id)
+        return True
+
+    def older(self, watcher_id: int, before: int, floor: int, limit: int) -> list[int]:
+        given = {"name": name_of(watcher_id), "before": before, "floor": floor, "limit": limit}
+        with cursor() as db:
+            return [row[0] for row in db.execute(OLDER, given)]
+
+    def newer(self, watcher_id: int, after: int, limit: int) -> list[int]:
+        given = {"name": name_of(watcher_id), "after": after, "limit": limit}
+        with cursor() as db:
+            return [row[0] for row in db.execute(NEWER, given)]
+
+    def put(self, watchers: Sequence[int], ids: Sequence[int]) -> None:
+        names = [name_of(id) for id in watchers]
+        kept = embedding.keep(ids, self.settings.embed)
+        entries = [Entry(id, metadata=kept.get(id, b"")) for id in ids]
+        store.append(entries, names, bounds=self.bounds)
+        with cursor() as db:
+            given = {"watchers": array(watchers), "names": names, "lower": self.depth}
+            db.execute(RAISE, given)
+
+    def take(self, watcher_id: int, ids: Sequence[int]) -> None:
+        store.unmerge(name_of(watcher_id), [Entry(id) for id in ids])
+
+    def held(self, watcher_id: int) -> list[int]:
+        [found] = store.get_multi([store.Ask(name_of(watcher_id), 0, None)])
+        return [entry.id for entry in found.entries]
+
+    def clear(self, watcher_id: int) -> None:
+        store.drop(name_of(watcher_id))
+
+    def stub(self, watcher_id: int) -> None:
+        store.set(name_of(watcher_id), [])

@@ -1,0 +1,142 @@
+"""Follow and unfollow: who watches what, and what that does to the homes that are laid out.
+
+Locks: the source's row, or the author's, so that nothing of it is stored meanwhile; the origin's
+mark, so that nothing of it is delivered; the watcher's feeds; the origin. So what is stored, a
+delivery and a rebuild come either before all of this or after it.
+"""
+
+from __future__ import annotations
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef
+
+from trackers.arrivals.models import Arrival, Origin, TimelineDelivery
+from trackers.ingest.sources.models import Source
+from trackers.jobs import queue
+from trackers.timelines.feeds.kept import kept
+from trackers.timelines.homes import FeedMark
+from trackers.timelines.models import Follow, Watcher
+from trackers.timelines.settings import current
+from trackers.tweets.models import Author
+from trackers.tweets.snowflake import LARGEST_ID
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+
+MARK = """
+    INSERT INTO trackers_feedmark (origin_id, number, reach) VALUES (%(origin)s, 0, NULL)
+    ON CONFLICT (origin_id) DO NOTHING
+"""
+LOCK = "SELECT FROM trackers_feedmark WHERE origin_id = %(origin)s FOR UPDATE"
+FOLLOW = """
+    INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)
+    VALUES (%(watcher)s, %(origin)s, now()) ON CONFLICT DO NOTHING
+"""
+# Past the limit a new follower with a lower id puts another one out of reach, who reads the origin
+# from then on. Nobody comes into reach by this: nothing was delivered to them.
+NARROW = """
+    UPDATE trackers_feedmark SET reach = least(reach, (
+        SELECT watcher_id FROM trackers_follow WHERE origin_id = %(origin)s
+        ORDER BY watcher_id OFFSET %(limit)s::int - 1 LIMIT 1))
+    WHERE origin_id = %(origin)s
+"""
+
+
+def origin_of(source_id: int | None, author_id: int | None) -> int:
+    """The id of the origin: a source's own, an account's below zero."""
+    ids = [id for id in (source_id, author_id) if id is not None]
+    if len(ids) != 1:
+        raise ValueError("Either a source is followed, or an account.")
+    if not 0 < ids[0] <= LARGEST_ID:
+        raise ValueError(f"{ids[0]} is no id.")
+    return ids[0] if author_id is None else -ids[0]
+
+
+def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | None = None) -> bool:
+    """Have what the source yields, or the account posts, in the home; False: it was followed.
+
+    An account that nobody polls can be followed. LookupError: no such watcher, or no such source.
+    """
+    origin = origin_of(source_id, author_id)
+    with transaction.atomic():
+        if not Watcher.objects.filter(pk=watcher_id).exists():
+            raise LookupError(f"There is no watcher {watcher_id}.")
+        if not held(origin):
+            raise LookupError(f"There is no source {source_id}.")
+        given = {"watcher": watcher_id, "origin": origin}
+        settings = current()
+        with cursor() as db:
+            db.execute(MARK, {"origin": origin})
+            db.execute(LOCK, {"origin": origin})
+            if not db.execute(FOLLOW, given).rowcount:
+                return False
+            if settings.fanout_limit:
+                db.execute(NARROW, {"origin": origin, "limit": settings.fanout_limit})
+        # From now on what comes from it gets a number; what came before, the backfill brings.
+        Origin.objects.get_or_create(pk=origin)
+        for strategy in kept(settings):
+            strategy.followed(watcher_id, origin)
+    return True
+
+
+def unfollow(
+    watcher_id: int, *, source_id: int | None = None, author_id: int | None = None
+) -> bool:
+    """Have it in the home no longer, but for what else is followed and brings it; False: it was
+    not followed. That is no deletion: who follows it again has all of it back."""
+    origin = origin_of(source_id, author_id)
+    with transaction.atomic():
+        held(origin)
+        with cursor() as db:
+            db.execute(LOCK, {"origin": origin})
+        if not Follow.objects.filter(watcher_id=watcher_id, origin_id=origin).delete()[0]:
+            return False
+        for strategy in kept(current()):
+            strategy.unfollowed(watcher_id, origin)
+        if not Follow.objects.filter(origin_id=origin).exists():
+            forget(origin)
+    return True
+
+
+def forget_removed(origin: int, *, deadline: Deadline) -> bool:
+    """Unfollow for all what is no source any more; False: time is over first."""
+    if origin < 0 or Source.objects.filter(pk=origin).exists():
+        return True
+    followers = Follow.objects.filter(origin_id=origin).order_by("watcher_id")
+    for watcher_id in followers.values_list("watcher_id", flat=True):
+        unfollow(watcher_id, source_id=origin)
+        if deadline.is_over:
+            return not followers.exists()
+    return True
+
+
+def forget_unfollowed() -> int:
+    """The origins that nobody follows any more since watchers were deleted; how many."""
+    followed = Follow.objects.filter(origin_id=OuterRef("pk"))
+    found = list(Origin.objects.filter(~Exists(followed)).order_by("pk")[:1000])
+    for origin in found:
+        with transaction.atomic():
+            held(origin.pk)
+            with cursor() as db:
+                db.execute(LOCK, {"origin": origin.pk})
+            if not Follow.objects.filter(origin_id=origin.pk).exists():
+                forget(origin.pk)
+    return len(found)
+
+
+def held(origin: int) -> bool:
+    """Lock what whoever stores something of the origin locks; False: there is no such source."""
+    if origin > 0:
+        rows = Source.objects.select_for_update(no_key=True).filter(pk=origin)
+        return rows.values_list("pk", flat=True).first() is not None
+    # X is asked for the name of one that is new.
+    Author.objects.bulk_create([Author(pk=-origin)], ignore_conflicts=True)
+    Author.objects.select_for_update(no_key=True).get(pk=-origin)
+    return True
+
+
+def forget(origin: int) -> None:
+    """Nobody follows it any more: nothing is noted of what it brings."""
+    Origin.objects.filter(pk=origin).delete()
+    queue.remove(TimelineDelivery.namespace, [origin])
+    Arrival.objects.filter(origin_id=origin).delete()
+    FeedMark.objects.filter(pk=origin).delete()

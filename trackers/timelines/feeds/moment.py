@@ -1,0 +1,46 @@
+"""What had come in when a page was read: the last number that was drawn, and who had committed.
+
+Numbers alone would not do: a lower one may be committed after a higher one (trackers.arrivals).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tweetwatch.database import ask
+
+Rows = list[tuple[Any, ...]]
+
+# In this order: whoever had drawn that number, or a lower one, had begun before the snapshot.
+NUMBER = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM trackers_arrival_number"
+SNAPSHOT = "SELECT pg_current_snapshot()::text"
+NOW: tuple[tuple[str, dict[str, object]], ...] = ((NUMBER, {}), (SNAPSHOT, {}))
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    number: int
+    snapshot: str
+
+
+def now() -> str:
+    """Before the page is read: what comes in between is told twice, and not never."""
+    return text_of(*ask(*NOW))
+
+
+def text_of(number: Rows, snapshot: Rows) -> str:
+    return f"{number[0][0]}/{snapshot[0][0]}"
+
+
+def parse(text: str) -> Moment:
+    number, _, snapshot = text.partition("/")
+    xmin, _, rest = snapshot.partition(":")
+    xmax, _, open_ = rest.partition(":")
+    parts = [number, xmin, xmax, *filter(None, open_.split(","))]
+    if not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
+        raise ValueError(f"{text[:80]!r} is no clock of a page.")
+    _, least, most, *between = map(int, parts)
+    if not least <= most or any(not least <= one < most for one in between):
+        raise ValueError(f"{text[:80]!r} is no clock of a page.")
+    return Moment(int(number), snapshot)

@@ -1,0 +1,111 @@
+"""A page of a home, and how it is gathered from candidates, some of which are not to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from trackers.tweets.snowflake import LARGEST_ID
+
+MOST = 800
+# So many candidates are asked for at once where hardly any is to be shown.
+MOST_AT_ONCE = 5_000
+
+Way = Literal["older", "newer"]
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What a home keeps of a tweet as it was first seen; None: looked up."""
+
+    text: str | None = None
+    author: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """`ids` newest first. `older`, `newer`: anchors to go on from; None: there is nothing more.
+
+    `complete`: False while the home is being laid out, so that it was read from the sources.
+    `late`: which of them came later than younger ones that were there already (`since`).
+    `clock`: to be handed to `since`, which then tells exactly what came after this page was read.
+    `embedded`: by ids, where the strategy keeps something of the tweets, and X still shows them.
+    """
+
+    ids: tuple[int, ...]
+    older: int | None
+    newer: int | None
+    served_by: str
+    complete: bool = True
+    late: frozenset[int] = frozenset()
+    clock: str = ""
+    embedded: Mapping[int, Embedded] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What a page is asked for: `limit` tweets next to the anchor, on its older or newer side."""
+
+    watcher_id: int
+    limit: int
+    way: Way
+    anchor: int
+
+    @classmethod
+    def of(cls, watcher_id: int, limit: int, before: int | None, after: int | None) -> Ask:
+        if before is not None and after is not None:
+            raise ValueError("A page is before a tweet or after one, not both.")
+        if not 0 <= limit <= MOST:
+            raise ValueError(f"A page has up to {MOST} tweets, not {limit}.")
+        for anchor in (before, after):
+            if anchor is not None and not 0 <= anchor <= LARGEST_ID:
+                raise ValueError(f"{anchor} is no id of a tweet.")
+        if after is not None:
+            return cls(watcher_id, limit, "newer", after)
+        return cls(watcher_id, limit, "older", LARGEST_ID if before is None else before)
+
+    @property
+    def has_anchor(self) -> bool:
+        return self.way == "newer" or self.anchor < LARGEST_ID
+
+
+class Candidate(NamedTuple):
+    id: int
+    is_shown: bool
+
+
+# Up to so many candidates beyond an anchor, nearest first. Fewer: there are no more.
+Candidates = Callable[[int, int], Sequence[Candidate]]
+
+
+def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
+    """The nearest to the anchor that are shown: as many as are wanted, or all that there are."""
+    found: list[int] = []
+    at_once = wanted
+    while wanted:
+        some = candidates(anchor, at_once)
+        found += [one.id for one in some if one.is_shown]
+        if len(found) >= wanted or len(some) < at_once:
+            break
+        anchor, at_once = some[-1].id, min(4 * at_once, MOST_AT_ONCE)
+    return found[:wanted]
+
+
+def laid_out(
+    ask: Ask, candidates: Candidates, *, served_by: str, complete: bool = True, clock: str = ""
+) -> Page:
+    """The page; one tweet more than it has is looked for, to know whether there is more."""
+    if not ask.limit:
+        return Page((), None, None, served_by, complete, clock=clock)
+    found = gather(candidates, anchor=ask.anchor, wanted=ask.limit + 1)
+    ids, is_more = found[: ask.limit], len(found) > ask.limit
+    if ask.way == "older":
+        older = ids[-1] if is_more else None
+        # On the other side of the anchor: what nobody has looked for may be there.
+        newer = (ids[0] if ids else max(ask.anchor - 1, 0)) if ask.has_anchor else None
+        return Page(tuple(ids), older, newer, served_by, complete, clock=clock)
+    ids.reverse()
+    older = ids[-1] if ids else min(ask.anchor + 1, LARGEST_ID)
+    newer = ids[0] if is_more else None
+    return Page(tuple(ids), older, newer, served_by, complete, clock=clock)

@@ -1,0 +1,144 @@
+"""On read: a page is read from what the followed sources yielded and the followed accounts posted.
+
+This is what a home is; the other strategies must return the same. A source is asked for its one
+tweet next to the anchor: as many different ones as the page has are surely in reach of the page, so
+that sources, and tweets, beyond the last of them need not be read at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from trackers.timelines.feeds import moment
+from trackers.timelines.feeds.page import (
+    Ask,
+    Candidate,
+    Candidates,
+    Embedded,
+    Page,
+    Way,
+    laid_out,
+)
+from trackers.timelines.feeds.since import since
+from trackers.tweets.snowflake import LARGEST_ID
+from tweetwatch.database import array, cursor, plain
+
+# {beyond}, {within}: < and >= on the way to older ones.
+# LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null for all that the
+# watcher follows. A tweet that is not tracked any more is no candidate to be shown, nor is one that
+# is gone; they are told all the same, since who asked must know where to go on.
+CANDIDATES = """
+    WITH heads AS MATERIALIZED (
+        SELECT f.origin_id, head.id
+        FROM trackers_follow f CROSS JOIN LATERAL (
+            SELECT tweet_id AS id FROM trackers_sourcetweet
+            WHERE source_id = f.origin_id AND tweet_id {beyond} %(anchor)s::bigint
+            ORDER BY tweet_id {order} LIMIT 1) head
+        WHERE f.watcher_id = %(watcher)s AND f.origin_id > 0
+          AND (%(origins)s::bigint[] IS NULL OR f.origin_id = ANY(%(origins)s::bigint[]))
+        UNION ALL
+        SELECT f.origin_id, head.id
+        FROM trackers_follow f CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet
+            WHERE author_id = -f.origin_id AND id {beyond} %(anchor)s::bigint
+            ORDER BY id {order} LIMIT 1) head
+        WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
+          AND (%(origins)s::bigint[] IS NULL OR f.origin_id = ANY(%(origins)s::bigint[]))
+    ),
+    bound AS MATERIALIZED (
+        SELECT coalesce(
+            (SELECT DISTINCT id FROM heads ORDER BY id {order}
+             OFFSET greatest(%(limit)s::int, 1) - 1 LIMIT 1),
+            {end}) AS id
+    ),
+    found AS (
+        SELECT tweet.id
+        FROM heads CROSS JOIN LATERAL (
+            SELECT tweet_id AS id FROM trackers_sourcetweet
+            WHERE source_id = heads.origin_id AND tweet_id {beyond} %(anchor)s::bigint
+              AND tweet_id {within} (SELECT id FROM bound)
+            ORDER BY tweet_id {order} LIMIT %(limit)s::int) tweet
+        WHERE heads.origin_id > 0 AND heads.id {within} (SELECT id FROM bound)
+        UNION
+        SELECT tweet.id
+        FROM heads CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet
+            WHERE author_id = -heads.origin_id AND id {beyond} %(anchor)s::bigint
+              AND id {within} (SELECT id FROM bound)
+            ORDER BY id {order} LIMIT %(limit)s::int) tweet
+        WHERE heads.origin_id < 0 AND heads.id {within} (SELECT id FROM bound)
+    )
+    SELECT nearest.id, tweet.is_shown IS TRUE
+    FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest
+    LEFT JOIN LATERAL (
+        SELECT gone_at IS NULL AS is_shown FROM trackers_tweet WHERE id = nearest.id LIMIT 1
+    ) tweet ON true
+    ORDER BY nearest.id {order}
+"""
+OLDER = plain(CANDIDATES.format(beyond="<", within=">=", order="DESC", end="0"))
+NEWER = plain(CANDIDATES.format(beyond=">", within="<=", order="ASC", end=str(LARGEST_ID)))
+
+
+def candidates(watcher_id: int, way: Way, *, origins: Sequence[int] | None = None) -> Candidates:
+    """Of all that the watcher follows, or of these origins among it."""
+    given = {"watcher": watcher_id, "origins": None if origins is None else array(origins)}
+    query = OLDER if way == "older" else NEWER
+
+    def next_to(anchor: int, limit: int) -> Sequence[Candidate]:
+        with cursor() as db:
+            rows = db.execute(query, {**given, "anchor": anchor, "limit": limit}).fetchall()
+        return [Candidate(id, is_shown) for id, is_shown in rows]
+
+    return next_to
+
+
+def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None) -> list[int]:
+    """The newest of the home, with those that are not to be shown now: they may come back."""
+    found = candidates(watcher_id, "older", origins=origins)(LARGEST_ID, limit)
+    return [one.id for one in found]
+
+
+def read(ask: Ask, *, served_by: str = "read", complete: bool = True) -> Page:
+    """The page as it is by definition."""
+    at = moment.now()
+    found = candidates(ask.watcher_id, ask.way)
+    return laid_out(ask, found, served_by=served_by, complete=complete, clock=at)
+
+
+class Read:
+    """Nothing is kept: no upkeep, always right."""
+
+    key: ClassVar[str] = "read"
+    label: ClassVar[str] = "on read"
+
+    def page(
+        self,
+        watcher_id: int,
+        *,
+        limit: int = 50,
+        before: int | None = None,
+        after: int | None = None,
+    ) -> Page:
+        return read(Ask.of(watcher_id, limit, before, after))
+
+    def since(self, watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
+        return since(watcher_id, tweet_id, clock=clock)
+
+    def embedded(self, watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
+        return {}
+
+    def rebuild(self, watcher_id: int) -> None:
+        pass
+
+    def drop(self, watcher_id: int) -> None:
+        pass
+
+    def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
+        return 0
+
+    def followed(self, watcher_id: int, origin_id: int) -> None:
+        pass
+
+    def unfollowed(self, watcher_id: int, origin_id: int) -> None:
+        pass

@@ -1,0 +1,61 @@
+"""How pages of homes were answered: from what is laid out, or from the sources after all.
+
+Counted in the process, and added to the day's rows once a second at the most: a page costs nothing
+more. Who is killed loses the last second's.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from datetime import timedelta
+
+from django.db import connection
+from django.utils import timezone
+
+from trackers.timelines.homes import FeedReads
+from tweetwatch.database import array, cursor, plain
+
+ADDED_EVERY = 1.0
+KEPT_FOR = timedelta(days=90)
+
+# In one order, as all who add. Not flushed to the disk: a crash may cost it.
+ADD = plain("""
+    INSERT INTO trackers_feedreads AS r (day, served_by, pages)
+    SELECT (now() AT TIME ZONE 'UTC')::date, served_by, pages
+    FROM unnest(%(served_by)s::text[], %(pages)s::bigint[]) AS counted(served_by, pages)
+    WHERE set_config('synchronous_commit', 'off', true) <> ''
+    ORDER BY served_by
+    ON CONFLICT (day, served_by) DO UPDATE SET pages = r.pages + excluded.pages
+""")
+
+
+class Pending(threading.local):
+    """What this thread has counted and not added yet."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.added_at = -ADDED_EVERY
+
+
+pending = Pending()
+
+
+def count(served_by: str) -> None:
+    pending.counts[served_by] += 1
+    # Within somebody's transaction the day's row would stay locked until its end.
+    if time.monotonic() - pending.added_at >= ADDED_EVERY and not connection.in_atomic_block:
+        add()
+
+
+def add() -> None:
+    counts, pending.counts = pending.counts, Counter()
+    pending.added_at = time.monotonic()
+    given = {"served_by": array(f'"{name}"' for name in counts), "pages": array(counts.values())}
+    with cursor() as db:
+        db.execute(ADD, given)
+
+
+def forget_old() -> int:
+    return FeedReads.objects.filter(day__lt=timezone.now().date() - KEPT_FOR).delete()[0]

@@ -1,0 +1,58 @@
+"""Whether a tweet is in a home: some followed source or account has it, and it is not deleted.
+
+What is laid out may hold more than that: what was deleted or untracked since, or a delivery that
+was under way when it was unfollowed. So each page is asked for by its ids before it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tweetwatch.database import array, cursor, plain
+
+# Values and not EXISTS, which the planner may answer from a hash of a whole table.
+IS_BROUGHT = """
+    coalesce(
+        (SELECT true FROM trackers_follow f
+         WHERE f.watcher_id = %(watcher)s AND f.origin_id = -t.author_id LIMIT 1),
+        (SELECT true FROM trackers_sourcetweet st CROSS JOIN LATERAL (
+             SELECT FROM trackers_follow
+             WHERE watcher_id = %(watcher)s AND origin_id = st.source_id LIMIT 1) f
+         WHERE st.tweet_id = {id} LIMIT 1),
+        false)
+"""
+SHOWN = plain(f"""
+    SELECT asked.id, tweet.is_shown IS TRUE
+    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS asked(id, nth)
+    LEFT JOIN LATERAL (
+        SELECT t.gone_at IS NULL AND {IS_BROUGHT.format(id="t.id")} AS is_shown
+        FROM trackers_tweet t WHERE t.id = asked.id LIMIT 1
+    ) tweet ON true
+    ORDER BY asked.nth
+""")
+
+# Also of tweets that are not tracked now: who tracks one again has it back.
+UNBROUGHT = plain(f"""
+    SELECT asked.id
+    FROM unnest(%(ids)s::bigint[]) AS asked(id)
+    LEFT JOIN LATERAL (
+        SELECT author_id FROM trackers_tweet WHERE id = asked.id LIMIT 1) t ON true
+    WHERE NOT {IS_BROUGHT.format(id="asked.id")}
+""")
+
+
+def unbrought(watcher_id: int, ids: Sequence[int]) -> list[int]:
+    """Those of the ids that nothing which the watcher follows brings."""
+    if not ids:
+        return []
+    with cursor() as db:
+        return [row[0] for row in db.execute(UNBROUGHT, {"watcher": watcher_id, "ids": array(ids)})]
+
+
+def among(watcher_id: int, ids: Sequence[int]) -> list[int]:
+    """Those of the ids that are in the home now, in their order."""
+    if not ids:
+        return []
+    with cursor() as db:
+        rows = db.execute(SHOWN, {"watcher": watcher_id, "ids": array(ids)})
+        return [id for id, is_shown in rows if is_shown]

@@ -1,0 +1,130 @@
+"""Figures of homes and timelines for people: how late deliveries are, how much there is, how often
+pages come from what is laid out.
+
+Each statement is bounded: rows are counted up to MOST, and beyond that they are the planner's
+estimate; sizes are those of the files. None of them takes longer the more tweets there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.jobs.models import STRIKES
+from trackers.timelines.homes import FeedReads
+from tweetwatch.database import ask, plain
+
+MOST = 10_000
+STRATEGIES = ("cache", "sized", "timed")
+
+# Of the deliveries that are due longest: an origin keeps its place in line until all is delivered.
+# By the index of buckets, since the jobs have none by time; isolated ones are in no bucket.
+# What is not delivered is the next arrival behind the mark.
+LAG = plain(f"""
+    SELECT coalesce(max(extract(epoch FROM now() - next.came_at)), 0)::float8, count(*)
+    FROM (
+        SELECT live.key
+        FROM (SELECT stamp, keys FROM trackers_deliverybucket
+              ORDER BY due_at, id LIMIT {MOST}) bucket
+        CROSS JOIN LATERAL unnest(bucket.keys) AS entry(key)
+        CROSS JOIN LATERAL (
+            SELECT key FROM trackers_timelinedelivery
+            WHERE key = entry.key AND stamp = bucket.stamp LIMIT 1) live
+        UNION ALL
+        (SELECT key FROM trackers_timelinedelivery WHERE attempts >= {STRIKES} LIMIT {MOST})
+        LIMIT {MOST}
+    ) job
+    LEFT JOIN LATERAL (
+        SELECT number FROM trackers_feedmark WHERE origin_id = job.key LIMIT 1) mark ON true
+    CROSS JOIN LATERAL (
+        SELECT came_at FROM trackers_arrival
+        WHERE origin_id = job.key AND number > coalesce(mark.number, 0)
+        ORDER BY number LIMIT 1) next
+""")
+COUNTED = {
+    "watchers": "trackers_watcher",
+    "follows": "trackers_follow",
+    "timelines": "trackers_timeline",
+    "entries": "trackers_timelineentry",
+}
+COUNTS = plain(
+    " UNION ALL ".join(
+        f"""
+        SELECT '{name}', (SELECT count(*) FROM (SELECT FROM {table} LIMIT {MOST}) AS counted),
+               (SELECT reltuples::bigint FROM pg_class WHERE oid = '{table}'::regclass)
+        """
+        for name, table in COUNTED.items()
+    )
+)
+HOMES = plain(f"""
+    SELECT strategy.key, count(built_at), count(*) FILTER (WHERE built_at IS NULL)
+    FROM unnest(%(strategies)s::text[]) AS strategy(key) CROSS JOIN LATERAL (
+        SELECT built_at FROM trackers_feed WHERE strategy = strategy.key LIMIT {MOST}) feed
+    GROUP BY 1
+""")
+BYTES = plain("""
+    SELECT pg_total_relation_size('trackers_timeline')
+             + pg_total_relation_size('trackers_timelineentry'),
+           pg_total_relation_size('trackers_feed') + pg_total_relation_size('trackers_timedbucket')
+             + pg_total_relation_size('trackers_sizedbucket')
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """Homes that one strategy has laid out, and those that it is laying out."""
+
+    built: int = 0
+    building: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Timelines:
+    """`lag_seconds`: how long ago came what waits longest to be put into homes; `behind`: from how
+    many sources and accounts something waits. `hit_rate`: of the pages of today and yesterday that
+    could come from what is laid out, the share that did; None: none could."""
+
+    lag_seconds: float
+    behind: int
+    watchers: int
+    follows: int
+    timelines: int
+    entries: int
+    store_bytes: int
+    bucket_bytes: int
+    homes: Mapping[str, Homes]
+    pages: Mapping[str, int]
+
+    @property
+    def hit_rate(self) -> float | None:
+        missed = sum(pages for name, pages in self.pages.items() if name.startswith("read("))
+        hits = sum(pages for name, pages in self.pages.items() if not name.startswith("read"))
+        return hits / (hits + missed) if hits + missed else None
+
+
+def timelines(*, now: datetime) -> Timelines:
+    """As they are now, in one trip and one more for the pages."""
+    lag, counts, homes, sizes = ask(
+        (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
+    )
+    of = {name: counted if counted < MOST else max(MOST, about) for name, counted, about in counts}
+    laid_out = {key: Homes(built, building) for key, built, building in homes}
+    return Timelines(
+        lag_seconds=lag[0][0],
+        behind=lag[0][1],
+        **of,
+        store_bytes=sizes[0][0],
+        bucket_bytes=sizes[0][1],
+        homes={key: laid_out.get(key, Homes()) for key in STRATEGIES},
+        pages=pages(now=now),
+    )
+
+
+def pages(*, now: datetime) -> dict[str, int]:
+    """Of today and yesterday, by where they came from."""
+    found: dict[str, int] = {}
+    rows = FeedReads.objects.filter(day__gte=now.date() - timedelta(days=1))
+    for served_by, count in rows.values_list("served_by", "pages"):
+        found[served_by] = found.get(served_by, 0) + count
+    return found

@@ -1,0 +1,44 @@
+"""A watcher who is deleted, mostly with a user or a team, leaves no home behind.
+
+deleted: follows, what is laid out, the watcher ─> commit ─> the timeline of the home
+Django takes the rows along, follows first, as an unfollow does. The timeline goes right after the
+commit, by itself: of several watchers in one transaction the names need not ascend (`locks`). Who
+is killed in between leaves it to `forget_left`. A signal, since Django's admin deletes users.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from django.db import transaction
+from django.db.models.signals import post_delete
+from django.dispatch import receiver
+
+from trackers.timelines import store
+from trackers.timelines.feeds.cache import name_of
+from trackers.timelines.models import Watcher
+from tweetwatch.database import cursor
+
+# By code points ";" is the next one after ":". A value: each is looked up by its key. CASE, so
+# that no other name is read as a number.
+LEFT = """
+    SELECT name FROM trackers_timeline t
+    WHERE name > 'home:' AND name < 'home;' AND live
+      AND CASE WHEN name ~ '^home:[0-9]{1,18}$' THEN
+          (SELECT id FROM trackers_watcher WHERE id = substr(t.name, 6)::bigint) IS NULL END
+    ORDER BY name
+"""
+
+
+@receiver(post_delete, sender=Watcher)
+def drop_home(instance: Watcher, **_: object) -> None:
+    transaction.on_commit(partial(store.drop, name_of(instance.pk)), robust=True)
+
+
+def forget_left() -> int:
+    """Drop the homes of deleted watchers that are still there; how many."""
+    with cursor() as db:
+        names = [name for (name,) in db.execute(LEFT)]
+    for name in names:
+        store.drop(name)
+    return len(names)

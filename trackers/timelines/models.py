@@ -1,0 +1,139 @@
+"""Rows of timelines, and of who watches what.
+
+Timeline ─ TimelineEntry: the store's, tombstones included.
+Watcher ─ Follow ─> an origin (trackers.arrivals): a source, or an account by its id below zero.
+
+An entry is absent, live or dead, and only ever goes on: a dead one is a tombstone, which nothing
+brings back. Every writer locks the rows of its timelines first, in the order of their names; who
+holds such a lock alone changes the timeline's entries, its `seq` and its `size`.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.models import Group
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+MOST_LETTERS = 200
+
+
+class Timeline(models.Model):
+    """One that is not `live` was never set, or has expired: it is there for its tombstones."""
+
+    # In the order of Unicode's code points, in which locks are taken, here as in Python.
+    name = models.CharField(max_length=MOST_LETTERS, db_collation="C")
+    live = models.BooleanField(default=False, db_default=False)
+
+    seq = models.BigIntegerField(
+        default=0, db_default=0, help_text="Counts the writes that brought something new."
+    )
+    size = models.IntegerField(default=0, db_default=0, help_text="Live entries.")
+
+    last_read_at = models.DateTimeField(db_default=Now())
+    # Its day in UTC, for the index: within a day a read changes no index.
+    read_on = models.DateField(db_default=Now())
+
+    class Meta:
+        permissions = [("use_timeline_store", "Can use the timeline store by the API")]
+        constraints = [
+            # Not `unique` on the field, which would make a second index, for LIKE.
+            models.UniqueConstraint(fields=["name"], name="timeline_name"),
+            models.CheckConstraint(condition=Q(size__gte=0), name="timeline_size"),
+        ]
+        indexes = [
+            # "which were not read for so long?", a piece after the other.
+            models.Index(fields=["read_on", "id"], name="timeline_read", condition=Q(live=True)),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TimelineEntry(models.Model):
+    """An entry, live or dead. `seq` is that of the write that brought it; within one write the
+    lower id came first."""
+
+    pk = models.CompositePrimaryKey("timeline_id", "entry_id")
+    # Without a constraint of the database, which would look the timeline up once more for each row:
+    # the timeline is locked by whoever writes its entries.
+    timeline = models.ForeignKey(
+        Timeline, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
+    )
+    entry_id = models.BigIntegerField()
+    seq = models.BigIntegerField()
+
+    secondary = models.BigIntegerField(null=True)
+    dead_at = models.DateTimeField(
+        null=True, help_text="When it was deleted, or its timeline ended if that was later."
+    )
+    # Null where it is empty, which takes no place.
+    metadata = models.BinaryField(null=True)
+
+    class Meta:
+        indexes = [
+            # "what came after this one?"
+            models.Index(fields=["timeline", "seq"], name="timelineentry_seq"),
+            # "which tombstones are old enough to go?" Live entries are not in it.
+            models.Index(
+                fields=["dead_at"], name="timelineentry_dead", condition=Q(dead_at__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.entry_id} in timeline {self.timeline_id}"
+
+
+class Watcher(models.Model):
+    """Who has a home: a person, or a team, which is a group of Django's."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True
+    )
+    team = models.OneToOneField(Group, on_delete=models.CASCADE, null=True, blank=True)
+    # To the hour: when somebody last looked at the home.
+    read_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(user=None, team__isnull=False) | Q(user__isnull=False, team=None),
+                name="watcher_is_a_user_or_a_team",
+            )
+        ]
+        indexes = [
+            # "who has not looked for so long?"
+            models.Index(fields=["read_at"], name="watcher_read"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.user or self.team)
+
+
+class Follow(models.Model):
+    """A watcher follows an origin, which is a source or an account."""
+
+    pk = models.CompositePrimaryKey("watcher_id", "origin_id")
+    watcher = models.ForeignKey(
+        Watcher, on_delete=models.CASCADE, related_name="follows", db_index=False
+    )
+    origin_id = models.BigIntegerField()
+    followed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            # "who follows it?"
+            models.Index(fields=["origin_id", "watcher_id"], name="follow_of_origin"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.watcher_id} follows {self.origin_id}"
+
+    @property
+    def source_id(self) -> int | None:
+        return self.origin_id if self.origin_id > 0 else None
+
+    @property
+    def author_id(self) -> int | None:
+        return -self.origin_id if self.origin_id < 0 else None

@@ -1,0 +1,111 @@
+"""Entries put as they are to be, whatever was there: a timeline that is set, one that is restored.
+
+put ─> remove_older ─> recount, on timelines whose rows are locked (`locks`). Tombstones stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from trackers.timelines.entries import Entry, metadata_of
+from trackers.timelines.locks import Locked
+from tweetwatch.database import array, cursor, plain
+
+Put = tuple[int, int, Entry, datetime | None]
+
+# The timelines are locked. What is dead, or is put as dead, stays without what it said. A tombstone
+# stays where it was as a mark of `get_since`, or what was put beside it would not count as newer.
+PUT = plain("""
+    INSERT INTO trackers_timelineentry AS e
+        (timeline_id, entry_id, seq, secondary, metadata, dead_at)
+    SELECT * FROM unnest(
+        %(timelines)s::bigint[], %(ids)s::bigint[], %(seqs)s::bigint[], %(secondaries)s::bigint[],
+        %(metadata)s::bytea[], %(dead_at)s::timestamptz[])
+    ON CONFLICT (timeline_id, entry_id) DO UPDATE SET
+        seq = CASE WHEN e.dead_at IS NOT NULL AND excluded.dead_at IS NULL THEN e.seq
+                   ELSE excluded.seq END,
+        dead_at = coalesce(e.dead_at, excluded.dead_at),
+        secondary = CASE WHEN e.dead_at IS NULL THEN excluded.secondary END,
+        metadata = CASE WHEN e.dead_at IS NULL THEN excluded.metadata END
+""")
+
+# The timelines are locked. What was not put anew has the `seq` of before.
+REMOVE_OLDER = """
+    DELETE FROM trackers_timelineentry e
+    USING unnest(%(timelines)s::bigint[], %(seqs)s::bigint[]) AS a(id, seq)
+    WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.seq <= a.seq AND e.dead_at IS NULL
+"""
+
+# The timelines are locked. A scalar subquery counts each by itself. They are live from now on where
+# `live` says so, and read now, or when they were.
+RECOUNT = plain("""
+    UPDATE trackers_timeline t
+    SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,
+        read_on = (a.read_at AT TIME ZONE 'UTC')::date,
+        size = (SELECT count(*) FROM trackers_timelineentry
+                WHERE timeline_id = a.id AND dead_at IS NULL)
+    FROM (
+        SELECT n.id, n.seq, n.live, CASE
+            WHEN n.read_at IS NULL THEN statement_timestamp()
+            WHEN before.live THEN greatest(before.last_read_at, n.read_at) ELSE n.read_at
+        END AS read_at
+        FROM unnest(%(timelines)s::bigint[], %(seqs)s::bigint[], %(live)s::bool[],
+                    %(read_at)s::timestamptz[]) AS n(id, seq, live, read_at)
+        CROSS JOIN LATERAL (SELECT * FROM trackers_timeline WHERE id = n.id OFFSET 0) before
+    ) a
+    WHERE t.id = ANY(ARRAY[a.id])
+    RETURNING t.id, t.size
+""")
+
+
+def put(entries: Sequence[Put]) -> None:
+    """Each with the id of its timeline, its `seq`, and when it was deleted, if it was."""
+    with cursor() as db:
+        db.execute(
+            PUT,
+            {
+                "timelines": array(timeline for timeline, *_ in entries),
+                "ids": array(entry.id for _, _, entry, _ in entries),
+                "seqs": array(seq for _, seq, _, _ in entries),
+                "secondaries": array(entry.secondary for _, _, entry, _ in entries),
+                "metadata": metadata_of(entry for _, _, entry, _ in entries),
+                "dead_at": times(dead_at for *_, dead_at in entries),
+            },
+        )
+
+
+def remove_older(locked: Sequence[Locked]) -> None:
+    """What is live and was not put since these were locked."""
+    with cursor() as db:
+        db.execute(
+            REMOVE_OLDER,
+            {
+                "timelines": array(one.id for one in locked),
+                "seqs": array(one.seq for one in locked),
+            },
+        )
+
+
+def recount(
+    locked: Sequence[Locked],
+    seqs: Sequence[int],
+    *,
+    live: Sequence[bool] | None = None,
+    read_at: Sequence[datetime | None] | None = None,
+) -> list[int]:
+    """Their sizes, in this order, after their entries were put with these `seqs` at the most."""
+    given = {
+        "timelines": array(one.id for one in locked),
+        "seqs": array(seqs),
+        "live": array(live or [True] * len(locked)),
+        "read_at": times(read_at or [None] * len(locked)),
+    }
+    with cursor() as db:
+        sizes = dict(db.execute(RECOUNT, given).fetchall())
+    return [sizes[one.id] for one in locked]
+
+
+def times(values: Iterable[datetime | None]) -> str:
+    """timestamptz[]"""
+    return array(f'"{one.isoformat()}"' if one else None for one in values)

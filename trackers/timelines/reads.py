@@ -1,0 +1,222 @@
+"""What is in timelines: pages, what came since, some of the newest. Each read is one statement.
+
+A timeline that was never set, or has expired, is missing, which an empty one is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from trackers.timelines.asks import Ask, Segment, State, checked_ask, missing, told
+from trackers.timelines.entries import (
+    Entry,
+    checked_count,
+    checked_id,
+    checked_ids,
+    checked_name,
+    listed,
+    texts,
+)
+from tweetwatch.database import array, cursor, plain
+
+# The timelines of some names, each at its place, one after the other by its name. Fence: whether
+# one is live is asked of what was found, or all of them might be read by the index of live ones.
+# A read within a tenth of a second of the last one is not written down.
+NAMED = """
+    CROSS JOIN LATERAL (
+        SELECT id, live, last_read_at < statement_timestamp() - interval '100 ms' AS due
+        FROM trackers_timeline WHERE name = a.name OFFSET 0
+    ) t
+"""
+FOUND = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
+LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL"
+IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
+
+# A row for each entry, the newest first, and one without an entry for an empty timeline.
+PAGES = plain(f"""
+    {FOUND}, false
+    FROM unnest(%(names)s::text[], %(offsets)s::int[], %(lengths)s::int[])
+         WITH ORDINALITY AS a(name, first, length, place)
+    {NAMED}
+    LEFT JOIN LATERAL (
+        SELECT entry_id, secondary, metadata {LIVE}
+        ORDER BY entry_id DESC OFFSET a.first LIMIT a.length
+    ) e ON true {IN_ORDER}
+""")
+
+# Where one was inserted, dead or not; before all where it is unknown. Within one write the lower id
+# came first.
+CURSORS = f"""
+    FROM unnest(%(names)s::text[], %(since)s::bigint[]) WITH ORDINALITY AS a(name, since, place)
+    {NAMED}
+    LEFT JOIN LATERAL (
+        SELECT seq FROM trackers_timelineentry
+        WHERE timeline_id = t.id AND entry_id = a.since OFFSET 0
+    ) c ON true
+"""
+AFTER = "(seq, entry_id) > (coalesce(c.seq, -1), a.since)"
+
+SINCE = plain(f"""
+    {FOUND}, false {CURSORS}
+    LEFT JOIN LATERAL (
+        SELECT entry_id, secondary, metadata {LIVE} AND {AFTER}
+    ) e ON true {IN_ORDER}
+""")
+
+# All of them, and which came before: what a retweet repeats may be one of those.
+SINCE_OF_ALL = plain(f"""
+    {FOUND}, NOT e.came_after {CURSORS}
+    LEFT JOIN LATERAL (
+        SELECT entry_id, secondary, metadata, {AFTER} AS came_after {LIVE}
+    ) e ON true {IN_ORDER}
+""")
+
+# Of the newest `most`, those with one of the ids, or that repeat one.
+AMONG = plain(f"""
+    {FOUND}, false
+    FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
+    {NAMED}
+    LEFT JOIN LATERAL (
+        SELECT entry_id, secondary, metadata {LIVE} ORDER BY entry_id DESC LIMIT %(most)s::int
+    ) e ON e.entry_id = ANY(%(ids)s::bigint[]) OR e.secondary = ANY(%(ids)s::bigint[])
+    {IN_ORDER}
+""")
+
+# SKIP LOCKED: a read waits for no writer, and is not written down where one is at work; so it is
+# no part of any order of locks. Not flushed, where it is a transaction of its own: a crash may cost
+# it.
+TOUCH = plain("""
+    UPDATE trackers_timeline
+    SET last_read_at = statement_timestamp(),
+        read_on = (statement_timestamp() AT TIME ZONE 'UTC')::date
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM trackers_timeline WHERE id = ANY(%(ids)s::bigint[])
+        FOR NO KEY UPDATE SKIP LOCKED))
+      AND set_config('synchronous_commit', CASE
+          WHEN %(alone)s::bool THEN 'off' ELSE current_setting('synchronous_commit')
+      END, true) <> ''
+""")
+
+
+@dataclass(slots=True)
+class Found:
+    """A timeline: its entries, the newest first, and those of them that were there before."""
+
+    id: int
+    due: bool
+    entries: list[Entry] = field(default_factory=list)
+    before: set[int] = field(default_factory=set)
+
+
+def get(name: str, offset: int, length: int, *, dedupe: bool = False) -> list[Entry]:
+    """A page, counted from the newest. With `dedupe` only the original of retweets is counted."""
+    [segment] = get_multi([Ask(name, offset, length, dedupe)])
+    return told(segment, name)
+
+
+def get_since(name: str, entry_id: int, *, dedupe: bool = False) -> list[Entry]:
+    """What was inserted after that entry, the newest first: also lower ids that came late. All, if
+    the timeline does not know it any more."""
+    [segment] = get_multi([Ask(name, 0, None, dedupe, checked_id(entry_id))])
+    return told(segment, name)
+
+
+def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[Entry]:
+    """Those with one of these ids, or that repeat one of them, among the newest `max_search`; -1
+    for all. (`store.filter`)"""
+    wanted = checked_ids(ids)
+    most = None if max_search == -1 else checked_count(max_search, of="max_search")
+    given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
+    found = select(AMONG, given)
+    touch(found.values())
+    if 1 not in found:
+        raise missing(name)
+    return found[1].entries
+
+
+def get_multi(asks: Iterable[Ask]) -> list[Segment]:
+    """A segment for each, hit or miss; they may be of one timeline."""
+    checked = [checked_ask(ask) for ask in listed(asks, of="asks")]
+    found = read(checked)
+    touch(one for one in found if one)
+    return [Segment(State.HIT, one.entries) if one else Segment(State.MISS) for one in found]
+
+
+def read(asks: Sequence[Ask]) -> list[Found | None]:
+    """What they ask for, in their order, None where a timeline is missing. Nobody has read it."""
+    found: dict[int, Found] = {}
+    for statement in (PAGES, SINCE, SINCE_OF_ALL):
+        places = [n for n, ask in enumerate(asks) if statement_of(ask) is statement]
+        if places:
+            of_these = select(statement, parameters([asks[n] for n in places]))
+            found |= {places[place - 1]: one for place, one in of_these.items()}
+    for n, one in found.items():
+        narrow(one, asks[n])
+    return [found.get(n) for n in range(len(asks))]
+
+
+def statement_of(ask: Ask) -> str:
+    if ask.since is None:
+        return PAGES
+    return SINCE_OF_ALL if ask.dedupe else SINCE
+
+
+def parameters(asks: Sequence[Ask]) -> dict[str, str]:
+    """For any of the three. A page of originals is known only when all are."""
+    return {
+        "names": texts(ask.name for ask in asks),
+        "offsets": array(0 if ask.dedupe else ask.offset for ask in asks),
+        "lengths": array(None if ask.dedupe else ask.length for ask in asks),
+        "since": array(ask.since for ask in asks),
+    }
+
+
+def select(statement: str, given: Mapping[str, Any]) -> dict[int, Found]:
+    """The timelines that are there, by their places among the names, from 1 on."""
+    found: dict[int, Found] = {}
+    with cursor() as db:
+        for place, id, due, entry_id, secondary, metadata, before in db.execute(statement, given):
+            one = found.setdefault(place, Found(id, due))
+            if entry_id is not None:
+                one.entries.append(Entry(entry_id, secondary, metadata or b""))
+            if before:
+                one.before.add(entry_id)
+    return found
+
+
+def narrow(found: Found, ask: Ask) -> None:
+    """To what the statement has left to be done here."""
+    if ask.dedupe:
+        found.entries = originals(found.entries)
+    if ask.since is not None:
+        found.entries = [one for one in found.entries if one.id not in found.before]
+    if ask.dedupe or ask.since is not None:
+        end = None if ask.length is None else ask.offset + ask.length
+        found.entries = found.entries[ask.offset : end]
+
+
+def originals(entries: Sequence[Entry]) -> list[Entry]:
+    """Without those that repeat a lower entry which is kept, or the same as a lower one does."""
+    kept: list[Entry] = []
+    seen: set[int] = set()
+    for entry in reversed(entries):
+        if entry.secondary is not None and entry.secondary in seen:
+            continue
+        kept.append(entry)
+        seen.add(entry.id)
+        if entry.secondary is not None:
+            seen.add(entry.secondary)
+    return kept[::-1]
+
+
+def touch(found: Iterable[Found]) -> None:
+    """They were read now, which keeps them from expiring."""
+    due = sorted({one.id for one in found if one.due})
+    if due:
+        alone = not connection.in_atomic_block
+        with cursor() as db:
+            db.execute(TOUCH, {"ids": array(due), "alone": alone})

@@ -1,0 +1,44 @@
+"""Homes that are to be laid out anew by the workers; until then they are read from the sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from trackers.jobs import queue
+from trackers.timelines.homes import FeedRebuild, FeedSettings
+from tweetwatch.database import cursor
+
+# Those who looked last come first: all are due, they longest. A rebuild that is under way may go by
+# the settings of before: with a new stamp its end leaves the job to the next one.
+REBUILD = """
+    WITH wished AS MATERIALIZED (
+        SELECT id, row_number() OVER (ORDER BY read_at DESC, id) AS nth
+        FROM trackers_watcher WHERE read_at > now() - %(idle)s * interval '1 day'
+    ),
+    put AS (
+        INSERT INTO {job} (key, due_at, stamp)
+        SELECT id, now() - interval '1 day' + interval '1 ms' * nth, %(stamp)s + nth
+        FROM wished ORDER BY id
+        ON CONFLICT (key) DO UPDATE
+        SET due_at = excluded.due_at, stamp = excluded.stamp, attempts = 0
+        RETURNING *
+    )
+    {into_buckets}
+"""
+
+
+def rebuild_soon(watchers: Iterable[int]) -> int:
+    """These; how many they are."""
+    chosen = sorted(set(watchers))
+    for watcher_id in chosen:
+        queue.schedule(FeedRebuild.namespace, watcher_id, timedelta(0))
+    return len(chosen)
+
+
+def rebuild_all(settings: FeedSettings) -> int:
+    """Those of all who looked of late; how many they are."""
+    given = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
+    with cursor() as db:
+        # Each has a bucket of its own.
+        return db.execute(queue.on(FeedRebuild.namespace, REBUILD), given).rowcount

@@ -1,0 +1,161 @@
+"""A dump of all timelines into a file, and back.
+
+{"format": …, "version": 1, …}    the first line
+{"name": "home:1", "live": true, "read_at": …, "entries": [[id, secondary, metadata, dead_at], …]}
+…                                  a line for each timeline, in the order of their names
+{"timelines": 2, "entries": 40, "sha256": …}    the last one; the digest is of all before it
+
+Entries stand in the order of insertion, metadata in base64, tombstones with when they were made. It
+is one moment's, whatever is written meanwhile, and nobody waits for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, BinaryIO
+
+import orjson
+from django.db import connection, transaction
+
+from trackers.timelines.dumped import (
+    FORMAT,
+    VERSION,
+    Dumped,
+    dumped_timelines,
+)
+from trackers.timelines.locks import make, make_and_lock
+from trackers.timelines.put import put, recount, remove_older
+
+File = str | os.PathLike[str] | BinaryIO
+AT_ONCE = 100
+
+# One statement, so that it is of one moment. The names are put in order first; LATERAL: one
+# timeline's entries after the other's. base64 is broken into lines by the server, which are joined.
+DUMP = """
+    SELECT json_build_object('name', t.name, 'live', t.live, 'read_at', t.last_read_at,
+                             'entries', coalesce(e.list, '[]'))::text,
+           coalesce(e.entries, 0)
+    FROM (SELECT * FROM trackers_timeline ORDER BY name OFFSET 0) t
+    CROSS JOIN LATERAL (
+        SELECT json_agg(json_build_array(
+                   entry_id, secondary, translate(encode(metadata, 'base64'), E'\\n', ''), dead_at
+               ) ORDER BY seq, entry_id) AS list, count(*) AS entries
+        FROM trackers_timelineentry WHERE timeline_id = t.id
+    ) e
+"""
+
+
+def snapshot(file: File) -> int:
+    """Write all timelines into the file; how many there were. A file that is named is replaced when
+    the new one is whole and on the disk."""
+    if not isinstance(file, str | os.PathLike):
+        return dump(file)
+    path = os.fspath(file)
+    with tempfile.NamedTemporaryFile(
+        dir=os.path.dirname(path) or ".",
+        prefix=os.path.basename(path),
+        suffix=".part",
+        delete=False,
+    ) as part:
+        try:
+            timelines = dump(part)
+            part.flush()
+            os.fsync(part.fileno())
+            os.replace(part.name, path)
+        except BaseException:
+            os.unlink(part.name)
+            raise
+    return timelines
+
+
+def dump(out: BinaryIO | IO[bytes]) -> int:
+    digest, timelines, entries = hashlib.sha256(), 0, 0
+
+    def write(line: bytes) -> None:
+        digest.update(line)
+        out.write(line)
+
+    write(orjson.dumps({"format": FORMAT, "version": VERSION}) + b"\n")
+    with transaction.atomic():
+        connection.ensure_connection()
+        with connection.connection.cursor(name="timelines") as rows:
+            rows.itersize = AT_ONCE
+            for line, found in rows.execute(DUMP):
+                write(line.encode() + b"\n")
+                timelines, entries = timelines + 1, entries + found
+    told = {"timelines": timelines, "entries": entries, "sha256": digest.hexdigest()}
+    out.write(orjson.dumps(told) + b"\n")
+    return timelines
+
+
+def restore(file: File) -> int:
+    """Make the timelines in the file what they were; how many there are in it.
+
+    It is one transaction: killed at any moment, it has done all or nothing. What was deleted since
+    stays deleted, and timelines that are not in the file stay as they are. Whatever was appended,
+    merged or deleted since is to be done again, from a while before the snapshot: what it has
+    already is passed over. A file that is cut, changed, of another version or no snapshot is a
+    SnapshotError.
+    """
+    with opened(file) as dumped:
+        # The whole file is read before anything is done. All the names are made before the first
+        # lock, and these are taken in the order of names (`locks`).
+        names = [one.name for one in dumped_timelines(dumped)]
+        dumped.seek(0)
+        with transaction.atomic():
+            for first in range(0, len(names), AT_ONCE):
+                make(names[first : first + AT_ONCE])
+            for some in in_batches(dumped_timelines(dumped)):
+                put_back(some)
+    return len(names)
+
+
+@contextmanager
+def opened(file: File) -> Iterator[BinaryIO]:
+    """To be read twice; what cannot, a pipe, is copied first."""
+    if isinstance(file, str | os.PathLike):
+        with open(file, "rb") as found:
+            yield found
+    elif file.seekable() and not file.tell():
+        yield file
+    else:
+        with tempfile.TemporaryFile() as copy:
+            shutil.copyfileobj(file, copy)
+            copy.seek(0)
+            yield copy
+
+
+def in_batches(dumped: Iterator[Dumped]) -> Iterator[list[Dumped]]:
+    some: list[Dumped] = []
+    for one in dumped:
+        some.append(one)
+        if len(some) == AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def put_back(some: list[Dumped]) -> None:
+    locked = make_and_lock([one.name for one in some])
+    put(
+        [
+            (timeline.id, timeline.seq + place, entry, dead_at)
+            for timeline, one in zip(locked, some, strict=True)
+            for place, (entry, dead_at) in enumerate(one.entries, 1)
+        ]
+    )
+    # One that had expired, or was never set, has but tombstones: it takes nothing from one that
+    # was set since.
+    remove_older([timeline for timeline, one in zip(locked, some, strict=True) if one.live])
+    recount(
+        locked,
+        [timeline.seq + len(one.entries) for timeline, one in zip(locked, some, strict=True)],
+        live=[one.live for one in some],
+        read_at=[one.read_at for one in some],
+    )

@@ -1,0 +1,55 @@
+"""The timeline store: everything that may be asked of it.
+
+A timeline is a name with entries, the newest first: an id, perhaps what it repeats, any bytes. What
+is deleted from one never comes back into it. All bad input is a ValueError, and changes nothing.
+
+One operation a transaction: two transactions of several may wait for each other, unless the names
+ascend from operation to operation (`locks`).
+"""
+
+from __future__ import annotations
+
+from trackers.timelines.asks import Ask, Segment, State, TimelineMissing
+from trackers.timelines.bounds import Bounds
+from trackers.timelines.dumped import SnapshotError
+from trackers.timelines.entries import Entry
+from trackers.timelines.expiry import drop, expire
+from trackers.timelines.reads import filter_newest as filter
+from trackers.timelines.reads import get, get_multi, get_since
+from trackers.timelines.snapshots import restore, snapshot
+from trackers.timelines.writes import (
+    append,
+    append_many,
+    delete,
+    merge,
+    merge_from,
+    unmerge,
+    unmerge_from,
+)
+from trackers.timelines.writes import replace as set
+
+__all__ = [
+    "Ask",
+    "Bounds",
+    "Entry",
+    "Segment",
+    "SnapshotError",
+    "State",
+    "TimelineMissing",
+    "append",
+    "append_many",
+    "delete",
+    "drop",
+    "expire",
+    "filter",
+    "get",
+    "get_multi",
+    "get_since",
+    "merge",
+    "merge_from",
+    "restore",
+    "set",
+    "snapshot",
+    "unmerge",
+    "unmerge_from",
+]

@@ -1,0 +1,43 @@
+"""Whose homes are whose: a person's own, and those of the teams that the person is in.
+
+The one rule of this, for pages, feeds and the API alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
+from django.db.models import F
+
+from trackers.timelines.models import Watcher
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """`team_id` None: the person's own. `watcher_id` None: nothing was ever followed there."""
+
+    team_id: int | None
+    name: str
+    watcher_id: int | None
+
+
+def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
+    """All that the person may look at and change: their own, then those of the teams by name."""
+    mine = Watcher.objects.filter(user=user.pk).values_list("pk", flat=True).first()
+    teams = Group.objects.filter(user=user.pk).order_by("name", "pk")
+    found = teams.values_list("pk", "name", F("watcher__pk"))
+    return [Home(None, "Home", mine), *(Home(*team) for team in found)]
+
+
+def watcher_of(home: Home, user: AbstractBaseUser | AnonymousUser) -> int:
+    """Its watcher, who is made when first needed."""
+    if home.watcher_id is not None:
+        return home.watcher_id
+    who = {"team_id": home.team_id} if home.team_id else {"user_id": user.pk}
+    return Watcher.objects.get_or_create(**who)[0].pk
+
+
+def own(user: User) -> Watcher:
+    """The person's own, who is made when first needed."""
+    return Watcher.objects.get_or_create(user=user)[0]

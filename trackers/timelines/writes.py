@@ -1,0 +1,181 @@
+"""What changes timelines: entries come, are taken out, are deleted for good; a timeline is set.
+
+Appends, deletes and merges give one state in any order and however often they are repeated, as
+long as nothing is cut (`bounds`). The number of statements has nothing to do with
+how many timelines there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+
+from trackers.timelines.adding import add_to_all, add_to_each, cut
+from trackers.timelines.asks import Ask
+from trackers.timelines.bounds import Bounds, bounds_of
+from trackers.timelines.entries import (
+    Entry,
+    by_id,
+    checked_entries,
+    checked_entry,
+    checked_ids,
+    checked_name,
+    checked_names,
+    listed,
+)
+from trackers.timelines.locks import Locked, lock, make_and_lock, often_in
+from trackers.timelines.put import put, recount, remove_older
+from trackers.timelines.reads import read
+from tweetwatch.database import array, cursor, plain
+
+# The timelines are locked, and come in the order of their ids, by which `seqs` is reached into.
+# What was not there becomes a tombstone at once, with the `seq` of this write; what was live keeps
+# its own, which is lower, and is no longer counted.
+MARK = plain(f"""
+    WITH marked AS (
+        INSERT INTO trackers_timelineentry AS e (timeline_id, entry_id, seq, dead_at)
+        SELECT t.id, d.id, t.seq + 1, statement_timestamp()
+        FROM unnest(%(timelines)s::bigint[], %(seqs)s::bigint[]) AS t(id, seq)
+        CROSS JOIN unnest(%(ids)s::bigint[]) AS d(id)
+        ON CONFLICT (timeline_id, entry_id) DO UPDATE
+        SET dead_at = excluded.dead_at, secondary = NULL, metadata = NULL
+        WHERE e.dead_at IS NULL
+        RETURNING e.timeline_id, e.seq
+    )
+    UPDATE trackers_timeline t SET seq = t.seq + 1, size = t.size - {often_in("m.were_live")}
+    FROM (
+        SELECT array_agg(timeline_id) AS ids,
+               coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (
+                   WHERE seq <= (%(seqs)s::bigint[])[
+                       width_bucket(timeline_id, %(timelines)s::bigint[])]
+               ), '{{}}') AS were_live
+        FROM marked
+    ) m
+    WHERE t.id = ANY(m.ids)
+""")
+
+# The timeline is locked. Taken out, not deleted: it may come again.
+TAKE_OUT = """
+    WITH gone AS (
+        DELETE FROM trackers_timelineentry
+        WHERE timeline_id = %(timeline)s AND entry_id = ANY(%(ids)s::bigint[]) AND dead_at IS NULL
+        RETURNING entry_id
+    )
+    UPDATE trackers_timeline SET size = size - (SELECT count(*) FROM gone)
+    WHERE id = %(timeline)s AND EXISTS (SELECT FROM gone)
+"""
+
+
+def append(
+    entry: Entry | Iterable[Entry], timelines: Iterable[str], *, bounds: Bounds | None = None
+) -> None:
+    """Into each of the timelines that was set; nothing where it is already, or was deleted.
+
+    `bounds`: those of all these timelines, in place of the settings'.
+    """
+    entries = checked_entries([entry] if isinstance(entry, Entry) else entry)
+    names = checked_names(timelines)
+    add_to_all(names, entries, bounds=bounds)
+
+
+def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = None) -> None:
+    """Each entry into the timeline beside it, as `append` does; all of them in one statement."""
+    entries_of: dict[str, list[Entry]] = {}
+    for pair in listed(pairs, of="pairs of a name and an entry"):
+        name, entry = checked_pair(pair)
+        entries_of.setdefault(name, []).append(entry)
+    for entry in {id(entry): entry for some in entries_of.values() for entry in some}.values():
+        checked_entry(entry)
+    names = checked_names(entries_of)
+    of_each = [sorted(entries_of[name], key=by_id) for name in names]
+    if all(some == of_each[0] for some in of_each):
+        # The usual delivery: what one source brought, to all who watch it.
+        add_to_all(names, of_each[0] if names else [], bounds=bounds)
+    else:
+        add_to_each(names, of_each, bounds=bounds)
+
+
+def checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
+    if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+        raise ValueError(f"A pair is a timeline's name and an entry, and not {pair!r}.")
+    return pair
+
+
+def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
+    """For good: it never comes back into these timelines, whether it was there, whether they were
+    ever set. A tombstone remembers it for TIMELINE_TOMBSTONE_DAYS at the least."""
+    ids = checked_ids(entry_id if isinstance(entry_id, Iterable) else [entry_id])
+    names = checked_names(timelines)
+    if not ids or not names:
+        return
+    with transaction.atomic():
+        found = sorted(make_and_lock(names), key=lambda one: one.id)
+        with cursor() as db:
+            timelines_and_seqs = {
+                "timelines": array(one.id for one in found),
+                "seqs": array(one.seq for one in found),
+            }
+            db.execute(MARK, {**timelines_and_seqs, "ids": array(ids)})
+
+
+def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
+    """Make the timeline these entries and nothing else, but for what was deleted from it. It is
+    made where it is not there. They count as inserted now, the lowest id first. (`store.set`)"""
+    given, name = checked_entries(entries), checked_name(name)
+    with transaction.atomic():
+        [found] = make_and_lock([name])
+        put([(found.id, found.seq + 1, one, None) for one in given])
+        remove_older([found])
+        [size] = recount([found], [found.seq + 1])
+        bounds = bounds or bounds_of(name)
+        if size > bounds.upper:
+            cut([found.id], [bounds])
+
+
+def merge(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
+    """Add what is not there, as `append` does; nothing if the timeline was not set."""
+    given, name = checked_entries(entries), checked_name(name)
+    add_to_all([name], given, bounds=bounds)
+
+
+def unmerge(name: str, entries: Iterable[Entry]) -> None:
+    """Take them out, by their ids; a merge brings them back. What was deleted stays deleted."""
+    given, name = checked_entries(entries), checked_name(name)
+    with transaction.atomic():
+        take_out(lock([name]), given)
+
+
+def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | None = None) -> bool:
+    """Merge what is in another timeline, `bare` without its metadata; false, and nothing is done,
+    if that was not set."""
+    with transaction.atomic():
+        entries = entries_of(source, beside=name)
+        if entries is not None and bare:
+            entries = [Entry(one.id, one.secondary) for one in entries]
+        if entries is not None:
+            add_to_all([name], entries, bounds=bounds)
+    return entries is not None
+
+
+def unmerge_from(name: str, source: str) -> bool:
+    """Unmerge what is in another timeline; false, and nothing is done, if that was not set."""
+    with transaction.atomic():
+        entries = entries_of(source, beside=name)
+        if entries is not None:
+            take_out(lock([name]), entries)
+    return entries is not None
+
+
+def entries_of(source: str, *, beside: str) -> list[Entry] | None:
+    """All of a timeline, lowest id first, which is locked with another one until the end."""
+    lock(checked_names([source, beside]))
+    [found] = read([Ask(source, 0, None)])
+    return None if found is None else found.entries[::-1]
+
+
+def take_out(locked: Sequence[Locked], entries: Sequence[Entry]) -> None:
+    for timeline in locked:
+        ids = array(entry.id for entry in entries)
+        with cursor() as db:
+            db.execute(TAKE_OUT, {"timeline": timeline.id, "ids": ids})

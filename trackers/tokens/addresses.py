@@ -1,0 +1,58 @@
+"""Secret addresses of feeds: made, found, revoked; and since when a feed holds what it holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import Q
+
+from trackers.tokens.models import FeedAddress
+from trackers.tokens.secret import digest_of, new_secret
+from tweetwatch.database import cursor
+
+SINCE = """
+    SELECT digest, changed_at FROM trackers_feedstate
+    WHERE address_id = %(address)s AND source_id = %(source)s
+"""
+# HTTP knows whole seconds: two states of one second would be told as one. Not after the address
+# was revoked: its row is locked, or gone.
+CHANGE = """
+    INSERT INTO trackers_feedstate AS s (address_id, source_id, digest, changed_at)
+    SELECT watcher_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
+    WHERE watcher_id = %(address)s FOR KEY SHARE
+    ON CONFLICT (address_id, source_id) DO UPDATE
+    SET digest = excluded.digest,
+        changed_at = greatest(excluded.changed_at,
+                              date_trunc('second', s.changed_at) + interval '1 second')
+    RETURNING changed_at
+"""
+
+
+def make(watcher_id: int, *, now: datetime) -> str:
+    """The secret of the watcher's address, which nobody can tell again; an older one ends."""
+    secret = new_secret()
+    given = {"digest": digest_of(secret), "made_at": now}
+    FeedAddress.objects.update_or_create(watcher_id=watcher_id, defaults=given)
+    return secret
+
+
+def revoke(watcher_id: int) -> bool:
+    return FeedAddress.objects.filter(watcher_id=watcher_id).delete()[0] > 0
+
+
+def find(secret: str) -> FeedAddress | None:
+    """That of a team, or of a person who is active."""
+    whose = Q(watcher__user__is_active=True) | Q(watcher__team__isnull=False)
+    found = FeedAddress.objects.filter(whose, digest=digest_of(secret))
+    return found.select_related("watcher__user", "watcher__team").first()
+
+
+def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:
+    """Since when the feed holds what has this digest; the home's `source_id` is 0."""
+    given = {"address": address.pk, "source": source_id, "digest": digest, "now": now}
+    with cursor() as db:
+        known = db.execute(SINCE, given).fetchone()
+        if known and known[0] == digest:
+            return known[1]
+        row = db.execute(CHANGE, given).fetchone()
+    return row[0] if row else now

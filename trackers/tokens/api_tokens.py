@@ -1,0 +1,39 @@
+"""Tokens of the API: made, brought, revoked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db.models import Q
+
+from trackers.tokens.models import ApiToken
+from trackers.tokens.secret import digest_of, new_secret
+
+# So that a token in use costs no write with each request.
+USED_EVERY = timedelta(hours=1)
+
+
+def save(token: ApiToken) -> str:
+    """Save a new one, and tell its secret, which nobody can tell again."""
+    secret = new_secret()
+    token.digest = digest_of(secret)
+    token.save()
+    return secret
+
+
+def user_of(secret: str, *, now: datetime) -> User | None:
+    """Whose token it is, unless it or its user may not ask any more."""
+    found = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None)
+    token = found.filter(user__is_active=True).select_related("user").first()
+    if token is None:
+        return None
+    unused = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY)
+    if token.used_at is None or token.used_at < now - USED_EVERY:
+        ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
+    return token.user
+
+
+def revoke(ids: Iterable[int], *, now: datetime) -> int:
+    return ApiToken.objects.filter(pk__in=ids, revoked_at=None).update(revoked_at=now)

@@ -1,0 +1,64 @@
+"""Who may ask from outside: tokens of the API, and secret addresses of homes as feeds."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from trackers.timelines.models import Watcher
+from trackers.tokens.secret import DIGEST_LETTERS
+
+
+class ApiToken(models.Model):
+    """What a program brings to the API; it may do there what its user may."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+    )
+    name = models.CharField(max_length=60, help_text="What it is for, in your own words.")
+    digest = models.CharField(max_length=DIGEST_LETTERS, unique=True, editable=False)
+
+    made_at = models.DateTimeField(auto_now_add=True)
+    # To the hour.
+    used_at = models.DateTimeField(null=True, editable=False)
+    revoked_at = models.DateTimeField(null=True, editable=False)
+
+    class Meta:
+        verbose_name = "API token"
+        ordering = ["-made_at"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"
+
+
+class FeedAddress(models.Model):
+    """The secret part of the addresses by which feed readers read a watcher's feeds.
+
+    One a watcher: a new one takes the old one's place, and without a row nobody reads.
+    """
+
+    watcher = models.OneToOneField(
+        Watcher, on_delete=models.CASCADE, primary_key=True, related_name="address"
+    )
+    digest = models.CharField(max_length=DIGEST_LETTERS, unique=True)
+    made_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"address of {self.watcher}"
+
+
+class FeedState(models.Model):
+    """What a feed last held, and since when: a deleted tweet changes it, and has no time there."""
+
+    pk = models.CompositePrimaryKey("address_id", "source_id")
+    # No index of its own: the primary key begins with it.
+    address = models.ForeignKey(
+        FeedAddress, on_delete=models.CASCADE, related_name="states", db_index=False
+    )
+    # 0: the home.
+    source_id = models.BigIntegerField()
+    digest = models.CharField(max_length=DIGEST_LETTERS)
+    changed_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.address_id}, source {self.source_id}"

@@ -1,0 +1,193 @@
+"""Finding tweets by what a person types: look through some thousand, and tell how far that was.
+
+Each source of candidates has them in the order of ids, by an index: the texts, some authors'
+tweets, or what the caller gives. What is found among them is a page, however short; the next one
+goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from trackers.tweets.finding import names, texts
+from trackers.tweets.finding.way import Look, Way
+from trackers.tweets.finding.words import Search, read
+from trackers.tweets.models import Tweet, TweetVersion
+from trackers.tweets.snowflake import LARGEST_ID
+from tweetwatch.bounded import Deadline
+
+# All of a search; one is done in some hundredths of this.
+SEARCH_TAKES = timedelta(seconds=1)
+# How many candidates are looked through, with ever larger steps; after the first ones it is known
+# whether words are frequent.
+FIRST_STEPS = (200, 1800)
+LAST_STEPS = (8000,)
+# Of frequent words this many are enough, even when the caller keeps few of them.
+MATCHES_MOST = 500
+
+AN_ID = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
+
+NO_WORD = "There is no word in it to search for."
+NAMES_TOO_MANY = (
+    f"More than {names.AUTHORS_MOST} authors are called so; write @name for the tweets of one."
+)
+FIRST_AUTHORS = (
+    f"More than {names.AUTHORS_MOST} names begin so; "
+    f"these are tweets of the first {names.AUTHORS_MOST}."
+)
+
+Source = Callable[[Way, int], Look]
+Sieve = Callable[[list[int]], list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Finds:
+    """Ids in the order of the way, as many as were asked for at the most. `until` as in a look."""
+
+    ids: list[int] = field(default_factory=list)
+    until: int | None = None
+    note: str = ""
+
+
+def of_version(id: int) -> list[int]:
+    """The tweet that has such a version."""
+    return list(TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True))
+
+
+def all_of_them(ids: list[int]) -> list[int]:
+    return ids
+
+
+def from_where_it_begins(way: Way) -> Way:
+    return way
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """Looks for `most` tweets that the sieve keeps.
+
+    `few`: candidates that are fewer than the texts. `start`: from where on the sieve keeps most.
+    """
+
+    deadline: Deadline
+    most: int
+    sieve: Sieve = all_of_them
+    few: Source | None = None
+    start: Callable[[Way], Way] = from_where_it_begins
+
+    def find(self, typed: str, way: Way) -> Finds:
+        """By id or link, by @author, or by words of the text or the author's name."""
+        whole = typed.strip()
+        if found := AN_ID.fullmatch(whole):
+            id = min(int(found[1]), LARGEST_ID)
+            return Finds(way.in_order(self.sieve([id, *of_version(id)])))
+        if len(whole) > 1 and whole.startswith("@") and " " not in whole:
+            return self.by_username(whole[1:], way)
+        return self.by_words(typed.lstrip(), way)
+
+    def by_username(self, name: str, way: Way) -> Finds:
+        authors = names.called(name)
+        note = FIRST_AUTHORS if authors.more else ""
+        return replace(self.by_authors(authors.ids, way), note=note)
+
+    def by_words(self, typed: str, way: Way) -> Finds:
+        words = read(typed)
+        if words is None:
+            return Finds(note=NO_WORD)
+        self.deadline.enforce()
+        authors = names.named(typed.strip(), words) if words.is_bare else names.Authors([])
+        found = self.by_texts(words, way)
+        if authors.more:
+            return replace(found, note=NAMES_TOO_MANY)
+        if not authors.ids:
+            return found
+        return self.merged(way, found, self.by_authors(authors.ids, way))
+
+    def by_texts(self, words: Search, way: Way) -> Finds:
+        """The next texts tell whether the words are frequent; if not, all that have them."""
+        if self.few:
+            return self.through(self.few, lambda ids: self.said(texts.among(ids, words)), way)
+        matched = 0
+
+        def next_texts(way: Way, looked: int) -> Look:
+            nonlocal matched
+            look = texts.in_texts(words, way, looked=looked, most=MATCHES_MOST)
+            matched += len(look.ids)
+            return look
+
+        found = self.through(next_texts, self.said, way, FIRST_STEPS)
+        if found.until is None or len(found.ids) == self.most:
+            return found
+        self.deadline.enforce()
+        if texts.may_be_rare(matched, looked=sum(FIRST_STEPS)):
+            every = texts.all_of(words)
+            if every is not None:
+                return Finds(self.said(way.in_order(every))[: self.most])
+        return self.further(found, next_texts, self.said, way)
+
+    def by_candidates(self, source: Source, way: Way) -> Finds:
+        """What the sieve keeps, whatever it says."""
+        found = self.through(source, self.sieve, way, FIRST_STEPS)
+        if found.until is None or len(found.ids) == self.most:
+            return found
+        return self.further(found, source, self.sieve, way)
+
+    def further(self, found: Finds, source: Source, sieve: Sieve, way: Way) -> Finds:
+        """Go on from where was looked until, or from where more is to be expected.
+
+        So single ones may be passed over, but never all that there are.
+        """
+        assert found.until is not None
+        here = way.on_from(found.until)
+        there = self.start(here)
+        more = Finds()
+        if there != here:
+            more = self.through(source, sieve, there)
+        if not more.ids:
+            more = self.through(source, sieve, here, LAST_STEPS)
+        return Finds([*found.ids, *more.ids][: self.most], more.until)
+
+    def by_authors(self, authors: Sequence[int], way: Way) -> Finds:
+        def tweets(way: Way, looked: int) -> Look:
+            return names.of_authors(authors, way, most=looked)
+
+        return self.through(tweets, self.sieve, way)
+
+    def through(
+        self,
+        source: Source,
+        sieve: Sieve,
+        way: Way,
+        steps: Sequence[int] = (),
+    ) -> Finds:
+        kept: list[int] = []
+        for step in steps or (*FIRST_STEPS, *LAST_STEPS):
+            self.deadline.enforce()
+            look = source(way, step)
+            kept += sieve(look.ids) if look.ids else []
+            if look.until is None:
+                return Finds(kept[: self.most])
+            way = way.on_from(look.until)
+            if len(kept) >= self.most:
+                break
+        return Finds(kept[: self.most], way.beyond)
+
+    def said(self, ids: list[int]) -> list[int]:
+        """A tweet that is gone is not found by what it said, though its text may be there yet."""
+        shown = set(Tweet.objects.filter(pk__in=ids, gone_at=None).values_list("pk", flat=True))
+        return self.sieve([id for id in ids if id in shown])
+
+    def merged(self, way: Way, one: Finds, other: Finds) -> Finds:
+        """Both, as far as both are known."""
+        known = [self.known_until(found) for found in (one, other)]
+        until = way.nearest([id for id in known if id is not None])
+        ids = way.in_order([*one.ids, *other.ids])
+        if until is not None:
+            ids = [id for id in ids if not way.on_from(until).leads_to(id)]
+        return Finds(ids[: self.most], until)
+
+    def known_until(self, found: Finds) -> int | None:
+        return found.ids[-1] if len(found.ids) == self.most else found.until

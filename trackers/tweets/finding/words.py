@@ -1,0 +1,110 @@
+"""What a word is, in a text and in a search: one expression, which the index is made of.
+
+Postgres' configuration `simple`: small letters, no stems, no stop words. Before its parser sees
+the text, links are left out (X's are random letters), and what it would take for a host, a file,
+a tag or a number's sign ("and/or", "end.Next", "ada_l") is parted. Scripts that put no blanks
+between words are parted sign by sign; a search for several of them is one for a phrase.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from django.contrib.postgres.search import SearchVectorField
+from django.db.models import Func
+
+from tweetwatch.database import cursor
+
+LINKS = r"https?://\S+"
+# Thai and Lao, Burmese, Khmer, Japanese and Chinese.
+UNPARTED = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
+# The index has this very expression: who changes it changes the index in a migration.
+PARTED = (
+    r"translate(regexp_replace(regexp_replace({}, '" + LINKS + r"', ' ', 'gi'),"
+    r" '([" + UNPARTED + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
+)
+WORDS = f"to_tsvector('simple', {PARTED})"
+
+
+def words_of(column: str) -> Func:
+    """The words of a text, for an index."""
+    template = WORDS.replace("{}", "%(expressions)s")
+    return Func(column, template=template, output_field=SearchVectorField())
+
+
+# "a phrase", -"not this one", or what stands between blanks.
+TERM = re.compile(r'(?P<no>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
+PIECE = re.compile(r"[^\W_]+")
+PIECES_MOST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    text: str
+    wanted: bool = True
+    unfinished: bool = False
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a person typed, as Postgres' queries.
+
+    `exact` is what a text must match; `loose` its wanted words alone, in any order; `patterns` are
+    for ILIKE: each is in every text that matches, and quicker to look for.
+    """
+
+    exact: str
+    loose: str
+    patterns: tuple[str, ...]
+    # Nothing but words: no quotes, nothing to leave out.
+    is_bare: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether `loose` finds what `exact` finds."""
+        return self.exact == self.loose
+
+
+def terms(typed: str) -> Iterator[Term]:
+    """The last word may be the beginning of one, as long as nothing stands behind it."""
+    for found in TERM.finditer(typed):
+        if found["word"] is None:
+            yield Term(found["phrase"], wanted=not found["no"], quoted=True)
+        elif found["word"].startswith("-"):
+            yield Term(found["word"][1:], wanted=False)
+        else:
+            yield Term(found["word"], unfinished=found.end() == len(typed))
+
+
+READ = f"""
+    SELECT phraseto_tsquery('simple', {PARTED.format("term")})::text,
+           plainto_tsquery('simple', {PARTED.format("term")})::text
+    FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS told(term, place) ORDER BY place
+"""
+
+
+def read(typed: str) -> Search | None:
+    """None: there is no word in it. One that is only to be left out is not enough either."""
+    told = list(terms(re.sub(LINKS, " ", typed, flags=re.IGNORECASE)))
+    with cursor() as db:
+        queries = db.execute(READ, {"terms": [term.text for term in told]}).fetchall()
+    exact, loose, patterns = [], [], []
+    for term, (phrase, plain) in zip(told, queries, strict=True):
+        if not phrase:
+            continue
+        if not term.wanted:
+            exact.append(f"!({phrase})")
+            continue
+        # Behind a phrase as well: it is the last word's then.
+        end = ":*" if term.unfinished else ""
+        exact.append(f"({phrase}{end})")
+        loose.append(f"({plain}{end})")
+        patterns += [f"%{piece}%" for piece in PIECE.findall(term.text)]
+    if not loose:
+        return None
+    bare = all(term.wanted and not term.quoted for term in told)
+    longest = sorted(patterns, key=len, reverse=True)[:PIECES_MOST]
+    return Search(" & ".join(exact), " & ".join(loose), tuple(longest), bare)

@@ -1,0 +1,226 @@
+"""The versions of an edited tweet: X gives each an id and counts of its own; here they are one.
+
+shown with its history ─> whose versions are these? ─> one tweet, its texts, the id to ask X for
+A tweet keeps the id by which it was tracked first, and all its samples; X is asked for the newest
+version. Of two that were tracked before that was known the first goes on, and the other rests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+
+from trackers.xapi.answers import Post
+from tweetwatch.database import Cursor, array, cursor
+
+History = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A version as X showed it; `post.edit_history` names all that there are."""
+
+    post: Post
+    at: datetime
+
+
+class Known(NamedTuple):
+    """The tweet that a version belongs to, and the newest version that is known of it."""
+
+    tweet_id: int
+    newest: int
+
+
+# A tweet by the id of any version: of its own, or one that was learnt. Those that were merged into
+# another stand for nothing any more.
+# LATERAL with a LIMIT, here and below: each tweet is found by its key, whatever the statistics say.
+# Without any a plain join is planned as a walk over all tweets.
+MEMBERS = """
+    SELECT asked.version, t.id, t.tracked_at, coalesce(t.newest, t.id)
+    FROM unnest(%(ids)s::bigint[]) AS asked(version) CROSS JOIN LATERAL (
+        SELECT * FROM trackers_tweet WHERE id = asked.version AND version_of IS NULL LIMIT 1) t
+    UNION
+    SELECT v.id, t.id, t.tracked_at, coalesce(t.newest, t.id)
+    FROM trackers_tweetversion v CROSS JOIN LATERAL (
+        SELECT * FROM trackers_tweet WHERE id = v.tweet_id AND version_of IS NULL LIMIT 1) t
+    WHERE v.id = ANY(%(ids)s::bigint[])
+"""
+# One walk through an index of a table that is nearly empty: asked for with whatever comes in.
+KNOWN_AS = """
+    SELECT v.id, v.tweet_id, coalesce(t.newest, t.id)
+    FROM trackers_tweetversion v CROSS JOIN LATERAL (
+        SELECT * FROM trackers_tweet WHERE id = v.tweet_id LIMIT 1) t
+    WHERE v.id = ANY(%(ids)s::bigint[])
+"""
+
+# Of all of a history before any of them is written, in the order of ids, as everyone locks tweets.
+LOCK = """
+    SELECT t.id
+    FROM (SELECT DISTINCT unnest(%(ids)s::bigint[] || ARRAY(
+              SELECT tweet_id FROM trackers_tweetversion WHERE id = ANY(%(ids)s::bigint[]))) AS id
+          ORDER BY id) asked
+    CROSS JOIN LATERAL (SELECT id FROM trackers_tweet WHERE id = asked.id FOR UPDATE) t
+"""
+# What a tweet said before it was known to be edited was its own version; it was first seen when it
+# was tracked.
+KEEP_FIRST_TEXTS = """
+    INSERT INTO trackers_tweetversion (id, tweet_id, seen_at, text)
+    SELECT t.id, told.tweet_id, t.tracked_at, x.text
+    FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
+    JOIN trackers_tweet t ON t.id = told.member AND t.newest IS NULL
+    JOIN trackers_tweettext x ON x.tweet_id = t.id
+        -- Unless what came with it was a later version already.
+        AND coalesce(x.edit_history[cardinality(x.edit_history)], t.id) = t.id
+    ORDER BY t.id
+    ON CONFLICT (id) DO NOTHING
+"""
+KEEP_VERSIONS = """
+    INSERT INTO trackers_tweetversion AS v (id, tweet_id, seen_at, text)
+    SELECT * FROM unnest(%(versions)s::bigint[], %(of)s::bigint[], %(seen_at)s::timestamptz[],
+                         %(texts)s::text[]) AS told(id, tweet_id, seen_at, text)
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET tweet_id = excluded.tweet_id,
+        text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
+"""
+# What was paid for today was the version before.
+FOLLOW = """
+    UPDATE trackers_tweet t
+    SET newest = greatest(t.newest, told.newest),
+        paid_on = CASE WHEN told.newest > coalesce(t.newest, t.id) THEN NULL ELSE t.paid_on END
+    FROM unnest(%(of)s::bigint[], %(newest)s::bigint[]) AS told(tweet_id, newest)
+    WHERE t.id = told.tweet_id
+"""
+REST = """
+    UPDATE trackers_tweet t SET version_of = told.tweet_id, newest = NULL
+    FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
+    WHERE t.id = told.member
+"""
+HAND_OVER = """
+    UPDATE trackers_tweetversion v SET tweet_id = told.tweet_id
+    FROM unnest(%(members)s::bigint[], %(of)s::bigint[]) AS told(member, tweet_id)
+    WHERE v.tweet_id = told.member
+"""
+FORGET_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
+# The text that is shown and found is that of the newest version, once X has shown it.
+SAY = """
+    UPDATE trackers_tweettext x
+    SET text = v.text, edit_history = told.history::bigint[]
+    FROM unnest(%(of)s::bigint[], %(histories)s::text[]) AS told(tweet_id, history)
+    JOIN trackers_tweet t ON t.id = told.tweet_id
+    JOIN trackers_tweetversion v ON v.id = t.newest AND v.text IS NOT NULL
+    WHERE x.tweet_id = told.tweet_id
+"""
+
+
+def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, Known]:
+    """Whose versions these ids are, where they are those of an edited tweet.
+
+    `histories`: what came with them. Of several that are new together, and nobody's so far, the one
+    with the lowest id is the tweet.
+    """
+    arrived = set(ids)
+    # The shorter ones first: the longest history knows the newest version.
+    edited = sorted({one for one in histories.values() if len(one) > 1}, key=len)
+    with cursor() as db:
+        rows = db.execute(KNOWN_AS, {"ids": array(arrived)}).fetchall()
+        found = {id: Known(tweet_id, newest) for id, tweet_id, newest in rows}
+        members = members_of(db, {one for history in edited for one in history}) if edited else {}
+    for history in edited:
+        tracked = {member for one in history for member in members.get(one, ())}
+        first = min(tracked, default=None)
+        here = arrived.intersection(history)
+        newest = max([history[-1], *(member.newest for member in tracked)])
+        for id in here:
+            found[id] = Known(first.id if first else min(here), newest)
+    return found
+
+
+class Member(NamedTuple):
+    """A tweet that is tracked by one of the versions: the least of them was tracked first."""
+
+    tracked_at: datetime
+    id: int
+    newest: int
+
+
+def members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
+    """The tweets that are followed, by the versions they belong to."""
+    found: dict[int, set[Member]] = {}
+    for version, id, tracked_at, newest in db.execute(MEMBERS, {"ids": array(sorted(ids))}):
+        found.setdefault(version, set()).add(Member(tracked_at, id, newest))
+    return found
+
+
+def learn(seen: Sequence[Seen], *, and_lock: Iterable[int] = ()) -> frozenset[int]:
+    """Make one tweet of the versions, and keep what each says; of untracked ones nothing is kept.
+
+    The tweets that rest from now on.
+
+    Locks: the tweets of all versions, and those that the caller is to write in this transaction.
+    """
+    edited = [one for one in seen if len(one.post.edit_history) > 1]
+    if not edited:
+        return frozenset()
+    ids = {id for one in edited for id in one.post.edit_history}
+    with transaction.atomic(), cursor() as db:
+        db.execute(LOCK, {"ids": array(ids.union(and_lock))})
+        members = members_of(db, ids)
+        # The first version is that of the whole history, however much of it was told.
+        chains: dict[int, list[Seen]] = {}
+        for one in seen:
+            if one.post.id in ids:
+                first = one.post.edit_history[0] if one.post.edit_history else one.post.id
+                chains.setdefault(first, []).append(one)
+        learnt = [chain for told in chains.values() if (chain := chain_of(told, members))]
+        write(db, learnt)
+    return frozenset(other for chain in learnt for other in chain.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """All versions of one tweet, oldest first, and what was seen of them; `others` are merged."""
+
+    tweet_id: int
+    others: tuple[int, ...]
+    versions: History
+    seen: Mapping[int, Seen]
+
+
+def chain_of(told: Sequence[Seen], members: Mapping[int, set[Member]]) -> Chain | None:
+    versions = sorted({id for one in told for id in (one.post.id, *one.post.edit_history)})
+    tracked = sorted({member for id in versions for member in members.get(id, ())})
+    if not tracked:
+        return None
+    first, *others = (member.id for member in tracked)
+    return Chain(first, tuple(others), tuple(versions), {one.post.id: one for one in told})
+
+
+def write(db: Cursor, chains: Sequence[Chain]) -> None:
+    merged = [(other, chain.tweet_id) for chain in chains for other in chain.others]
+    given = {"members": [one for one, _ in merged], "of": [of for _, of in merged]}
+    all_of_them = {
+        "members": given["members"] + [chain.tweet_id for chain in chains],
+        "of": given["of"] + [chain.tweet_id for chain in chains],
+    }
+    db.execute(KEEP_FIRST_TEXTS, all_of_them)
+    shown = [(id, chain, chain.seen.get(id)) for chain in chains for id in chain.versions]
+    db.execute(
+        KEEP_VERSIONS,
+        {
+            "versions": [id for id, _, _ in shown],
+            "of": [chain.tweet_id for _, chain, _ in shown],
+            "seen_at": [one.at if one else None for _, _, one in shown],
+            "texts": [one.post.text if one else None for _, _, one in shown],
+        },
+    )
+    if merged:
+        for statement in (HAND_OVER, REST, FORGET_TEXTS):
+            db.execute(statement, given)
+    roots = [chain.tweet_id for chain in chains]
+    db.execute(FOLLOW, {"of": roots, "newest": [chain.versions[-1] for chain in chains]})
+    histories = ["{%s}" % ",".join(map(str, chain.versions)) for chain in chains]  # noqa: UP031
+    db.execute(SAY, {"of": roots, "histories": histories})

@@ -1,0 +1,122 @@
+"""What our rows say before X is asked: the time, the intervals, the tweets, and the money.
+
+Of most tweets that is the same, so it comes in groups, whatever their number. What only some
+answers need of each tweet is read when they are there (`read_priors`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import NamedTuple
+
+from trackers.money.ledger import OF_TWEETS, PURSES, Purse, read_purses
+from trackers.schedule.intervals import CURRENT, Plan, read_current
+from tweetwatch.database import array, ask
+
+
+class Prior(NamedTuple):
+    """A tweet's birth, whether X showed it, and the last UTC day and project that paid for it.
+
+    `unclear`: what X said of it last could not be read, or it said nothing. `newest`: the version
+    by which X is asked for it, if it was edited; `is_new`: X has not shown that one yet.
+    `version_of`: the tweet that is followed in its stead. `withheld`: where X does not show it.
+    """
+
+    created_at: datetime | None = None
+    missing_since: datetime | None = None
+    gone: bool = False
+    measured: bool = False
+    paid_on: date | None = None
+    paid_by: int | None = None
+    unclear: bool = False
+    newest: int | None = None
+    is_new: bool = False
+    version_of: int | None = None
+    withheld: str = ""
+
+    @property
+    def is_described(self) -> bool:
+        return self.created_at is not None and not self.gone and not self.is_new
+
+
+NOTHING = Prior()
+
+# ANY(ARRAY): by the primary key whatever the statistics say (see CLAIM in jobs).
+PRIORS = """
+    SELECT id, created_at, missing_since, gone_at IS NOT NULL, measurements > 0, paid_on, paid_by,
+           unclear_since IS NOT NULL, newest,
+           newest IS NOT NULL AND NOT EXISTS (
+               SELECT FROM trackers_tweetversion v
+               WHERE v.id = ANY(ARRAY[newest]) AND v.text IS NOT NULL),
+           version_of, withheld
+    FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
+"""
+
+# The usual ones by who paid for them last and by how old they are, as the intervals tell ages
+# apart; the others one by one. The youngest of a group stands for the ages of all.
+KNOWN = """
+    SELECT array_agg(id), odd, max(created_at), paid_on, paid_by
+    FROM (
+        SELECT id, created_at, paid_on, paid_by,
+               created_at IS NULL OR gone_at IS NOT NULL OR newest IS NOT NULL
+               OR version_of IS NOT NULL OR withheld <> '' AS odd,
+               width_bucket(extract(epoch FROM now() - created_at)::float8, ARRAY(
+                   SELECT extract(epoch FROM younger_than)::float8
+                   FROM trackers_interval WHERE enabled ORDER BY younger_than)) AS tier
+        FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
+    ) tweet
+    GROUP BY odd, tier, paid_on, paid_by
+"""
+
+
+class Group(NamedTuple):
+    """Tweets of which the same is known; their `created_at` is that of the youngest of them."""
+
+    prior: Prior
+    ids: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known at the database's time `now`.
+
+    `usual`: tweets that X showed, described, in one version and everywhere. `odd`: all the others,
+    each with its own facts.
+    """
+
+    now: datetime
+    plan: Plan
+    usual: Sequence[Group]
+    odd: Mapping[int, Prior]
+    purses: Sequence[Purse]
+
+    def groups(self) -> Iterator[Group]:
+        """All that X may be asked for: not for versions of other tweets, which these stand for."""
+        yield from self.usual
+        for id, prior in self.odd.items():
+            if prior.version_of is None:
+                yield Group(prior, (id,))
+
+
+def read_before(ids: Sequence[int]) -> Before:
+    """All that a batch of tweets needs to know: in one round trip, and one more for odd ones."""
+    current, known, purses = ask((CURRENT, {}), (KNOWN, {"ids": array(ids)}), (PURSES, OF_TWEETS))
+    now, plan = read_current(current)
+    usual = [
+        Group(Prior(created_at, measured=True, paid_on=paid_on, paid_by=paid_by), found)
+        for found, odd, created_at, paid_on, paid_by in known
+        if not odd
+    ]
+    odd = set(ids).difference(*(group.ids for group in usual))
+    facts = read_priors(odd) if odd else {}
+    return Before(
+        now, plan, usual, {id: facts.get(id, NOTHING) for id in sorted(odd)}, read_purses(purses)
+    )
+
+
+def read_priors(ids: Iterable[int]) -> dict[int, Prior]:
+    """What is known of each tweet, of those that are tracked."""
+    [rows] = ask((PRIORS, {"ids": array(ids)}))
+    return {row[0]: Prior._make(row[1:]) for row in rows}

@@ -1,0 +1,169 @@
+"""A unit's look-ups, side by side: each in a thread with a line to X of its own.
+
+grants ─> the keys, here ─> threads: send and read, no database ─> an Answered or an Unanswered each
+Whatever a thread meets belongs to its own request; the others go on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from trackers.credentials.asking import check_time, keys_for
+from trackers.credentials.models import Credential
+from trackers.updater.before import Before
+from trackers.updater.edits import by_tweet, newest_versions
+from trackers.updater.reserve import BatchGrant
+from trackers.xapi import client
+from trackers.xapi.answers import Lookup, Shown
+from trackers.xapi.errors import XError
+from tweetwatch.database import DatabaseClock
+
+# More than a unit has requests: those of a task that its alarm has ended may still be under way.
+MOST_THREADS = 24
+
+
+Reply = tuple[Lookup | Shown, datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What X said to a request, by the ids of the tweets, and the database's time then."""
+
+    grant: BatchGrant
+    reply: Lookup | Shown
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """There is no answer to a request, and why."""
+
+    grant: BatchGrant
+    error: XError
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """Something that nobody expected befell a request: its tweets stay claimed until their lease
+    runs out, as after a crash."""
+
+    grant: BatchGrant
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """How each request of a unit is sent. `lease_ends`: by time.monotonic()."""
+
+    base_url: str
+    timeout: timedelta
+    before: Before
+    lease_ends: float
+    clock: DatabaseClock
+
+    def keys_for(self, grant: BatchGrant) -> AbstractContextManager[Credential]:
+        return keys_for(
+            grant.turn, base_url=self.base_url, timeout=self.timeout, ends=self.ends(grant)
+        )
+
+    def ends(self, grant: BatchGrant) -> Mapping[str, float]:
+        """When what allows the request ends, by time.monotonic()."""
+        return {"its lease": self.lease_ends, "the days that are paid for": grant.payment.reply_by}
+
+    def send(self, grant: BatchGrant, keys: Credential) -> Reply:
+        """X's answer, by the ids of the tweets. Runs in a thread: no database."""
+        check_time(grant.turn, timeout=self.timeout, ends=self.ends(grant))
+        ids, odd = grant.batch.keys, self.before.odd
+        facts = {id: odd[id] for id in ids if id in odd} if odd else {}
+        shown = client.look_up(
+            keys,
+            newest_versions(ids, facts),
+            base_url=self.base_url,
+            timeout=self.timeout,
+            describes=not all(one.is_described for one in facts.values()),
+            usual=not facts,
+        )
+        at = self.clock.now()
+        return (by_tweet(shown, ids, facts) if isinstance(shown, Lookup) else shown), at
+
+
+def look_up(
+    grants: Sequence[BatchGrant], sender: Sender
+) -> Iterator[Answered | Unanswered | Broke]:
+    """Send all of them; each one's outcome, as they come."""
+    if len(grants) == 1:
+        # A single request is sent from this thread, whose connection then stays in use; among the
+        # threads it would go to a different one each time.
+        yield alone(grants[0], sender)
+        return
+    # All keys first: to renew tokens takes a while, and needs the database.
+    ready = [prepare(grant, sender) for grant in grants]
+    under_way: dict[Future[Reply], Prepared] = {}
+    for one in ready:
+        if isinstance(one, Unanswered | Broke):
+            yield one
+        else:
+            under_way[threads.run(partial(sender.send, one.grant, one.keys))] = one
+    for reply in as_completed(under_way):
+        yield outcome(under_way[reply], reply)
+
+
+def alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
+    try:
+        with sender.keys_for(grant) as keys:
+            return Answered(grant, *sender.send(grant, keys))
+    except XError as error:
+        return Unanswered(grant, error)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that can be sent; `ends` is to be left with its outcome."""
+
+    grant: BatchGrant
+    keys: Credential
+    ends: ExitStack
+
+
+def prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
+    ends = ExitStack()
+    try:
+        return Prepared(grant, ends.enter_context(sender.keys_for(grant)), ends)
+    except XError as error:
+        return Unanswered(grant, error)
+    except Exception as error:
+        return Broke(grant, error)
+
+
+def outcome(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
+    try:
+        # What went wrong may concern the keys as well.
+        with sent.ends:
+            return Answered(sent.grant, *reply.result())
+    except XError as error:
+        return Unanswered(sent.grant, error)
+    except Exception as error:
+        return Broke(sent.grant, error)
+
+
+class Threads:
+    """This process's threads: a fork has none of its parent's."""
+
+    def __init__(self) -> None:
+        self._process: int | None = None
+        self._pool: ThreadPoolExecutor | None = None
+
+    def run(self, act: Callable[[], Reply]) -> Future[Reply]:
+        if self._pool is None or self._process != os.getpid():
+            self._pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="look-up")
+            self._process = os.getpid()
+        return self._pool.submit(act)
+
+
+threads = Threads()

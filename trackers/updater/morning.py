@@ -1,0 +1,72 @@
+"""The first moments of a day, before its floors are reckoned: only the youngest are paid for.
+
+a batch finds floors of yesterday ─> it has them reckoned (tasks.ration_money)
+                                 └─> the older tweets come back in a moment, the young are served
+Those of yesterday's evening would let the old ones that waited take all in the morning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from trackers.jobs import ordinary
+from trackers.money.ledger import Purse
+from trackers.schedule.intervals import Plan
+from tweetwatch.database import array, cursor
+
+RATION_MONEY = "trackers.tasks.ration_money"
+
+# When floors are not there so long after somebody wanted them, those of yesterday have to do: the
+# budget holds without any, and nobody waits for a day because nobody reckons.
+NO_LONGER_THAN = timedelta(minutes=10)
+
+# The projects in the order of ids, as everyone locks them. Whoever finds them wanted already
+# enqueues nothing.
+WANT = """
+    UPDATE trackers_project SET floors_wanted_at = now()
+    WHERE id = ANY(ARRAY(
+        SELECT id FROM trackers_project
+        WHERE id = ANY(%(projects)s::bigint[]) AND floors_wanted_at IS NULL
+        ORDER BY id FOR NO KEY UPDATE))
+"""
+
+
+def until_rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Sequence[Purse]:
+    """The purses; those that await the floors of today pay for the youngest tier alone."""
+    awaiting = {
+        purse.project
+        for purse in purses
+        if plan.tiers and purse.usable and not purse.is_rationed and not is_overdue(purse, now=now)
+    }
+    if not awaiting:
+        return purses
+    unasked = [
+        purse.project
+        for purse in purses
+        if purse.project in awaiting and purse.floors_wanted_at is None
+    ]
+    if unasked:
+        want(unasked)
+    youngest = plan.tiers[0].younger_than
+    return [
+        replace(purse, floors=((youngest, 0), (youngest, purse.left or 0)), awaits_floors=True)
+        if purse.project in awaiting
+        else purse
+        for purse in purses
+    ]
+
+
+def is_overdue(purse: Purse, *, now: datetime) -> bool:
+    wanted_at = purse.floors_wanted_at
+    return wanted_at is not None and now - wanted_at > NO_LONGER_THAN
+
+
+def want(projects: Sequence[int]) -> None:
+    """Have the floors reckoned at once, and not only with the next minute."""
+    with transaction.atomic(), cursor() as db:
+        if db.execute(WANT, {"projects": array(projects)}).rowcount:
+            ordinary.enqueue(RATION_MONEY)

@@ -1,0 +1,152 @@
+"""What the rest of the day needs, estimated in one pass for all projects.
+
+the youngest look-ups, each + a random sample of the older ones ─> counts by payer, tier and time
+
+The pass reads EXACTLY and DRAWN rows at the most, however many wait. Up to EXACTLY look-ups are
+counted. Of more, a sampled one stands for several: 32, or more where DRAWN cuts the sample. The
+standard error of a count is the root of the count times that number: of half a million tweets
+among a million 4,000, or 0.8 %; of five among ten million 41,000, as many in a hundred.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from trackers.schedule.intervals import Plan
+from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
+from trackers.updater.models import HASHES, IN_SAMPLE, SAMPLED_HASHES, TweetUpdate
+from tweetwatch.database import array, cursor
+
+JOB = TweetUpdate._meta.db_table
+# The youngest are counted: they come first, and of few a sample would tell little.
+EXACTLY = 30_000
+# Of the others so many are drawn at the most.
+DRAWN = 30_000
+# By when they are due; finer than that nobody plans a day.
+SLOT = timedelta(minutes=10)
+DAY = timedelta(days=1)
+
+BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
+# `unpaid`: tweets that X is to be asked for before the day is over, and that it has not billed yet
+# today, by the project that paid for them last, by tier (0 is the youngest) and by when they are
+# due. One that was never looked up is as old as its id. What X shows no longer costs nothing.
+# `arrived`: look-ups of tweets born since an instant, which tells how many more will come.
+# `drawn`: those with the lowest hashes are a random sample. Where the limit cuts it, the last hash
+# tells how large a share of all it is.
+# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. As a
+# plain join it is planned as a walk over all tweets.
+NEEDS = f"""
+    WITH youngest AS MATERIALIZED (
+        SELECT key, due_at FROM {JOB} ORDER BY key DESC LIMIT %(exactly)s
+    ),
+    edge AS MATERIALIZED (
+        SELECT min(key) AS key FROM youngest HAVING count(*) = %(exactly)s
+    ),
+    drawn AS MATERIALIZED (
+        SELECT key, due_at, hashint8(key) AS hash FROM {JOB}
+        WHERE {IN_SAMPLE} ORDER BY hashint8(key) LIMIT %(drawn)s
+    ),
+    counted AS MATERIALIZED (
+        SELECT key, due_at, 1::float8 AS weight FROM youngest
+        UNION ALL
+        SELECT drawn.key, drawn.due_at, share.weight
+        FROM drawn JOIN edge ON drawn.key < edge.key
+        CROSS JOIN (
+            SELECT {HASHES}::float8 / CASE WHEN count(*) < %(drawn)s THEN {SAMPLED_HASHES}
+                                           ELSE max(hash) + 1 END AS weight
+            FROM drawn
+        ) share
+    ),
+    unpaid AS (
+        SELECT t.paid_by,
+               least(width_bucket((%(now_ms)s - {BORN_MS})::float8, %(bounds)s::float8[]),
+                     cardinality(%(bounds)s::float8[]) - 1) AS tier,
+               greatest(0, floor(extract(epoch FROM c.due_at - %(now)s) / %(slot)s))::int AS slot,
+               sum(c.weight) AS count, sum(c.weight * (c.weight - 1)) AS variance
+        FROM counted c CROSS JOIN LATERAL (
+            SELECT id, created_at, paid_by, paid_on, gone_at FROM trackers_tweet
+            WHERE id = c.key LIMIT 1
+        ) t
+        WHERE c.due_at < %(next_day)s AND t.gone_at IS NULL
+          AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
+        GROUP BY 1, 2, 3
+    )
+    SELECT arrived.count, unpaid.*
+    FROM (SELECT coalesce(sum(weight), 0) AS count FROM counted WHERE key >= %(since)s) arrived
+    LEFT JOIN unpaid ON true
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class UnpaidSlot:
+    """Tweets that a project paid for last (None: nobody yet), of one tier, due in one slot."""
+
+    paid_by: int | None
+    tier: int
+    slot: int
+    count: float
+    variance: float
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Of all projects. `arrivals`: tweets a day that are new."""
+
+    arrivals: float
+    unpaid: Sequence[UnpaidSlot]
+    tiers: int
+
+    def of(self, project: int, *, homeless_to: int) -> Part:
+        """What one project is to pay for; of tweets without a project its share."""
+        counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
+        due: dict[int, float] = {}
+        for one in self.unpaid:
+            if one.paid_by not in (project, None):
+                continue
+            share = 1 if one.paid_by == project else 1 / homeless_to
+            counts[one.tier] += one.count * share
+            variances[one.tier] += one.variance * share**2
+            due[one.slot] = due.get(one.slot, 0.0) + one.count * share
+        return Part(counts, variances, sorted(due.items()), self.arrivals / homeless_to)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one project is to pay for: by tier, with the variances of the estimates; by slot."""
+
+    counts: Sequence[float]
+    variances: Sequence[float]
+    due: Sequence[tuple[int, float]]
+    arrivals: float
+
+
+def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
+    """What is still to be paid for on X's `day`, which ends at `next_day`."""
+    # Older ones rest, and are not in the queue.
+    seen_for = min(DAY, plan.tiers[-1].younger_than)
+    params = {
+        "exactly": EXACTLY,
+        "drawn": DRAWN,
+        "now": now,
+        "now_ms": now.timestamp() * 1000,
+        "bounds": array(tier.younger_than.total_seconds() * 1000 for tier in plan.tiers),
+        "slot": SLOT.total_seconds(),
+        "day": day,
+        "next_day": next_day,
+        "since": first_id_at(int((now - seen_for).timestamp() * 1000)),
+    }
+    with cursor() as db:
+        rows = db.execute(NEEDS, params).fetchall()
+    unpaid = [UnpaidSlot(*row[1:]) for row in rows if row[2] is not None]
+    return Needs(rows[0][0] * (DAY / seen_for), unpaid, len(plan.tiers))
+
+
+def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> datetime | None:
+    """When as many as there is money for will have come up; None: they never do."""
+    for slot, count in due:
+        if count > left:
+            return now + SLOT * (slot + left / count)
+        left -= count
+    return None

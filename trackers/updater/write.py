@@ -1,0 +1,149 @@
+"""What X answered for a batch, written down: the figures first, then all else that is new.
+
+answers ─> a verdict per tweet ─> one statement ─> what they cost ─> edits, texts, who withholds
+A tweet that nobody will look up again is described before its figures are saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from django.db import transaction
+
+from trackers.arrivals.arrive import arrive
+from trackers.credentials import turns
+from trackers.jobs.queue import Batch
+from trackers.money import ledger
+from trackers.money.ledger import Settlement
+from trackers.tweets.describe import describe, withhold
+from trackers.updater.before import NOTHING, Before, Prior, read_priors
+from trackers.updater.edits import billed, learn_edits
+from trackers.updater.lookups import Answered
+from trackers.updater.promote import CheckRules, verdicts
+from trackers.updater.reserve import BatchGrant
+from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save
+from trackers.xapi.answers import Lookup, Post, Shown
+from tweetwatch.database import persist, together
+
+
+class Written(NamedTuple):
+    """`unclear`: what was wrong where X told nothing that can be read, for the first time."""
+
+    saved: Saved
+    unclear: Mapping[int, str]
+
+
+def write(
+    batch: Batch, answers: Sequence[Answered], before: Before, rules: CheckRules, *, until: float
+) -> Written:
+    """Save what X said, settle what it cost, and learn what else is new."""
+    if not answers:
+        return Written(NOTHING_SAVED, {})
+    known = persist(lambda: known_of(answers, before), until=until)
+    judged = [judge(one, known, rules) for one in answers]
+    if last := last_told(answers, judged, known):
+        persist(lambda: tell(last), until=until)
+    # As soon as can be, since it was paid for; what is not settled counts as spent.
+    saved = persist(lambda: save(batch, judged, before.plan), until=until)
+    # Locks: the windows' rows, then those of the day's spending.
+    with together():
+        turns.answered_all([(one.grant.turn, one.reply.window) for one in answers])
+        ledger.settle_all(settlement(one, before.odd) for one in answers)
+    for one in answers:
+        if isinstance(one.reply, Lookup):
+            write_said(one.grant, one.reply, known, saved, at=one.at)
+    return Written(saved, newly_unclear(judged, known, saved))
+
+
+def known_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
+    """What is known of each tweet of which X told more than counts."""
+    ids = {id for one in answers if isinstance(one.reply, Lookup) for id in one.grant.batch.keys}
+    usual = ids - before.odd.keys()
+    return {**(read_priors(usual) if usual else {}), **before.odd}
+
+
+def tell(posts: Mapping[int, Post]) -> None:
+    """Describe the tweets; who follows their author has them in the home from then on."""
+    if posts:
+        with transaction.atomic():
+            describe([post._replace(id=id) for id, post in posts.items()])
+            arrive((), described=posts)
+
+
+def judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> Judged:
+    grant, reply, at = answered.grant, answered.reply, answered.at
+    judged = (
+        [*verdicts(grant.batch.keys, reply, known, rules, now=at)]
+        if isinstance(reply, Lookup)
+        else reply
+    )
+    return Judged(judged, at=at, paid_on=grant.payment.day, paid_by=grant.turn.project)
+
+
+def last_told(
+    answers: Iterable[Answered], judged: Iterable[Judged], prior: Mapping[int, Prior]
+) -> Mapping[int, Post]:
+    """What X told of tweets that are not described yet and rest from now on.
+
+    With these the texts go before the figures. A crash between the two leaves them claimed, and
+    they are looked up again; the other way round they would rest without a text for ever. Edited
+    ones are left out, since their edits have to be learnt first.
+    """
+    return {
+        verdict.tweet_id: answered.reply.posts[verdict.tweet_id]
+        for answered, part in zip(answers, judged, strict=True)
+        if isinstance(answered.reply, Lookup) and not isinstance(part.verdicts, Shown)
+        for verdict in part.verdicts
+        if verdict.figures
+        and verdict.due_in is None
+        and not prior.get(verdict.tweet_id, NOTHING).is_described
+        and verdict.tweet_id not in answered.reply.edited
+    }
+
+
+def write_said(
+    asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
+) -> None:
+    """What X says of the tweets besides their figures, where it is new.
+
+    Each is written on its own: what a crash between them leaves undone, the next look mends, and
+    tweets that have none were described before (`last_told`). An edit goes first, or its text would
+    be taken for that of the version that was tracked.
+    """
+    merged: frozenset[int] = frozenset()
+    if answer.edited:
+        merged = learn_edits(asked, answer, prior, saved, at=at)
+    tell({id: answer.posts[id] for id in (saved.undescribed & answer.posts.keys()) - merged})
+    if withheld := {
+        id: post.withheld
+        for id, post in answer.posts.items()
+        if post.withheld != prior.get(id, NOTHING).withheld and id in saved.ours
+    }:
+        withhold(withheld)
+
+
+def newly_unclear(
+    judged: Iterable[Judged], prior: Mapping[int, Prior], saved: Saved
+) -> Mapping[int, str]:
+    """They are told of once, and not each time that they are asked for again."""
+    return {
+        one.tweet_id: one.broken or "X left it out of its answer"
+        for part in judged
+        if not isinstance(part.verdicts, Shown)
+        for one in part.verdicts
+        if not (one.figures or one.missing or prior.get(one.tweet_id, NOTHING).unclear)
+        and one.tweet_id in saved.ours
+    }
+
+
+def settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
+    """X bills what it showed, well-formed or not; each version by its own id."""
+    grant, reply = answered.grant, answered.reply
+    if isinstance(reply, Lookup):
+        posts, shown = billed(grant, reply, prior)
+    else:
+        posts, shown = len(grant.unpaid), len(reply.ids)
+    x_now = reply.window.seen_at if reply.window else None
+    return Settlement(grant.payment, posts=posts, shown=shown, x_now=x_now)

@@ -1,0 +1,154 @@
+"""Readers of single JSON values that believe nothing. Broken names what is wrong, not what came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import orjson
+
+from trackers.xapi.errors import Garbage
+
+INT4, INT8 = 2**31 - 1, 2**63 - 1
+MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
+    )
+}
+# What no PostgreSQL text takes: NUL, and halves of surrogate pairs.
+UNSTORABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
+
+
+class Broken(ValueError):
+    """One value is not what X documents; the text names it."""
+
+
+def read_object(body: bytes) -> dict[str, Any]:
+    """The JSON object that a body is; Garbage when it is anything else."""
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        value = read_leniently(body)
+    if not isinstance(value, dict):
+        raise Garbage(f"X answered with {name_of(value)} instead of an object.")
+    return value
+
+
+def read_leniently(body: bytes) -> Any:
+    """For what orjson refuses as a whole: half a surrogate pair in one tweet's text, mostly."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        what = "HTML" if body.lstrip()[:1] == b"<" else "nothing" if not body else "no JSON"
+    raise Garbage(f"X answered with {what}.")
+
+
+def name_of(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
+    return names.get(type(value), "nothing" if value is None else "a number")
+
+
+def count(given: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
+    """A count; None when it is absent. A null is not absent: X leaves out what it does not tell."""
+    if name not in given:
+        return None
+    value = given[name]
+    # `type`, since True is an int to isinstance.
+    if type(value) is not int:
+        raise Broken(f"{name} is {name_of(value)} instead of a whole number")
+    if not 0 <= value <= most:
+        raise Broken(f"{name} is out of range")
+    return value
+
+
+def counts(
+    given: Mapping[str, Any], names: Sequence[tuple[str, int]], unread: list[str]
+) -> list[int | None]:
+    """Several counts; one that is not what X documents is unknown, and told in `unread`.
+
+    Broken when there is none that can be read.
+    """
+    found: list[int | None] = []
+    wrong: list[str] = []
+    for name, most in names:
+        try:
+            found.append(count(given, name, most=most))
+        except Broken as error:
+            found.append(None)
+            wrong.append(str(error))
+    if found.count(None) == len(found):
+        raise Broken(wrong[0] if wrong else "there is no count")
+    unread += wrong
+    return found
+
+
+def id_of(value: Any, name: str) -> int:
+    """An id of 1 to 19 digits that a bigint holds."""
+    if type(value) is not str or not (value.isascii() and value.isdigit() and len(value) <= 19):
+        raise Broken(f"{name} is not an id")
+    number = int(value)
+    if not 0 < number <= INT8:
+        raise Broken(f"{name} is not an id")
+    return number
+
+
+def text_of(given: Mapping[str, Any], name: str) -> str | None:
+    """A text that PostgreSQL can store; None when absent."""
+    value = given.get(name)
+    if value is None:
+        return None
+    if type(value) is not str:
+        raise Broken(f"{name} is {name_of(value)} instead of a text")
+    if "\x00" in value or not (value.isascii() or is_utf8(value)):
+        return value.translate(UNSTORABLE)
+    return value
+
+
+def is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def short_text(given: Mapping[str, Any], name: str, *, most: int) -> str:
+    """A text of a column with a limit; what does not fit there is as good as absent."""
+    text = text_of(given, name) or ""
+    return text if len(text) <= most else ""
+
+
+def iso_time(given: Mapping[str, Any], name: str) -> datetime | None:
+    """v2: `2026-08-19T08:41:37.000Z`, aware; None when absent."""
+    if name not in given:
+        return None
+    value = given[name]
+    try:
+        time = datetime.fromisoformat(value)
+        if time.utcoffset() == timedelta(0):
+            return time
+        if time.tzinfo is not None:
+            return time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        pass
+    raise Broken(f"{name} is not a time")
+
+
+def v1_time(given: Mapping[str, Any], name: str) -> datetime | None:
+    """v1.1: `Sat Jul 13 02:26:37 +0000 2019`, aware; None when absent."""
+    if name not in given:
+        return None
+    try:
+        # By hand: strptime heeds the locale, and costs ten times as much.
+        _, month, day, clock, offset, year = given[name].split(" ")
+        hour, minute, second = clock.split(":")
+        if offset != "+0000":
+            raise ValueError
+        numbers = (int(day), int(hour), int(minute), int(second))
+        return datetime(int(year), MONTHS[month], *numbers, tzinfo=UTC)
+    except (ValueError, TypeError, AttributeError, KeyError, OverflowError):
+        pass
+    raise Broken(f"{name} is not a time")

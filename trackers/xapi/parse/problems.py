@@ -1,0 +1,89 @@
+"""X's problem objects, inside a 200 and as whole replies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from trackers.xapi.answers import Missing
+
+LONGEST_REASON = 200
+# A 400 echoes every id that it was sent.
+LISTS = re.compile(r"\[[^\]]{40,}\]?")
+
+REASONS: Mapping[str, Missing] = {
+    "resource-not-found": "not_found",
+    "not-authorized-for-resource": "unauthorized",
+    "resource-unavailable": "unavailable",
+    "disallowed-resource": "unavailable",
+}
+
+
+def kind_of(problem: Mapping[str, Any]) -> str:
+    """The last segment of the problem's URL, which X writes under two hosts."""
+    url = problem.get("type")
+    return url.rstrip("/").rpartition("/")[2] if type(url) is str else ""
+
+
+def hidden(
+    answer: Mapping[str, Any], asked: Mapping[str, int], *, kinds: frozenset[str]
+) -> Iterator[tuple[int, Missing]]:
+    """Ids that X does not show, and why, from the partial errors of a 200.
+
+    Only entries whose parameter is `ids` speak of what was asked: others tell of a quoted tweet,
+    an author or a field. `kinds` are the resource types that fit what was asked.
+    """
+    problems = answer.get("errors")
+    if type(problems) is not list:
+        return
+    for problem in problems:
+        if type(problem) is not dict or problem.get("parameter") != "ids":
+            continue
+        if problem.get("resource_type", "") not in ("", *kinds):
+            continue
+        id = asked_id(problem, asked)
+        reason = reason_of(problem)
+        if id is not None and reason is not None:
+            yield id, reason
+
+
+def asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None:
+    # `resource_id` is missing in old ones.
+    for name in ("value", "resource_id"):
+        text = problem.get(name)
+        if type(text) is str and text in asked:
+            return asked[text]
+    return None
+
+
+def reason_of(problem: Mapping[str, Any]) -> Missing | None:
+    """None for kinds that say nothing of the resource itself, such as an internal error."""
+    detail = problem.get("detail")
+    # X gives suspended accounts the type of those that never were.
+    if type(detail) is str and "suspended" in detail.partition("[")[0]:
+        return "suspended"
+    return REASONS.get(kind_of(problem))
+
+
+def read_problem(body: bytes) -> Mapping[str, Any]:
+    try:
+        problem = orjson.loads(body)
+    except ValueError:
+        return {}
+    return problem if isinstance(problem, dict) else {}
+
+
+def entries(problem: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    errors = problem.get("errors")
+    return (
+        [entry for entry in errors if isinstance(entry, dict)] if isinstance(errors, list) else []
+    )
+
+
+def shorten(text: str) -> str:
+    line = " ".join(LISTS.sub("[…]", text).split())
+    printable = "".join(letter for letter in line if letter.isprintable())
+    return printable if len(printable) <= LONGEST_REASON else printable[: LONGEST_REASON - 1] + "…"

@@ -1,0 +1,196 @@
+"""Lines of the filtered stream, and what X says of its rules ─> plain values.
+
+A line may be anything: a post with the rules that matched it, X's words as it hangs up, or half a
+line. None of them raises; what is no post and no farewell is Garbled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from trackers.xapi.answers import Post, WindowSeen
+from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.fields import Broken, id_of, name_of, read_object
+from trackers.xapi.parse.problems import entries, kind_of, shorten
+from trackers.xapi.parse.v2 import read_post
+
+LONGEST_VALUE = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A rule that matched; `tag` is empty for one that has none."""
+
+    id: int
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A post as it appeared. `post` is None when X's JSON of it is broken: it can be looked up."""
+
+    id: int
+    post: Post | None
+    rules: tuple[Matched, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """X ends the connection, in its own words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """A line that may have held a post; `why` is one phrase that holds nothing of the line."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    id: int
+    value: str
+    tag: str
+
+
+@dataclass(frozen=True, slots=True)
+class RulesTold:
+    """All rules of an app."""
+
+    rules: tuple[Rule, ...]
+    window: WindowSeen | None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of new rules, by their values: added, there before, or refused with words."""
+
+    added: dict[str, int]
+    known: dict[str, int]
+    refused: dict[str, str]
+    window: WindowSeen | None
+
+
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """The rules are gone, or were before."""
+
+    window: WindowSeen | None
+
+
+def read_line(line: bytes) -> Event | Farewell | Garbled:
+    """What a line that is not empty says; never raises."""
+    try:
+        said = read_object(line)
+    except Garbage as error:
+        return Garbled(error.reason)
+    data = said.get("data")
+    if type(data) is dict:
+        return read_event(said, data)
+    if entries(said) or "title" in said or kind_of(said):
+        return Farewell(words_of(said))
+    return Garbled("neither a post nor a farewell")
+
+
+def read_event(said: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garbled:
+    try:
+        id = id_of(data.get("id"), "id")
+        rules = tuple(matched(said.get("matching_rules")))
+    except Broken as error:
+        return Garbled(str(error))
+    try:
+        return Event(id, read_post(data, id), rules)
+    except Broken:
+        return Event(id, None, rules)
+
+
+def matched(rules: Any) -> Iterator[Matched]:
+    """Without a readable rule nobody knows whose the post is."""
+    if type(rules) is not list or not rules:
+        raise Broken(f"matching_rules is {name_of(rules)} instead of a list of rules")
+    for rule in rules:
+        if type(rule) is not dict:
+            raise Broken(f"a rule is {name_of(rule)} instead of an object")
+        yield Matched(id_of(rule.get("id"), "a rule's id"), tag_of(rule))
+
+
+def tag_of(rule: Mapping[str, Any]) -> str:
+    tag = rule.get("tag")
+    return tag if type(tag) is str else ""
+
+
+def words_of(said: Mapping[str, Any]) -> str:
+    """One line: which kind of farewell, and what X says of it."""
+    first = (entries(said) or [said])[0]
+    found = (first.get(name) for name in ("disconnect_type", "title", "detail", "message"))
+    texts = dict.fromkeys(text for text in found if type(text) is str and text)
+    return shorten(": ".join(texts)) or "X named no reason."
+
+
+def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> RulesTold:
+    """The answer of GET rules; Garbage when the body is none. X leaves out `data` for no rules."""
+    answer = read_object(body)
+    data = answer.get("data")
+    if data is None and type(answer.get("meta")) is dict:
+        return RulesTold((), window)
+    if type(data) is not list:
+        raise Garbage(f"X's rules are {name_of(data)} instead of a list.")
+    return RulesTold(tuple(readable(data)), window)
+
+
+def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Added:
+    """The answer to new rules, each of which is in one of the three or in none."""
+    answer = read_object(body)
+    data = answer.get("data")
+    added = {rule.value: rule.id for rule in readable(data if type(data) is list else [])}
+    known: dict[str, int] = {}
+    refused: dict[str, str] = {}
+    for problem in entries(answer):
+        value = problem.get("value")
+        if type(value) is not str or value in added:
+            continue
+        existing = id_or_none(problem.get("id"))
+        if existing is not None and is_duplicate(problem):
+            known[value] = existing
+        else:
+            refused[value] = complaint(problem)
+    return Added(added, known, refused, window)
+
+
+def read_deleted(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Deleted:
+    """The answer to a deletion; a rule that was gone already is as good as deleted."""
+    read_object(body)
+    return Deleted(window)
+
+
+def readable(data: Sequence[Any]) -> Iterator[Rule]:
+    for item in data:
+        if type(item) is not dict:
+            continue
+        id, value = id_or_none(item.get("id")), item.get("value")
+        if id is not None and type(value) is str and len(value) <= LONGEST_VALUE:
+            yield Rule(id, value, tag_of(item))
+
+
+def is_duplicate(problem: Mapping[str, Any]) -> bool:
+    return kind_of(problem) == "duplicate-rules" or problem.get("title") == "DuplicateRule"
+
+
+def complaint(problem: Mapping[str, Any]) -> str:
+    details = problem.get("details")
+    listed = [text for text in details if type(text) is str] if type(details) is list else []
+    detail = problem.get("detail")
+    words = [*listed, *([detail] if type(detail) is str else [])]
+    title = problem.get("title")
+    return shorten(" ".join(words)) or shorten(title if type(title) is str else "no reason named")
+
+
+def id_or_none(value: Any) -> int | None:
+    try:
+        return id_of(value, "id")
+    except Broken:
+        return None

@@ -1,0 +1,162 @@
+"""Bodies of v2 pages of posts ─> Listing: timelines, mentions, search and lists alike.
+
+Nobody was asked for by id, so every readable id on a page counts: one whose post is broken is told
+of by its id, and can be looked up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from trackers.xapi.answers import Account, Missing, Post
+from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.fields import Broken, id_of, name_of, read_object
+from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_of
+from trackers.xapi.parse.v2 import read_account, read_post, references
+
+LONGEST_TOKEN = 1000
+# Of the one that was asked for; other entries tell of quoted posts, authors and fields.
+SUBJECTS = ("id", "list_id")
+LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What one page says. `posts` and `broken` are in X's order, each post once.
+
+    broken: shown, but its JSON is not what X documents (a one-line reason). unreadable: how many
+    have not even an id. replies, retweets: which of all are that. missing: why X shows nothing of
+    the account or list at all, if it said so.
+    """
+
+    posts: dict[int, Post]
+    broken: dict[int, str]
+    ids: tuple[int, ...]
+    unreadable: int
+    replies: frozenset[int]
+    retweets: frozenset[int]
+    missing: Missing | None
+    next_token: str | None
+
+
+def read_listing(body: bytes) -> Listing:
+    """A page of posts; Garbage when the body is not one."""
+    answer = read_object(body)
+    posts: dict[int, Post] = {}
+    broken: dict[int, str] = {}
+    kinds: dict[str, set[int]] = {"replied_to": set(), "retweeted": set(), "reposted": set()}
+    ids: dict[int, None] = {}
+    unreadable = 0
+    for item in items(answer):
+        id = readable_id(item)
+        if id is None:
+            unreadable += 1
+            continue
+        if id in ids:
+            continue
+        ids[id] = None
+        try:
+            posts[id] = read_post(item, id)
+        except Broken as error:
+            broken[id] = str(error)
+        for kind, _ in references(item):
+            if kind in kinds:
+                kinds[kind].add(id)
+    return Listing(
+        posts,
+        broken,
+        tuple(ids),
+        unreadable,
+        frozenset(kinds["replied_to"]),
+        frozenset(kinds["retweeted"] | kinds["reposted"]),
+        why_nothing(answer) if not ids else None,
+        next_token(answer),
+    )
+
+
+def items(answer: Mapping[str, Any]) -> list[Any]:
+    """The entries of `data`, which X leaves out when there are none."""
+    data = answer.get("data")
+    if data is not None:
+        if type(data) is not list:
+            raise Garbage(f"X's data is {name_of(data)} instead of a list.")
+        return data
+    # An empty page has its meta; a page that says nothing of itself proves nothing of its posts.
+    if "meta" not in answer and why_nothing(answer) is None:
+        what = kind_of(answer)[:60] or "neither data nor meta"
+        raise Garbage(f"X answered 200 with no page of posts ({what}).")
+    return []
+
+
+def readable_id(item: Any) -> int | None:
+    try:
+        return id_of(item["id"], "id") if type(item) is dict and "id" in item else None
+    except Broken:
+        return None
+
+
+def why_nothing(answer: Mapping[str, Any]) -> Missing | None:
+    for problem in entries(answer):
+        reason = reason_of(problem)
+        if reason is not None and problem.get("parameter") in SUBJECTS:
+            return reason
+    return None
+
+
+def next_token(answer: Mapping[str, Any]) -> str | None:
+    """Where the next page begins; Garbage for one that is there but is none, or pages were lost."""
+    meta = answer.get("meta")
+    if meta is None:
+        return None
+    if type(meta) is not dict:
+        raise Garbage(f"X's meta is {name_of(meta)} instead of an object.")
+    token = meta.get("next_token")
+    if token is None:
+        return None
+    if type(token) is not str or not 0 < len(token) <= LONGEST_TOKEN or not token.isascii():
+        raise Garbage("X's next_token is none.")
+    return token
+
+
+def read_named(body: bytes, username: str) -> tuple[Account | None, Missing | None]:
+    """The account of a username, or why there is none; neither when X gave no verdict."""
+    answer = read_object(body)
+    data = answer.get("data")
+    for item in data if type(data) is list else []:
+        if type(item) is dict and same_name(item.get("username"), username):
+            try:
+                return read_account(item, id_of(item.get("id"), "id")), None
+            except Broken as error:
+                raise Garbage(f"X's account is broken: {error}.") from None
+    for problem in entries(answer):
+        if problem.get("parameter") == "usernames" and same_name(problem.get("value"), username):
+            return None, reason_of(problem)
+    return None, None
+
+
+def same_name(value: Any, username: str) -> bool:
+    return type(value) is str and value.lower() == username.lower()
+
+
+def stale_since_id(body: bytes) -> tuple[bool, int | None]:
+    """Whether a 400 is about a `since_id` that is too old, and the id that X names instead."""
+    for entry in entries(read_problem(body)):
+        message, parameters = entry.get("message"), entry.get("parameters")
+        if type(message) is not str or "since_id" not in (
+            parameters if isinstance(parameters, dict) else message
+        ):
+            continue
+        named = LARGER_THAN.search(message)
+        if named or "created after" in message:
+            return True, suggested(named[1]) if named else None
+    return False, None
+
+
+def suggested(text: str) -> int | None:
+    try:
+        return id_of(text, "since_id")
+    except Broken:
+        return None

@@ -1,0 +1,67 @@
+"""The body of `GET /2/usage/tweets` ─> posts billed by UTC day.
+
+X writes the numbers as strings (OpenAPI 2.167) or as integers (2.166); both are understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.parse.fields import INT8, read_object
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Posts that X billed the project on each UTC day that it told of; the cap of its month.
+
+    `month`: posts since the day of the month on which the cap is reset.
+    """
+
+    days: Mapping[date, int]
+    month: int | None
+    cap: int | None
+    cap_reset_day: int | None
+    window: WindowSeen | None
+
+
+def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> Usage:
+    """Garbage when the body is no object; what is missing or of a wrong shape is not told."""
+    data = read_object(body).get("data")
+    data = data if isinstance(data, dict) else {}
+    reset_day = number(data.get("cap_reset_day"))
+    return Usage(
+        days=dict(days_of(data.get("daily_project_usage"))),
+        month=number(data.get("project_usage")),
+        cap=number(data.get("project_cap")),
+        cap_reset_day=reset_day if reset_day and reset_day <= 31 else None,
+        window=window,
+    )
+
+
+def days_of(usage: Any) -> list[tuple[date, int]]:
+    entries = usage.get("usage") if isinstance(usage, dict) else usage
+    found = []
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, dict):
+            continue
+        day, posts = day_of(entry.get("date")), number(entry.get("usage"))
+        if day and posts is not None:
+            found.append((day, posts))
+    return found
+
+
+def day_of(text: Any) -> date | None:
+    try:
+        return date.fromisoformat(text[:10])
+    except (TypeError, ValueError):
+        return None
+
+
+def number(value: Any) -> int | None:
+    if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
+        value = int(value)
+    return value if type(value) is int and 0 <= value <= INT8 else None

@@ -1,0 +1,62 @@
+"""The quick reader of look-ups: the usual answer straight into columns.
+
+body ─> object ─┬─ all as asked, and nothing but counts ─> Shown
+                └─ anything else ─> `v2`, which remains the definition of what an answer says
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trackers.xapi.answers import Lookup, Shown, WindowSeen
+from trackers.xapi.parse.fields import INT4, INT8, read_object
+from trackers.xapi.parse.v2 import CONTEXT, USUAL, read_answer
+
+MOST = (INT4, INT4, INT4, INT4, INT4, INT8)
+# With any of these a post says more than its counts, or says them in other words.
+MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
+TEXTS = (str, type(None))
+
+
+def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -> Shown | Lookup:
+    """The answer of `GET /2/tweets` to `ids`; Garbage when the body is not one."""
+    answer = read_object(body)
+    figures = usual_figures(answer, ids)
+    if figures is None:
+        return read_answer(answer, ids, window=window)
+    return Shown(ids, figures, window)
+
+
+def usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[int], ...] | None:
+    """The columns of the six counts, in the order of `ids`, which are one at least; None in any
+    doubt."""
+    posts = answer.get("data")
+    if type(posts) is not list or len(posts) != len(ids) or "errors" in answer:
+        return None
+    asked = [*map(str, ids)]
+    try:
+        shown = {post["id"]: post for post in posts}
+        # There are as many posts as ids, so that each is taken once and none is left over.
+        posts = [shown.pop(id) for id in asked]
+        columns = tuple(
+            map(list, zip(*[USUAL(post["public_metrics"]) for post in posts], strict=True))
+        )
+    except (KeyError, TypeError):
+        return None
+    if not all(map(is_usual, posts, asked)) or not all(map(are_counts, columns, MOST)):
+        return None
+    return columns
+
+
+def is_usual(post: Mapping[str, Any], id: str) -> bool:
+    history = post.get("edit_history_tweet_ids")
+    return (
+        (history == [id] or history is None)
+        and type(post.get("text")) in TEXTS
+        and MORE.isdisjoint(post)
+    )
+
+
+def are_counts(column: list[Any], most: int) -> bool:
+    return {*map(type, column)} == {int} and min(column) >= 0 and max(column) <= most

@@ -1,0 +1,91 @@
+"""Bodies of v1.1 `statuses/lookup` with `map=true` ─> posts; a null is a tweet that is not shown.
+
+v1.1 tells of retweets and likes alone, and never why a tweet is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from trackers.xapi.answers import Figures, Lookup, Missing, Post, WindowSeen
+from trackers.xapi.errors import Garbage
+from trackers.xapi.parse.fields import (
+    INT4,
+    Broken,
+    counts,
+    id_of,
+    name_of,
+    read_object,
+    short_text,
+    text_of,
+    v1_time,
+)
+from trackers.xapi.parse.v2 import id_or_none, read_withheld
+
+
+def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -> Lookup:
+    """The answer to `ids`; Garbage when the body is not one."""
+    shown = read_object(body).get("id")
+    if type(shown) is not dict:
+        raise Garbage("X's answer has no map of ids.")
+    posts: dict[int, Post] = {}
+    missing: dict[int, Missing] = {}
+    unread: list[str] = []
+    broken: dict[int, str] = {}
+    for id in ids:
+        text = str(id)
+        if text not in shown:
+            continue
+        status = shown[text]
+        if status is None:
+            missing[id] = "unavailable"
+            continue
+        try:
+            posts[id] = read_status(status, id, unread)
+        except Broken as error:
+            broken[id] = str(error)
+    return Lookup(posts, missing, broken, window, tuple(unread))
+
+
+def read_status(status: Any, id: int, unread: list[str] | None = None) -> Post:
+    """`unread` as in `v2.read_post`."""
+    if type(status) is not dict:
+        raise Broken(f"the tweet is {name_of(status)} instead of an object")
+    if status.get("id_str", str(id)) != str(id):
+        raise Broken("id_str is another tweet's")
+    author_id, username = read_author(status.get("user"))
+    return Post(
+        id,
+        author_id,
+        v1_time(status, "created_at"),
+        text_of(status, "full_text" if "full_text" in status else "text"),
+        short_text(status, "lang", most=10),
+        (),
+        read_figures(status, [] if unread is None else unread),
+        username,
+        read_withheld(
+            {
+                "country_codes": status.get("withheld_in_countries"),
+                "copyright": status.get("withheld_copyright"),
+            }
+        ),
+        replied_to=id_or_none(status.get("in_reply_to_status_id_str")),
+        quoted=id_or_none(status.get("quoted_status_id_str")),
+    )
+
+
+def read_author(user: Any) -> tuple[int | None, str]:
+    if user is None:
+        return None, ""
+    if type(user) is not dict:
+        raise Broken(f"user is {name_of(user)} instead of an object")
+    return id_of(user.get("id_str"), "user.id_str"), short_text(user, "screen_name", most=50)
+
+
+COUNTS = (("retweet_count", INT4), ("favorite_count", INT4))
+
+
+def read_figures(status: Mapping[str, Any], unread: list[str]) -> Figures:
+    retweets, likes = counts(status, COUNTS, unread)
+    return Figures(retweets, None, likes, None, None, None)

@@ -1,0 +1,71 @@
+"""What the headers of X's replies say: its clock, the request window, when to come again.
+
+A header that comes twice is joined by a comma ("900, 900"). Of two numbers the safer one counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+
+from trackers.xapi.answers import WindowSeen
+
+INT4 = 2**31 - 1
+LONGEST_RETRY = timedelta(minutes=15)
+
+
+def window_seen(headers: Mapping[str, str], endpoint: str) -> WindowSeen | None:
+    """The window of `endpoint`; None when the headers are not all there (X's 401s have none)."""
+    limit = min(numbers(headers.get("x-rate-limit-limit")), default=None)
+    remaining = min(numbers(headers.get("x-rate-limit-remaining")), default=None)
+    resets_at = reset_time(headers)
+    if limit is None or remaining is None or resets_at is None:
+        return None
+    return WindowSeen(endpoint, limit, remaining, resets_at, date_of(headers.get("date")))
+
+
+def reset_time(headers: Mapping[str, str]) -> datetime | None:
+    seconds = max(numbers(headers.get("x-rate-limit-reset"), most=2**35), default=None)
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def retry_after(headers: Mapping[str, str]) -> timedelta | None:
+    """Retry-After as seconds or as a date, counted by X's own clock; at most a window's time.
+
+    X, or a machine before it, has asked for a day after a fault of a minute.
+    """
+    text = headers.get("retry-after")
+    seconds = max(numbers(text), default=None)
+    if seconds is not None:
+        return min(timedelta(seconds=seconds), LONGEST_RETRY)
+    at, now = date_of(text), date_of(headers.get("date"))
+    if at is None or now is None:
+        return None
+    return min(max(at - now, timedelta(0)), LONGEST_RETRY)
+
+
+def numbers(text: str | None, *, most: int = INT4) -> list[int]:
+    """Those that the header says; none when one of them is no whole number."""
+    found = [whole_number(part.strip(), most=most) for part in (text or "").split(",")]
+    told = [number for number in found if number is not None]
+    return told if len(told) == len(found) else []
+
+
+def whole_number(text: str, *, most: int) -> int | None:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        return None
+    number = int(text)
+    return number if number <= most else None
+
+
+# Most replies of a second carry the same text.
+@lru_cache(maxsize=64)
+def date_of(text: str | None) -> datetime | None:
+    """An HTTP date, which X has also written with UTC in the place of GMT."""
+    try:
+        date = parsedate_to_datetime(text or "")
+        return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None

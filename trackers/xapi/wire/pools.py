@@ -1,0 +1,102 @@
+"""Kept-alive connections to one address, for one thread.
+
+A machine on the way (NAT, a firewall, a proxy) forgets a connection that was idle for some minutes.
+The next request on it is lost, and nobody knows that X never saw it. So one that was idle for a
+minute is not used again, and the kernel asks after each one meanwhile.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult
+
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.util import Url
+
+from trackers.xapi.wire.connect import (
+    Connecting,
+    Connection,
+    DeadlineConnection,
+    DeadlineSecureConnection,
+    SecureConnection,
+)
+from trackers.xapi.wire.way import current, trusting
+
+if TYPE_CHECKING:
+    from urllib3._base_connection import BaseHTTPConnection
+
+LONGEST_IDLE_SECONDS = 60.0
+# Asked after 20 s of silence, and given up 30 s later. Not every platform has all of these.
+KEEP_ALIVE = [
+    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
+        if hasattr(socket, name)
+    ),
+]
+
+
+class Pool(HTTPConnectionPool):
+    """Of the exchange that comes next: `ends`, when it has to be over, by time.monotonic(), and
+    `target`, what is asked for."""
+
+    ConnectionCls: type[Connecting] = Connection
+    ends = float("inf")
+    target = "/"
+
+    def _get_conn(self, timeout: float | None = None) -> Connecting:
+        connection = super()._get_conn(timeout)
+        assert isinstance(connection, Connecting)
+        if time.monotonic() - connection.idle_since >= LONGEST_IDLE_SECONDS:
+            connection.close()
+        connection.ends, connection.target = self.ends, self.target
+        return connection
+
+    def _put_conn(self, connection: BaseHTTPConnection | None) -> None:
+        if isinstance(connection, Connecting):
+            connection.idle_since = time.monotonic()
+        super()._put_conn(connection)
+
+
+class SecurePool(Pool, HTTPSConnectionPool):
+    ConnectionCls = SecureConnection
+
+
+class DeadlinePool(Pool):
+    ConnectionCls = DeadlineConnection
+
+
+class DeadlineSecurePool(SecurePool):
+    ConnectionCls = DeadlineSecureConnection
+
+
+def connections_to(base: SplitResult) -> Pool:
+    """Connections to the host of an http or https address."""
+    return pool_to(base, DeadlinePool, DeadlineSecurePool)
+
+
+def endless_connections_to(base: SplitResult) -> Pool:
+    """The same without a deadline for a reply as a whole: a stream is one that never ends."""
+    return pool_to(base, Pool, SecurePool)
+
+
+def pool_to(base: SplitResult, plain: type[Pool], secure: type[SecurePool]) -> Pool:
+    host = base.hostname or ""
+    if base.scheme != "https":
+        return plain(host, base.port, maxsize=1, socket_options=KEEP_ALIVE)
+    way = current().taken_to(host)
+    proxy = way.proxy
+    return secure(
+        host,
+        base.port or 443,
+        maxsize=1,
+        socket_options=KEEP_ALIVE,
+        cert_reqs="CERT_REQUIRED",
+        ssl_context=trusting(way.ca_file),
+        _proxy=Url(scheme="http", host=proxy.host, port=proxy.port) if proxy else None,
+        _proxy_headers=proxy.headers() if proxy else None,
+    )

@@ -1,0 +1,113 @@
+"""Replies other than 2xx ─> the error that each of them is, by the shapes X was seen to send."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from trackers.xapi.answers import WindowSeen
+from trackers.xapi.errors import (
+    BadRequest,
+    Depleted,
+    Forbidden,
+    NotShown,
+    RateLimited,
+    Refused,
+    Unavailable,
+    XError,
+)
+from trackers.xapi.parse.problems import entries, kind_of, read_problem, shorten
+from trackers.xapi.wire.headers import reset_time, retry_after
+from trackers.xapi.wire.transport import Reply
+
+# v1.1 says with a 400 that it was given no keys, or none that it could read; and of any endpoint
+# that the account the keys belong to is suspended, or locked.
+OF_THE_KEYS = {215, 64, 326}
+# What X says of the client that asks, in any of its words.
+OF_THE_CLIENT = {"client-forbidden", "unsupported-authentication"}
+HOST = re.compile(r"[a-z0-9.-]{1,253}")
+
+
+def error_in(reply: Reply, window: WindowSeen | None, *, endpoint: str = "") -> XError:
+    """The error that a reply of any status but 2xx is. `endpoint` is what was asked."""
+    problem, status = read_problem(reply.body), reply.status_code
+    reason = reason_for(problem, reply)
+    if status == 402 or (status == 429 and is_cap(problem)):
+        return Depleted(reason, window=window)
+    if status == 429:
+        return RateLimited(
+            reason,
+            resets_at=reset_of(reply, window),
+            retry_after=retry_after(reply.headers),
+            window=window,
+        )
+    if status == 401 or OF_THE_KEYS.intersection(codes_of(problem)):
+        return Refused(reason, status=status, window=window)
+    if 300 <= status < 400:
+        return Unavailable(redirection(reply), window=window)
+    if status in (403, 404, 410) and is_of_what_was_asked(problem, endpoint):
+        return NotShown(reason, window=window)
+    if status == 403:
+        return Forbidden(reason, status=status, window=window)
+    if status >= 500 or status < 300 or status in (404, 408, 410, 425):
+        # 404: an endpoint without an id is always there; X once answered so for hours.
+        return Unavailable(reason, retry_after=retry_after(reply.headers), window=window)
+    return BadRequest(reason, window=window)
+
+
+def is_of_what_was_asked(problem: Mapping[str, Any], endpoint: str) -> bool:
+    """Whether it speaks of the one account or list in the endpoint's path, and not of the client.
+
+    A 403 that says no more is taken so: each source then waits by itself, and no other is harmed.
+    """
+    return ":id" in endpoint and kind_of(problem) not in OF_THE_CLIENT
+
+
+def is_cap(problem: Mapping[str, Any]) -> bool:
+    return kind_of(problem) == "usage-capped" or problem.get("title") == "UsageCapExceeded"
+
+
+def reset_of(reply: Reply, window: WindowSeen | None) -> Any:
+    """When to ask again; None when the reset told is of a window that still has room."""
+    if window is None or window.remaining == 0:
+        return reset_time(reply.headers)
+    return None
+
+
+def codes_of(problem: Mapping[str, Any]) -> set[int]:
+    codes = (entry.get("code") for entry in entries(problem))
+    return {code for code in codes if type(code) is int}
+
+
+def redirection(reply: Reply) -> str:
+    """Where a reply would lead, and what a person can do about it."""
+    to = origin_of(reply.headers.get("location", ""))
+    begin = f"{reply.status_code}, redirected {f'to {to}' if to else 'elsewhere'}, which is not "
+    if to.startswith("https:"):
+        return (
+            f"{begin}followed, so that no key reaches another host; if this is X, "
+            "set X_API_BASE_URL to it."
+        )
+    return f"{begin}followed: something on the way to X answered instead of X."
+
+
+def origin_of(address: str) -> str:
+    """Scheme, host and port of an address; empty for one that has none, or is none."""
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return ""
+    is_good = parts.scheme in ("http", "https") and HOST.fullmatch(host) is not None
+    return f"{parts.scheme}://{host}{port}" if is_good else ""
+
+
+def reason_for(problem: Mapping[str, Any], reply: Reply) -> str:
+    """One line: the status and what X says of it."""
+    first = (entries(problem) or [{}])[0]
+    said = [problem.get("title"), first.get("message") or problem.get("detail")]
+    texts = dict.fromkeys(text for text in said if isinstance(text, str) and text)
+    line = ": ".join(texts) or str(reply.reason)
+    return f"{reply.status_code} {shorten(line)}".strip()

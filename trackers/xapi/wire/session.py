@@ -1,0 +1,82 @@
+"""What tweepy takes for a session of requests: addresses and bodies are built here, and sent.
+
+tweepy ─> Session: address, headers, body ─> Wire
+requests would read and quote an address with a hundred ids several times over, letter by letter,
+which takes as long as all the rest of a look-up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+from requests.utils import default_headers
+
+from trackers.xapi.wire.transport import Reply, Wire
+
+DEFAULTS: Mapping[str, str] = dict(default_headers())
+FORM, JSON = "application/x-www-form-urlencoded", "application/json"
+
+
+class Session:
+    """Reaches X through `wire` and nothing else, whatever the environment says. Keeps no cookies,
+    follows no redirect. For one thread."""
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+
+    def request(
+        self,
+        method: str,
+        url: str,
+        *,
+        params: Mapping[str, Any] | None = None,
+        data: Mapping[str, str] | None = None,
+        json: Any = None,
+        headers: Mapping[str, str] | None = None,
+        auth: None = None,
+    ) -> Reply:
+        """As `Wire.send`. `auth` is there for tweepy, which names it each time: the wire signs."""
+        body, kind = body_of(data, json)
+        sent = {**DEFAULTS, **(headers or {}), **({"Content-Type": kind} if kind else {})}
+        return self._wire.send(method, address(url, params or {}), sent, body)
+
+    def get(
+        self,
+        url: str,
+        *,
+        params: Mapping[str, Any],
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        return self.request("GET", url, params=params, headers=headers)
+
+    def post(self, url: str, *, data: Mapping[str, str]) -> Reply:
+        return self.request("POST", url, data=data)
+
+    def close(self) -> None:
+        self._wire.close()
+
+
+def address(url: str, params: Mapping[str, Any]) -> str:
+    """The url with these as its query, quoted as requests does; without those that are None."""
+    given = {name: value for name, value in params.items() if value is not None}
+    return f"{url}?{urlencode(given, doseq=True, quote_via=quote)}" if given else url
+
+
+def quote(text: Any, *_: Any) -> str:
+    """As `quote_plus`, which walks through a text letter by letter where anything has to be quoted.
+
+    In a list of ids only the commas have.
+    """
+    return quote_plus(text, safe=",").replace(",", "%2C")
+
+
+def body_of(data: Mapping[str, str] | None, value: Any) -> tuple[bytes | None, str]:
+    """A form, or a JSON value, as bytes, and its content type; None for neither."""
+    if data:
+        return urlencode(data).encode(), FORM
+    if value is not None:
+        return json.dumps(value, allow_nan=False).encode(), JSON
+    return None, ""

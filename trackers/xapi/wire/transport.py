@@ -1,0 +1,179 @@
+"""Between tweepy's session and the network.
+
+Session ─> Wire: send to `base_url`, signed for it, and read with a deadline ─> Reply
+tweepy itself never holds a secret and never sees a body, so it has nothing to write to a log.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from functools import partial
+from types import TracebackType
+from typing import Self
+from urllib.parse import SplitResult, urlsplit
+
+from urllib3 import BaseHTTPResponse, Timeout
+from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
+from urllib3.exceptions import TimeoutError as TooLate
+
+from trackers.xapi.errors import Garbage, Unavailable, XError
+from trackers.xapi.wire.connect import NotTaken
+from trackers.xapi.wire.pools import Pool, connections_to
+
+# The address that tweepy asks, wherever its requests are sent; X's own when no other is set.
+CANONICAL = "https://api.twitter.com"
+
+# A hundred tweets with all their fields are 0.3 MB; nothing we ask for comes near this.
+LARGEST_BODY = 16 << 20
+CONNECT_WITHIN_SECONDS = 3.05
+
+# The Authorization header for a method and the URL that is really asked; "" for none.
+Sign = Callable[[str, str], str]
+Connections = Callable[[SplitResult], Pool]
+
+
+class Reply:
+    """X's reply, as far as tweepy wants one of requests. Its headers' names are in small letters.
+
+    `body` is its bytes; `content` stays empty, since tweepy logs it eagerly.
+    """
+
+    __slots__ = ("body", "headers", "reason", "status_code")
+
+    content = b""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes, reason: str) -> None:
+        self.status_code, self.reason, self.body = status, reason, body
+        # By their names, since urllib3 joins one that comes twice only when it is asked for.
+        self.headers: Mapping[str, str] = {name.lower(): headers[name] for name in headers}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """It was read, and its connection given back, before there was a Reply."""
+
+
+class RejectedReply(Exception):
+    """X replied with another status than 2xx. Raised past tweepy, which believes the headers."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__(reply.status_code)
+        self.reply = reply
+
+
+class Wire:
+    """Sends each request, signed, to `base_url` instead of X's own address."""
+
+    def __init__(
+        self,
+        sign: Sign,
+        *,
+        base_url: str,
+        timeout: timedelta,
+        connections: Connections = connections_to,
+    ) -> None:
+        self._sign = sign
+        base = urlsplit(base_url or CANONICAL)
+        self._origin, self._prefix = f"{base.scheme}://{base.netloc}", base.path.rstrip("/")
+        self._pool = connections(base)
+        self._seconds = timeout.total_seconds()
+
+    def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
+        """A 2xx; else RejectedReply, or XError when there is no reply.
+
+        `url` is of CANONICAL, and quoted; any other is a ValueError.
+        """
+        if not url.startswith(CANONICAL + "/"):
+            raise ValueError("Only X is asked.")
+        sent, path = {**headers}, self._prefix + url.removeprefix(CANONICAL)
+        if authorization := self._sign(method, self._origin + path):
+            sent["Authorization"] = authorization
+        try:
+            reply = self._exchange(method, path, sent, body)
+        except XError:
+            raise
+        except Exception as error:
+            failure = self._failure(error)
+        else:
+            if 200 <= reply.status_code < 300:
+                return reply
+            raise RejectedReply(reply)
+        # Outside of the handlers, so that it does not carry the libraries' errors along.
+        raise failure
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _failure(self, error: Exception) -> XError:
+        if isinstance(error, IncompleteRead):
+            return Garbage("X's reply ended too early.")
+        if isinstance(error, DecodeError):
+            return Garbage("X's reply could not be unpacked.")
+        if isinstance(error, TooLate):
+            return Unavailable(f"X did not answer within {self._seconds:g} s.", maybe_billed=True)
+        if not isinstance(error, HTTPError | OSError):
+            # What the libraries did not expect: a chunk of -5 bytes is a ValueError.
+            return Garbage(f"X's reply could not be read ({type(error).__name__}).")
+        cause = error.__cause__ or error.__context__ or error
+        why = f"The connection to X broke off ({type(cause).__name__})."
+        return Unavailable(why, maybe_billed=True)
+
+    def _exchange(
+        self, method: str, path: str, headers: dict[str, str], sent: bytes | None
+    ) -> Reply:
+        response = self._open(method, path, headers, sent)
+        try:
+            body = read_body(response)
+        except BaseException:
+            response.close()
+            raise
+        response.release_conn()
+        return Reply(response.status, response.headers, body, response.reason or "")
+
+    def _open(
+        self, method: str, path: str, headers: dict[str, str], sent: bytes | None
+    ) -> BaseHTTPResponse:
+        """The reply, with its body unread; NotTaken when X cannot have got the request.
+
+        Only such a request is sent once more, and only where nothing is changed by it: one that
+        was written, and lost without a reply, may have been read, counted and billed.
+        """
+        ends = self._pool.ends = time.monotonic() + self._seconds
+        self._pool.target = path
+        ask = partial(
+            self._pool.urlopen,
+            method,
+            "/",
+            headers=headers,
+            body=sent,
+            retries=False,
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
+        )
+        try:
+            return ask(timeout=self._times(self._seconds))
+        except NotTaken as lost:
+            left = ends - time.monotonic()
+            if method != "GET" or not lost.was_kept or left <= 0:
+                raise
+        return ask(timeout=self._times(left))
+
+    def _times(self, seconds: float) -> Timeout:
+        """How long each part may take of an exchange that may take so long."""
+        return Timeout(total=seconds, connect=min(seconds, CONNECT_WITHIN_SECONDS), read=seconds)
+
+
+def read_body(response: BaseHTTPResponse) -> bytes:
+    body = response.read(LARGEST_BODY + 1, decode_content=True)
+    if len(body) > LARGEST_BODY:
+        raise Garbage(f"X's reply is larger than {LARGEST_BODY >> 20} MB.")
+    return body

@@ -1,0 +1,71 @@
+"""The way out of this machine to X: a proxy, and authorities of one's own.
+
+It is the process's, as its name servers are, and the same for all that asks X; so it is set once
+(`trackers.apps`) and not handed on from question to question.
+"""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import certifi
+from urllib3.util import create_urllib3_context
+
+from trackers.xapi.errors import Unavailable
+from tweetwatch.proxy import Proxy, is_loopback
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """`proxy`: None for straight to X. `ca_file`: certificates (PEM) trusted besides the usual."""
+
+    proxy: Proxy | None = None
+    ca_file: str = ""
+
+    def taken_to(self, host: str) -> Way:
+        """The way to this host: no proxy is asked for what is on this machine."""
+        return replace(self, proxy=None) if is_loopback(host) else self
+
+    def __str__(self) -> str:
+        said = []
+        if self.proxy is not None:
+            who = f" as {self.proxy.user}" if self.proxy.user else ""
+            said.append(f"through the proxy {self.proxy}{who}")
+        if self.ca_file:
+            said.append(f"trusting also {self.ca_file}")
+        return ", ".join(said)
+
+
+class Current:
+    way = Way()
+
+
+def use(way: Way) -> None:
+    """Ask X on this way from now on; connections that are open stay."""
+    Current.way = way
+
+
+def current() -> Way:
+    return Current.way
+
+
+@lru_cache(maxsize=4)
+def trusting(ca_file: str) -> ssl.SSLContext:
+    """TLS that trusts the public authorities, and those in the file; read once a process."""
+    context = create_urllib3_context()
+    context.load_verify_locations(certifi.where())
+    if ca_file:
+        load(context, ca_file)
+    return context
+
+
+def load(context: ssl.SSLContext, ca_file: str) -> None:
+    try:
+        context.load_verify_locations(ca_file)
+    except OSError:
+        failure = Unavailable(f"X_CA_FILE ({ca_file}) cannot be read any more.", sent=False)
+    else:
+        return
+    raise failure

@@ -1,0 +1,93 @@
+"""The account that the server runs under, and acting as it.
+
+As root the server has an account of its own, to which its folder belongs: whoever can have it run
+a program can put links there. So root writes nothing in that folder, and reads no link or pipe.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import pwd
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn, TypedDict
+
+READ_MOST = 1 << 20
+
+
+class Identity(TypedDict, total=False):
+    """The arguments of `subprocess` that run a program as an account."""
+
+    user: int
+    group: int
+    extra_groups: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    uid: int
+    gid: int
+
+    @classmethod
+    def named(cls, name: str) -> Account:
+        entry = pwd.getpwnam(name)
+        return cls(entry.pw_uid, entry.pw_gid)
+
+    @property
+    def identity(self) -> Identity:
+        return {"user": self.uid, "group": self.gid, "extra_groups": []}
+
+    def become(self) -> None:
+        """For good: there is no way back."""
+        os.setgroups([])
+        os.setresgid(self.gid, self.gid, self.gid)
+        os.setresuid(self.uid, self.uid, self.uid)
+
+
+def identity(account: Account | None) -> Identity:
+    return account.identity if account else {}
+
+
+def act_as(account: Account | None, act: Callable[[], object]) -> None:
+    """Do it in a child that has become that account for good; here, where there is none.
+
+    RuntimeError with what the child said when it failed. Not for a process with threads.
+    """
+    if account is None:
+        act()
+        return
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _act_and_exit(account, act, tell=writing)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read().decode(errors="replace")
+    if os.waitpid(child, 0)[1] != 0:
+        raise RuntimeError(said or f"a child of user {account.uid} was killed")
+
+
+def _act_and_exit(account: Account, act: Callable[[], object], *, tell: int) -> NoReturn:
+    status = 1
+    try:
+        account.become()
+        act()
+        status = 0
+    except Exception as error:
+        os.write(tell, f"{type(error).__name__}: {error}".encode()[:1000])
+    finally:
+        os._exit(status)
+
+
+def read_own(path: Path, *, last: int = READ_MOST) -> str:
+    """The text of a regular file, its last bytes; OSError for a link, a pipe or a device."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        found = os.fstat(fd)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(errno.ELOOP, "is not a regular file", str(path))
+        file.seek(max(0, found.st_size - last))
+        return file.read(last).decode(errors="replace")

@@ -1,0 +1,43 @@
+"""What the machine has: memory for the server's buffers, and room on its disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+MB = 1 << 20
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+# Less, and PostgreSQL cannot begin the next file of its log of changes (16 MB).
+ROOM_LEAST = 32 * MB
+
+
+def memory() -> int:
+    """Bytes of the machine, or of the container where that has less."""
+    total: int = psutil.virtual_memory().total
+    try:
+        limit = CGROUP_LIMIT.read_text().strip()
+    except OSError:
+        return total
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+def shared_buffers(memory: int) -> int:
+    """An eighth, as the program runs beside it: in MB, from 64 to 1,024."""
+    return max(64, min(1024, memory // 8 // MB))
+
+
+def full_disk(directory: Path) -> str:
+    """A sentence when the disk of that directory is full, else nothing."""
+    try:
+        found = os.statvfs(directory)
+    except OSError:
+        return ""
+    left = found.f_bavail * found.f_frsize
+    if left >= ROOM_LEAST:
+        return ""
+    return (
+        f"The disk of {directory} is full ({left // MB} MB left): nothing that was stored is lost, "
+        "and PostgreSQL goes on by itself when there is room again."
+    )

@@ -1,0 +1,50 @@
+"""Where the server's socket is: with the data, or in a short folder where that path is too long."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from tweetwatch.embedded.account import Account
+
+SOCKET = ".s.PGSQL.5432"
+# What Linux takes.
+LONGEST = 107
+
+
+def prepare_socket_folder(data: Path, *, under: Path, account: Account | None) -> Path:
+    """The data directory, or one of its own under `under`, open to the server's account alone.
+
+    Everybody may make files in the temporary directory, so that one of that name that is a link or
+    somebody else's is not used: PermissionError.
+    """
+    if len(os.fsencode(data / SOCKET)) <= LONGEST:
+        return data
+    # The same one each time, as users keep the address; a copy of the data has another.
+    name = hashlib.sha256(f"{data}-{data.stat().st_ino}".encode()).hexdigest()[:10]
+    folder = under / name
+    under.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    try:
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except NotADirectoryError:
+        raise PermissionError(
+            f"{folder}, where the socket belongs, is not a folder: remove it"
+        ) from None
+    try:
+        _give(fd, folder, account)
+    finally:
+        os.close(fd)
+    return folder
+
+
+def _give(fd: int, folder: Path, account: Account | None) -> None:
+    owner = account.uid if account else os.geteuid()
+    if os.fstat(fd).st_uid not in {owner, os.geteuid()}:
+        raise PermissionError(f"{folder}, where the socket belongs, is another user's: remove it")
+    if account:
+        os.fchown(fd, account.uid, account.gid)
+    os.fchmod(fd, 0o700)

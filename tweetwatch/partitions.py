@@ -1,0 +1,137 @@
+"""Tables that are partitioned by time: partitions are made ahead, and dropped when they are old.
+
+Rows for which there was no partition lie in the default one, so that a missing one never stops a
+save. A table `name` has its default partition `name_default`, and others by when they begin.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from django.db import IntegrityError, OperationalError, transaction
+from psycopg import sql
+
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+AHEAD = timedelta(days=3)
+STAMP = "%Y%m%d%H"
+DAY = timedelta(days=1)
+
+EXISTING = """
+    SELECT child.relname
+    FROM pg_inherits JOIN pg_class child ON child.oid = inhrelid
+    WHERE inhparent = to_regclass(%(table)s) ORDER BY child.relname
+"""
+
+# A partition cannot be made over rows that the default one holds already.
+TAKEN = """
+    SELECT EXISTS (SELECT FROM {default} WHERE {column} >= {start} AND {column} < {end})
+"""
+
+# Making or dropping one locks the parent, and while it waits behind a long reader every save waits
+# behind it. Better to give up soon and try again at the next housekeeping.
+PATIENCE = "SET LOCAL lock_timeout = '300ms'"
+
+MAKE = """
+    CREATE TABLE IF NOT EXISTS {name} PARTITION OF {table} FOR VALUES FROM ({start}) TO ({end})
+"""
+LOCK = "LOCK TABLE ONLY {table}, {name} IN ACCESS EXCLUSIVE MODE"
+DROP = "DROP TABLE {name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """What falls into [start, end) lies in the table `name`."""
+
+    name: str
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioned:
+    """A table that is partitioned by `column`. `span`: whole hours that a day is a multiple of."""
+
+    table: str
+    column: str
+    span: timedelta
+
+    @property
+    def default(self) -> str:
+        return f"{self.table}_default"
+
+    def covering(self, at: datetime) -> Partition:
+        """The partition that `at` falls into."""
+        at = at.astimezone(UTC)
+        midnight = at.replace(hour=0, minute=0, second=0, microsecond=0)
+        return self.beginning(midnight + (at - midnight) // self.span * self.span)
+
+    def beginning(self, start: datetime) -> Partition:
+        return Partition(f"{self.table}_{start.strftime(STAMP)}", start, start + self.span)
+
+    def existing(self) -> list[Partition]:
+        """The partitions that there are, oldest first, without the default one."""
+        with cursor() as db:
+            names = [row[0] for row in db.execute(EXISTING, {"table": self.table})]
+        return [
+            self.beginning(
+                datetime.strptime(name[len(self.table) + 1 :], STAMP).replace(tzinfo=UTC)
+            )
+            for name in names
+            if name != self.default
+        ]
+
+    def make_ahead(self, *, now: datetime) -> int:
+        """Make what is missing from now until some days ahead; how many were made."""
+        there = set(self.existing())
+        wanted = self.covering(now)
+        made = 0
+        while wanted.start <= now + AHEAD:
+            if wanted not in there:
+                made += self.make(wanted)
+            wanted = self.beginning(wanted.end)
+        return made
+
+    def make(self, partition: Partition) -> bool:
+        """Make one; False when the default one holds its time already, or locks are in the way."""
+        words = {
+            "name": sql.Identifier(partition.name),
+            "table": sql.Identifier(self.table),
+            "default": sql.Identifier(self.default),
+            "column": sql.Identifier(self.column),
+            "start": sql.Literal(partition.start),
+            "end": sql.Literal(partition.end),
+        }
+        try:
+            with transaction.atomic(), cursor() as db:
+                db.execute(PATIENCE)
+                found = db.execute(sql.SQL(TAKEN).format(**words)).fetchone()
+                if found and found[0]:
+                    return False
+                db.execute(sql.SQL(MAKE).format(**words))
+        # IntegrityError: a save was faster, and its row lies in the default partition now; or
+        # another housekeeper was.
+        except (OperationalError, IntegrityError) as busy:
+            logger.warning("partition %s is not made yet: %s", partition.name, str(busy).strip())
+            return False
+        return True
+
+    def drop(self, name: str, *, unless: sql.Composed) -> bool:
+        """Drop the partition `name`, unless that question says yes under the lock of it."""
+        words = {"table": sql.Identifier(self.table), "name": sql.Identifier(name)}
+        try:
+            with transaction.atomic(), cursor() as db:
+                db.execute(PATIENCE)
+                db.execute(sql.SQL(LOCK).format(**words))
+                found = db.execute(unless).fetchone()
+                if found is None or found[0]:
+                    return False
+                db.execute(sql.SQL(DROP).format(**words))
+        except OperationalError as busy:
+            logger.warning("partition %s is not dropped yet: %s", name, str(busy).strip())
+            return False
+        return True

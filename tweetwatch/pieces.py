@@ -1,0 +1,89 @@
+"""Long work in short transactions: until it is done or its time is over, by one process at a time.
+
+Whatever ends it, what was committed stays, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from tweetwatch.database import cursor
+
+# Of the transaction, and not of the session: PgBouncer gives each transaction another one.
+TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """When to stop, by time.monotonic()."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.at
+
+    def halfway(self) -> Deadline:
+        """When half of the time that is left is over."""
+        return Deadline((time.monotonic() + self.at) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """How many rows were dealt with, and how many are `left` since time was over first.
+    `is_elsewhere`: another process was at it, which goes on."""
+
+    rows: int = 0
+    left: int = 0
+    is_elsewhere: bool = False
+
+    @property
+    def is_done(self) -> bool:
+        return not (self.left or self.is_elsewhere)
+
+
+def in_pieces(
+    work: str,
+    piece: Callable[[], int | None],
+    *,
+    left: Callable[[], int],
+    deadline: Deadline,
+) -> Worked:
+    """Call `piece`, each time in a transaction of its own, until it says None: nothing is left.
+
+    One piece at the least, so that each run gets further; none while another process is in a piece
+    of the work of that name. `left` counts, when time is over, what the next run has to do.
+    """
+    rows = 0
+    while True:
+        with transaction.atomic():
+            if not ours(work):
+                return Worked(rows, is_elsewhere=True)
+            done = piece()
+        if done is None:
+            return Worked(rows)
+        rows += done
+        if deadline.is_over:
+            return Worked(rows, left=left())
+
+
+def ours(work: str) -> bool:
+    """Whether this transaction may do the work, which no other process is at now."""
+    with cursor() as db:
+        found = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
+    return bool(found and found[0])
+
+
+def count(statement: str, given: Mapping[str, object]) -> int:
+    """The one number that a statement gives."""
+    with cursor() as db:
+        found = db.execute(statement, given).fetchone()
+    return int(found[0]) if found else 0

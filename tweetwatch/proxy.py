@@ -1,0 +1,36 @@
+"""The proxy through which X is asked, as X_PROXY names it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+
+
+@dataclass(frozen=True, slots=True)
+class Proxy:
+    """One that opens tunnels (CONNECT). Its text and its repr never show the password."""
+
+    host: str
+    port: int
+    user: str = ""
+    password: str = field(default="", repr=False)
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+    def headers(self) -> dict[str, str]:
+        """What it is told of who asks."""
+        if not self.user:
+            return {}
+        basic = b64encode(f"{self.user}:{self.password}".encode()).decode()
+        return {"Proxy-Authorization": f"Basic {basic}"}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether what is sent to this host stays on this machine."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
