@@ -7,11 +7,12 @@ import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tests.benchmarks import cpu, measuring
+from tests.benchmarks import cpu, limit_process, measuring
 from tests.benchmarks.database import Database
 from tests.benchmarks.measuring import NOW, Rate
-from tests.benchmarks.processes import Processes
+from tests.benchmarks.processes import Processes, wait_until
 from tests.benchmarks.workshop import Workshop
+from trackers.management.children import Child
 
 PROGRAM = ("-m", "tests.benchmarks.limit_process")
 CANDIDATES = (2, 3, 4, 6)
@@ -43,7 +44,12 @@ def run(processes: Processes, database: Database, *, count: int, seconds: float)
             )
             for number in range(count)
         ]
-        time.sleep(min(4.0, 2 + seconds / 3))
+        wait_until(
+            lambda: all(child.has_died() or is_at_work(child) for child in children),
+            within=60,
+            what="every process of limit is at work",
+        )
+        time.sleep(min(4.0, seconds / 3))
         groups = {"limit": [child.process.pid for child in children]}
         postgres = cpu.postmaster_of(database)
         begin, used = database.value(NOW), cpu.used(groups, postgres=postgres)
@@ -61,6 +67,11 @@ def run(processes: Processes, database: Database, *, count: int, seconds: float)
         save_ms=1000 * sum(one["saving"] for one in told) / batches,
         cpu=1e6 * sum(spent.by_group.values()) / max(1, rate.measured),
     )
+
+
+def is_at_work(child: Child) -> bool:
+    """Whether it has said so: one that is ended before that says nothing of what it did."""
+    return limit_process.AT_WORK in child.log.read_text().splitlines()
 
 
 def fastest(shop: Workshop, database: Database, *, seconds: float) -> int:

@@ -1,6 +1,7 @@
 """One process of `limit`: the product's claim and save through psycopg, and nothing around them.
 
-Runs until SIGTERM, then prints what it saved. The answers are made beforehand.
+Says when it is at work, runs until SIGTERM, then prints what it saved. The answers are made
+beforehand.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import psycopg
 
 LOOK_FROM_THE_HEAD_EVERY = 1.0
 DIFFERENT = 500
+AT_WORK = "at work"
 
 
 class Precomputed:
@@ -82,6 +84,7 @@ def main() -> None:
         cursor = connection.cursor()
         save = SAVE.on(cursor)
         turn = os.getpid()
+        print(AT_WORK, flush=True)
         while not stopped:
             if time.monotonic() - looked_at > LOOK_FROM_THE_HEAD_EVERY:
                 low, looked_at = queue.FROM_THE_HEAD, time.monotonic()
