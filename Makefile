@@ -1,9 +1,10 @@
 # make demo   everything on this machine with a fake X; Ctrl-C ends it
-# make test   the whole suite
+# make test   the suite
+# make test-more   more cases of what the suite has one of, and every benchmark in small
 # make chaos  faults from a seed for CHAOS_MINUTES, and the books at the end
 # make check  what CI checks: lint, then the suite
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos lint check format
+.PHONY: help demo test test-more chaos lint check format
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -27,8 +28,11 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo
 
 test: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m alone
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "alone and not more"
+
+test-more: .venv/made-dev .env
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m more
 
 chaos: .venv/made-dev .env
 	$(BIN)/python -m tests.chaos

@@ -166,7 +166,13 @@ def check_the_books(product, lines):
 
 
 @pytest.mark.timeout(PATIENCE * 4)
-@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+@pytest.mark.parametrize(
+    "packed",
+    [
+        pytest.param(False, id="plain"),
+        pytest.param(True, id="packed", marks=pytest.mark.more),
+    ],
+)
 def test_a_file_of_many_lines_is_imported_in_little_memory(product, web, tmp_path, capsys, packed):
     body = form(tmp_path, LINES, packed=packed)
     cluster = product.start_cluster(workers=2)
@@ -214,7 +220,14 @@ STEPS = {
 }
 
 
-@pytest.mark.parametrize("step", STEPS)
+# The short suite kills where half is written, and where all is but the counts.
+SHORT = ("after the tweets", "before the counts")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [step if step in SHORT else pytest.param(step, marks=pytest.mark.more) for step in STEPS],
+)
 def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, tmp_path, step):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031

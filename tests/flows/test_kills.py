@@ -86,10 +86,10 @@ def victim(product, kind, cluster, *, busy=None):
 @pytest.mark.parametrize(
     ("kind", "busy"),
     [
-        pytest.param("worker", False, id="an idle worker"),
+        pytest.param("worker", False, id="an idle worker", marks=pytest.mark.more),
         pytest.param("worker", True, id="a busy worker"),
         pytest.param("pusher", None, id="the pusher"),
-        pytest.param("monitor", None, id="the monitor"),
+        pytest.param("monitor", None, id="the monitor", marks=pytest.mark.more),
     ],
 )
 def test_a_cluster_survives_the_kill_of(product, kind, busy):
@@ -106,7 +106,7 @@ def test_a_cluster_survives_the_kill_of(product, kind, busy):
     check_the_books(product, ids, unsaved=300 if kind == "worker" else 0)
 
 
-@pytest.mark.parametrize("kind", ["sentinel", "main"])
+@pytest.mark.parametrize("kind", [pytest.param("sentinel", marks=pytest.mark.more), "main"])
 def test_another_cluster_takes_over_after_the_kill_of_the(product, kind):
     ids = prepare(product)
     product.x.put("latency", {"ms": 200})
@@ -122,7 +122,13 @@ def test_another_cluster_takes_over_after_the_kill_of_the(product, kind):
     check_the_books(product, ids, unsaved=200)
 
 
-@pytest.mark.parametrize("to_the_group", [False, True], ids=["the process", "its group"])
+@pytest.mark.parametrize(
+    "to_the_group",
+    [
+        pytest.param(False, id="the process", marks=pytest.mark.more),
+        pytest.param(True, id="its group"),
+    ],
+)
 def test_sigterm_ends_a_cluster_and_loses_not_one_answer_when_sent_to(product, to_the_group):
     ids = prepare(product)
     product.x.put("latency", {"ms": 300})

@@ -95,7 +95,9 @@ def allow(x, requests):
     x.put("limits", {"GET /2/tweets": limits})
 
 
-@pytest.mark.parametrize("kind", ["503_json", "reset", "401"])
+@pytest.mark.parametrize(
+    "kind", ["503_json", *(pytest.param(kind, marks=pytest.mark.more) for kind in ("reset", "401"))]
+)
 def test_after_an_hour_without_x_all_is_fresh_within_the_time_that_was_forecast(outage, kind):
     outage.run(until=2 * HOUR)
     assert is_fresh(), "as it should be before"

@@ -12,7 +12,7 @@ from tests.large_tables import fill_by
 
 pytestmark = pytest.mark.django_db
 
-COUNT = 150_000
+COUNT = 60_000
 ROW = "SELECT {} FROM trackers_replanning"
 
 

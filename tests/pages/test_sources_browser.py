@@ -112,7 +112,10 @@ def wait_for_posts(seen, ids):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("kind", ["account", "search", "list"])
+@pytest.mark.parametrize(
+    "kind",
+    ["account", *(pytest.param(kind, marks=pytest.mark.more) for kind in ("search", "list"))],
+)
 def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
     of = {
         "account": f"https://x.com/{world.username}",
@@ -138,6 +141,7 @@ def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
 
 
 @pytest.mark.browser
+@pytest.mark.more
 def test_mentions_are_added_in_the_admin_and_their_posts_come(world):
     with screen(world.demo) as seen:
         add(seen, "mentions", f"@{world.username}", every="5s", backfill="")

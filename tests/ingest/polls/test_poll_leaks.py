@@ -50,7 +50,14 @@ def wait_for(x, ids):
 FLOW = {"mentions": 1, "tags": ["poll"], "tagged": 1, "retweets": 0}
 
 
-@pytest.mark.parametrize("kind", ["account", "mentions", "search", "list"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "account",
+        "list",
+        *(pytest.param(kind, marks=pytest.mark.more) for kind in ("mentions", "search")),
+    ],
+)
 def test_posts_that_appear_less_than_k_late_are_found_by_the_next_poll(x, account, kind):
     source, which = source_of(kind, x, account, late_by=2 * LATE)
     late = release_late(x, account, 7, **FLOW)

@@ -27,6 +27,7 @@ def to_every_process(cluster, signum):
             os.kill(pid, signum)
 
 
+@pytest.mark.more
 def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
     # A race that is lost nearly always: some clusters do end.
     for _ in range(8):
@@ -43,11 +44,11 @@ def test_the_stock_cluster_hangs_when_its_group_gets_a_sigterm(run):
 @pytest.mark.parametrize(
     ("send", "signum"),
     [
-        pytest.param(to_main, signal.SIGTERM, id="kill"),
-        pytest.param(to_main, signal.SIGINT, id="INT to main"),
+        pytest.param(to_main, signal.SIGTERM, id="kill", marks=pytest.mark.more),
+        pytest.param(to_main, signal.SIGINT, id="INT to main", marks=pytest.mark.more),
         pytest.param(to_the_group, signal.SIGTERM, id="TERM to the group"),
         pytest.param(to_the_group, signal.SIGINT, id="Ctrl-C"),
-        pytest.param(to_every_process, signal.SIGTERM, id="systemd"),
+        pytest.param(to_every_process, signal.SIGTERM, id="systemd", marks=pytest.mark.more),
     ],
 )
 def test_a_signal_ends_a_cluster_cleanly(run, send, signum):
