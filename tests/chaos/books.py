@@ -37,6 +37,7 @@ def keep_books(evidence, *, seconds):
         recovery(evidence),
         stream(evidence),
         homes(evidence),
+        events(evidence),
         happened(evidence, seconds=seconds),
         ends(evidence),
     ]
@@ -195,10 +196,10 @@ def host_recovered_after(evidence, one, host):
 
 
 def recovery(evidence):
-    """Of those of the stream its own book tells."""
+    """Of those of the stream and of who delivers their own books tell."""
     differs, took = [], {}
     for one in evidence.happenings:
-        if not one.happened or one.fault.kind.lane == "stream":
+        if not one.happened or one.fault.kind.lane in ("stream", "deliver"):
             continue
         seconds = recovered_after(evidence, one)
         if seconds is None:
@@ -227,6 +228,11 @@ def stream(evidence):
 def homes(evidence):
     found = evidence.homes
     return Book("every home is the same by each strategy", found.figures, few(found.differs()))
+
+
+def events(evidence):
+    found = evidence.subscribed
+    return Book("every event reached its subscribers", found.figures, few(list(found.differs())))
 
 
 def happened(evidence, *, seconds):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from trackers.fakex.faults.script import ID_KINDS, REPLY_KINDS
 
-Lane = Literal["process", "stop", "network", "database", "clock", "x", "stream"]
+Lane = Literal["process", "stop", "network", "database", "clock", "x", "stream", "deliver"]
 Busy = Literal["busy", "idle", "any"]
 Loses = Literal["nothing", "one", "host", "all"]
 
@@ -66,6 +66,13 @@ STREAM = [
     Kind("the stream cut in a line", "stream"),
     Kind("kill the stream", "stream"),
 ]
+DELIVER = [
+    Kind("kill a deliverer", "deliver"),
+    Kind("kill every deliverer", "deliver"),
+    Kind("stop a deliverer", "deliver", seconds=(1.2, 1.4), in_leases=True),
+    Kind("SIGTERM to a deliverer", "deliver"),
+    Kind("a deliverer cut off from the database", "deliver", seconds=(0.5, 1.0), in_leases=True),
+]
 X = [Kind(f"X: {name}", "x") for name in (*REPLY_KINDS, *ID_KINDS)]
 
 # After these a project is stopped until somebody has paid.
@@ -86,4 +93,4 @@ PARAMS = {
 
 def kinds(*, clocks):
     """Every kind that this machine can do."""
-    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *STREAM, *X]
+    return [*PROCESS, *STOP, *NETWORK, *DATABASE, *(CLOCK if clocks else []), *STREAM, *DELIVER, *X]

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -22,6 +23,7 @@ from tests.chaos.listening import Listener
 from tests.chaos.relay import Relays
 from tests.chaos.schedule import schedule
 from tests.chaos.strikes import Strikes
+from tests.chaos.subscribers import Subscribers
 
 HOSTS, WORKERS = 3, 3
 STOP_WITHIN = 40.0
@@ -62,15 +64,28 @@ def run(*, seed, minutes, pace=None, directory=None, say=print):
         listener = Listener(ground)
         stack.callback(listener.end)
         listener.prepare()
+        subscribers = Subscribers(ground, relays, seconds=60.0 * minutes)
+        stack.callback(subscribers.end)
         following.wait_until_ready()
-        return Run(seed, minutes, ground, hosts, listener, following, exchanges, say).go()
+        beside = Beside(listener, following, subscribers)
+        return Run(seed, minutes, ground, hosts, beside, exchanges, say).go()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Who lives by what is looked up, or beside it."""
+
+    listener: Listener
+    following: Following
+    subscribers: Subscribers
 
 
 class Run:
-    def __init__(self, seed, minutes, ground, hosts, listener, following, exchanges, say):
+    def __init__(self, seed, minutes, ground, hosts, beside, exchanges, say):
         self.ground, self.hosts, self.exchanges, self.say = ground, hosts, exchanges, say
-        self.pace, self.listener, self.following = ground.pace, listener, following
-        self.strikes = Strikes(ground, hosts, listener)
+        self.pace, self.listener, self.following = ground.pace, beside.listener, beside.following
+        self.subscribers = beside.subscribers
+        self.strikes = Strikes(ground, hosts, self.listener, self.subscribers.deliverers)
         self.seconds = 60.0 * minutes
         self.planned = schedule(
             seed,
@@ -94,7 +109,7 @@ class Run:
 
     def supervise(self):
         while not self.ended.wait(0.1):
-            for one in (*self.hosts, self.listener):
+            for one in (*self.hosts, self.listener, *self.subscribers.deliverers):
                 one.supervise()
 
     def warm_up(self):
@@ -107,6 +122,7 @@ class Run:
             within=120 + self.pace.every,
             what="every tweet was looked up once",
         )
+        self.subscribers.add()
         busy = measure_load(self.ground.postgres.pid(), seconds=self.pace.every)
         self.say(
             f"{self.pace.tweets:,} tweets are fresh after {time.monotonic() - begun:.0f} s; the "
@@ -129,11 +145,15 @@ class Run:
                     done.append(self.strikes.do(fault))
             return done
 
-        with ThreadPoolExecutor(len(lanes) + 1) as pool:
+        with ThreadPoolExecutor(len(lanes) + 2) as pool:
             try:
-                follows = pool.submit(self.following.go_on, self.strikes.over)
+                others = [
+                    pool.submit(one.go_on, self.strikes.over)
+                    for one in (self.following, self.subscribers)
+                ]
                 found = [one for done in pool.map(work, sorted(lanes)) for one in done]
-                follows.result()
+                for one in others:
+                    one.result()
             except BaseException:
                 # The pool waits for every lane, and those for their last fault.
                 self.strikes.over.set()
@@ -163,6 +183,8 @@ class Run:
         calm_until = time.time()
         streamed = self.listener.stop(STOP_WITHIN, open_within=OPEN_WITHIN)
         stops = {host.name: host.stop(STOP_WITHIN) for host in self.hosts}
+        self.subscribers.drain()
+        subscribed = self.subscribers.stop(STOP_WITHIN)
         return Evidence(
             pace=pace,
             workers=WORKERS,
@@ -183,6 +205,7 @@ class Run:
             busy=busy,
             streamed=streamed,
             homes=self.following.walk(),
+            subscribed=subscribed,
         )
 
     def read_log(self):

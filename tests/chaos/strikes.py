@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
 
 import psycopg
 
@@ -45,11 +46,12 @@ class NoVictimError(Exception):
 
 
 class Strikes:
-    """Does faults to the hosts, to the stream, to Postgres and to X. `over` ends what lasts,
-    early."""
+    """Does faults to the hosts, to the stream, to who delivers, to Postgres and to X. `over` ends
+    what lasts, early."""
 
-    def __init__(self, ground, hosts, listener):
+    def __init__(self, ground, hosts, listener, deliverers):
         self.ground, self.hosts, self.listener = ground, hosts, listener
+        self.deliverers = deliverers
         self.x = FakeX(ground.x.url)
         self.over = threading.Event()
         self.told = []
@@ -85,6 +87,8 @@ class Strikes:
                 return self.shifted(fault)
             case "stream":
                 return self.streamed(fault)
+            case "deliver":
+                return self.delivered(fault)
             case _:
                 return self.failing_x(fault)
 
@@ -235,6 +239,28 @@ class Strikes:
         yield "the stream"
 
     @contextmanager
+    def delivered(self, fault) -> Iterator[str]:
+        struck = self.struck(fault)
+        try:
+            yield "deliverers"
+        finally:
+            for one in struck:
+                one.thaw()
+                one.database.heal()
+
+    def struck(self, fault):
+        """The first deliverer that runs, of the one that is meant and then the other; or all."""
+        name, end = fault.kind.name, time.monotonic() + VICTIM_WITHIN
+        first = fault.hosts[0] % len(self.deliverers)
+        order = self.deliverers[first:] + self.deliverers[:first]
+        while time.monotonic() < end and not self.over.is_set():
+            found = (one for one in order if strike(one, name))
+            if struck := list(found if "every" in name else islice(found, 1)):
+                return struck
+            time.sleep(0.02)
+        raise NoVictimError(f"nobody to strike: {name}, within {VICTIM_WITHIN:g} s")
+
+    @contextmanager
     def failing_x(self, fault) -> Iterator[str]:
         kind = fault.kind.name.removeprefix("X: ")
         # One is enough to stop the project, and then nobody asks.
@@ -269,3 +295,17 @@ class Strikes:
             host.clock.shift(0)
             for pid in host.family():
                 send(pid, signal.SIGCONT)
+        for one in self.deliverers:
+            one.database.heal()
+            one.thaw()
+
+
+def strike(deliverer, name):
+    """Whether it ran."""
+    if "cut off" in name:
+        if deliverer.process is not None:
+            deliverer.database.cut()
+        return deliverer.process is not None
+    if "stop" in name:
+        return deliverer.freeze()
+    return deliverer.end_by(signal.SIGTERM if "SIGTERM" in name else signal.SIGKILL)

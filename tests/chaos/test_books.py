@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -14,8 +15,10 @@ from tests.chaos.faults import kinds
 from tests.chaos.ground import Pace
 from tests.chaos.homes import SERVED, Homes, Walk
 from tests.chaos.listening import Streamed
+from tests.chaos.must import Sample, of_histories
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
+from tests.chaos.subscribers import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
 
 START = datetime(2026, 1, 10, tzinfo=UTC).timestamp()
 PACE = Pace(tweets=2, every=10, lease=5.0)
@@ -53,6 +56,32 @@ HOMES = Homes(
         walk("sized", watcher=LOOKS, down=(12, 11), laid_out=START + 30),
     ],
     waiting=0,
+)
+
+
+TOLD = ["tweets 1 100", "tweets 1 200", "tweets 2 150", "milestones 1 likes 1000"]
+FIRST, SECOND = TOLD[:2], TOLD[2:]
+
+
+def heard(name):
+    """All of it in two batches; one is told the newest alone, one left before the second."""
+    events = {NEWEST: TOLD[1:], LEAVES: FIRST}.get(name, TOLD)
+    accepted = {"a": 2, "b": len(events) - 2} if len(events) > 2 else {"a": 2}
+    failed = {"gone" if name == LEAVES else name: 0 if name in WELL else 3}
+    return Heard(accepted, frozenset(events), Counter({"good": 2, **failed}), Counter())
+
+
+LEDGERS = {name: Ledger(added=4, delivered=4, dropped=0, queued=0) for name in NAMES} | {
+    NEWEST: Ledger(added=3, delivered=3, dropped=0, queued=0),
+    LEAVES: Ledger(added=4, delivered=2, dropped=1, queued=1),
+}
+SUBSCRIBED = Subscribed(
+    ledgers=LEDGERS,
+    heard={name: heard(name) for name in NAMES},
+    told=TOLD,
+    must=frozenset(TOLD),
+    settled={name: list(heard(name).accepted.items()) for name in NAMES},
+    outcomes=Counter(delivered=15, failed=18),
 )
 
 
@@ -119,6 +148,7 @@ def evidence(*, at=(10, 20, 30, 40, 55, 65, 75), measured=None, undelivered=(), 
         busy=(50.0, 30.0),
         streamed=STREAMED,
         homes=HOMES,
+        subscribed=SUBSCRIBED,
     )
     return replace(made, **changes)
 
@@ -296,3 +326,94 @@ def test_homes_of_which_nothing_can_be_told_make_their_book_wrong():
     empty = replace(HOMES, shown={}, walks=[replace(one, down=[], up=[]) for one in HOMES.walks])
 
     assert wrong(evidence(homes=empty)) == ["every home is the same by each strategy"]
+
+
+EVENTS = "every event reached its subscribers"
+
+
+def ledger(name, **changes):
+    return {"ledgers": LEDGERS | {name: replace(LEDGERS[name], **changes)}}
+
+
+def hearing(name, **changes):
+    return {"heard": SUBSCRIBED.heard | {name: replace(heard(name), **changes)}}
+
+
+def settled(name, *attempts):
+    return {"settled": SUBSCRIBED.settled | {name: list(attempts)}}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        pytest.param(ledger("fails", added=5, queued=0), id="one more was added"),
+        pytest.param(ledger(LEAVES, queued=0), id="one that waited is gone and was not dropped"),
+        pytest.param(ledger(LEAVES, dropped=0, queued=2), id="nothing was dropped"),
+        pytest.param(ledger("hangs", delivered=3, queued=1), id="one still waits when all is calm"),
+        pytest.param(ledger("hangs", delivered=3, dropped=1), id="one was dropped"),
+        pytest.param(
+            ledger("healthy", added=3, delivered=3) | settled("healthy", ("a", 2), ("b", 1)),
+            id="one was never added",
+        ),
+        pytest.param(settled("resets", ("a", 2)), id="delivered more than was sent"),
+        pytest.param(settled("resets", ("a", 2), ("a", 2)), id="a batch was delivered twice"),
+        pytest.param(settled("resets", ("a", 2), ("c", 2)), id="delivered to nobody"),
+        pytest.param(settled("resets", ("a", 3), ("b", 1)), id="more events than were received"),
+        pytest.param(hearing("healthy", events=frozenset(TOLD[1:])), id="an event never came"),
+        pytest.param(
+            hearing("drips", events=frozenset([*TOLD, "tweets 3 1"])), id="an event of nobody"
+        ),
+        pytest.param(
+            hearing(NEWEST, events=frozenset([TOLD[0], *TOLD[2:]])), id="the newest never came"
+        ),
+        pytest.param(
+            hearing("waits", faults=Counter({"another body for the same webhook-id": 1})),
+            id="a batch changed between two attempts",
+        ),
+        pytest.param(hearing("fails", did=Counter(good=5)), id="who was to fail did not"),
+        pytest.param({"must": frozenset([*TOLD, "tweets 2 250"])}, id="a change was never told"),
+        pytest.param({"must": frozenset()}, id="no change is known"),
+        pytest.param({"exits": (1,)}, id="a deliverer ended by itself"),
+        pytest.param({"stops": (0, None)}, id="a deliverer did not end when told"),
+    ],
+)
+def test_an_event_that_is_lost_or_counted_wrongly_makes_its_book_wrong(changes):
+    found = evidence(subscribed=replace(SUBSCRIBED, **changes))
+
+    assert wrong(found) == [EVENTS]
+
+
+def sample(tweet, second, likes, retweets=0):
+    at = datetime.fromtimestamp(START + second, tz=UTC)
+    return Sample(tweet, at, [retweets, 0, likes, 0, 0, None])
+
+
+def test_what_must_have_been_told_is_each_change_since_and_each_milestone_between():
+    since = datetime.fromtimestamp(START + 15, tz=UTC)
+    samples = [
+        sample(1, 0, 5),
+        sample(1, 10, 80),
+        sample(1, 20, 150),
+        # After a hole a sample begins anew, and nothing has changed.
+        sample(1, 30, 150),
+        sample(1, 40, 150, retweets=3),
+        # Fewer likes than are asked for; its first figures are no change.
+        sample(2, 20, 10),
+        sample(2, 30, 20),
+        sample(3, 20, 1000),
+    ]
+
+    found = of_histories(
+        samples,
+        since=since,
+        at_least=100,
+        milestones=[("likes", 15), ("likes", 100), ("likes", 1000), ("impressions", 5)],
+    )
+
+    ms = int(START * 1000)
+    assert found == {
+        f"tweets 1 {ms + 20_000}",
+        f"tweets 1 {ms + 40_000}",
+        "milestones 1 likes 100",
+        "milestones 2 likes 15",
+    }
