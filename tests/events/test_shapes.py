@@ -40,6 +40,24 @@ def test_thin_events_are_those_of_routemaster():
     assert Shape(ROUTEMASTER, False, US).content_type == "application/json"
 
 
+# What the drain of Routemaster (3.7.2, on Ruby 3.1) and the listener of its Go client answered with
+# 204 and 200 when `deliver` sent it to them: each event has these four, `t` is a whole number, and
+# what else there is stands in `data`.
+TAKEN = (
+    b'[{"topic":"tweets","type":"update","url":"https://watch.example/api/v1/tweets/42",'
+    b'"t":1700000000123,"data":{"retweets":6,"replies":7,"likes":8,"quotes":9,"bookmarks":10,'
+    b'"impressions":11,"before":{"retweets":0,"replies":1,"likes":2,"quotes":3,"bookmarks":4,'
+    b'"impressions":5}}},'
+    b'{"topic":"milestones","type":"create","url":"https://watch.example/api/v1/tweets/44","t":6,'
+    b'"data":{"metric": "likes", "at": 1000}},'
+    b'{"topic":"orders","type":"noop","url":"https://shop.example/1","t":7}]'
+)
+
+
+def test_the_body_is_byte_by_byte_what_the_published_receivers_took():
+    assert Shape(ROUTEMASTER, True, US).body_of([CHANGE, CROSSING, THEIRS]) == TAKEN
+
+
 def test_figures_come_along_for_those_who_want_them():
     changed, unknown, theirs = body(CHANGE, UNKNOWN, THEIRS, with_data=True)
 
