@@ -79,3 +79,39 @@ def test_a_turn_reads_a_bounded_part_of_what_waits(monkeypatch, capsys, statisti
             print(f"\nstatistics {statistics}, {name}: {rows:,.0f} rows, again in {took:.1f} ms")
         assert rows <= 20 * SUBSCRIBERS, [one for one in seen if one.rows == rows]
     assert len(read_books()) == SUBSCRIBERS
+
+
+OTHERS = 30_000
+# They fill the pages that a coarse index by the time takes for one.
+FILL_EVENTS = f"""
+    INSERT INTO trackers_event (topic_id, type, t, url, received_at)
+    SELECT (SELECT min(id) FROM trackers_topic), 'create', n, 'https://there.example/',
+           now() - n / 100 * interval '1 ms'
+    FROM generate_series(1, {OTHERS}) n
+"""
+
+
+def test_a_spread_reads_its_own_events_and_looks_its_subscribers_up_once(monkeypatch):
+    many, sets, each = 30, 10, 100
+    events = sets * each
+    run(FILL_EVENTS)
+    for number in range(many):
+        subscriber(f"s{number}", timeout_ms=3_600_000)
+    for _ in range(sets):
+        news(*range(each))
+
+    run("VACUUM ANALYZE trackers_event")
+
+    with watched(monkeypatch) as watch:
+        assert spread() == sets
+
+    read = {
+        table: max((one.rows for one in watch.reached if one.table.startswith(table)), default=0)
+        for table in ("trackers_event_", "trackers_subscription", "trackers_subscriber")
+    }
+    most = {
+        "trackers_event_": 2 * events,
+        "trackers_subscription": 2 * many,
+        "trackers_subscriber": 2 * many,
+    }
+    assert {table: rows for table, rows in read.items() if not 0 < rows <= most[table]} == {}
