@@ -25,6 +25,23 @@ RECORDED = """
     SELECT (SELECT coalesce(sum(measurements), 0) FROM trackers_tweet)
          + (SELECT coalesce(sum(measurements), 0) FROM trackers_sample)
 """
+# A closed sample was followed by another; where that has the same figures it begins after a hole.
+# The closed ones of a tweet and its newest one stand side by side.
+CHANGES = """
+    SELECT count(*) FROM (
+        SELECT lag(figures) OVER (PARTITION BY tweet_id ORDER BY taken_at) AS before, figures
+        FROM (
+            SELECT tweet_id, taken_at,
+                   ARRAY[retweets, replies, likes, quotes, bookmarks, impressions] AS figures
+            FROM trackers_sample
+            UNION ALL
+            SELECT id, taken_at,
+                   ARRAY[retweets, replies, likes, quotes, bookmarks, impressions]
+            FROM trackers_tweet WHERE measurements > 0
+        ) samples
+    ) pairs WHERE before <> figures
+"""
+TOLD = "SELECT count(*) FROM trackers_event WHERE type = 'update' AND figures IS NOT NULL"
 NOW = "SELECT clock_timestamp()"
 
 
@@ -48,6 +65,11 @@ class Rate:
 def rate(database: Database, *, begin: datetime, end: datetime) -> Rate:
     changed, measured = database.sql(IN_WINDOW, {"begin": begin, "end": end})[0]
     return Rate(changed, int(measured), (end - begin).total_seconds())
+
+
+def changes(database: Database) -> int:
+    """How often figures of a tweet became others, between two samples next to each other."""
+    return int(database.value(CHANGES))
 
 
 def recorded(database: Database) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -100,6 +101,23 @@ def lay_out_homes(database: Database, x: World) -> None:
     accounts = [one["id"] for one in x.tell("GET", "authors")["authors"]][-ten_homes.HOMES :]
     command = [sys.executable, "-m", "tests.benchmarks.ten_homes", *accounts]
     subprocess.run(command, cwd=PROJECT, env=database.environment, check=True)
+
+
+def subscribe_to_everything(database: Database) -> None:
+    topics = [f"--topic={name}" for name in ("tweets", "milestones", "sources", "alerts")]
+    nobody = "--callback=https://nobody.invalid/"
+    database.manage("subscriber", "add", "everything", nobody, "--each-change", *topics)
+
+
+def save_untold(database: Database, *, rounds: int) -> dict[str, list[float]] | None:
+    """PostgreSQL's microseconds a tweet for a save with its events, and without; None: it runs on
+    another machine."""
+    command = [sys.executable, "-m", "tests.benchmarks.untold", str(rounds)]
+    done = subprocess.run(
+        command, cwd=PROJECT, env=database.environment, check=True, stdout=subprocess.PIPE
+    )
+    told: dict[str, list[float]] | None = json.loads(done.stdout)
+    return told
 
 
 def make_ready(x: World) -> None:

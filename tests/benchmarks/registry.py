@@ -17,6 +17,7 @@ from tests.benchmarks import (
     store,
     workers,
 )
+from tests.benchmarks.events import bench as events
 from tests.benchmarks.timelines import bench as timelines
 from tests.benchmarks.workshop import Bench, Size, workshop
 
@@ -48,16 +49,31 @@ ALONE = (
         6,
         timelines.run,
     ),
+    Bench(
+        "events",
+        "events published and delivered, beside those who hang, and what people would take",
+        7,
+        2,
+        events.run,
+    ),
 )
 
 MEASURES = {
     "pipeline": "tweets/s: claim, HTTP look-up, parse, save, reschedule, with real workers",
     "homes": "the pipeline again while every tweet is in ten homes",
+    "subscribed": "the pipeline again while everything is told to a subscriber",
     "limit": "the same SQL through psycopg with nothing around it: the ceiling",
     "stock": "the same work on stock django-q2 with one task per tweet and ORM saves",
     "orm-batch": "the same with one stock task per 100 tweets, bulk_update and bulk_create",
 }
-MINUTES = {"pipeline": 5.5, "homes": 5.5, "limit": 6.0, "stock": 4.5, "orm-batch": 4.5}
+MINUTES = {
+    "pipeline": 5.5,
+    "homes": 5.5,
+    "subscribed": 5.5,
+    "limit": 6.0,
+    "stock": 4.5,
+    "orm-batch": 4.5,
+}
 # Loading its tweets, and starting and ending its processes in each round.
 BESIDES = 1.2
 

@@ -1,4 +1,4 @@
-"""`pipeline`, `homes`, `limit`, `stock` and `orm-batch`: side by side, in turn, round after round.
+"""`pipeline`, `homes`, `subscribed`, `limit`, `stock`, `orm-batch`: in turn, round after round.
 
 Each has a database of its own, which it keeps through all rounds; nobody else works meanwhile.
 """
@@ -15,9 +15,16 @@ from tests.benchmarks.results import Bar, Result, Spread, Value
 from tests.benchmarks.workshop import Workshop
 
 ROUNDS = 5
-CONTENDERS = ("pipeline", "homes", "limit", "stock", "orm-batch")
+CONTENDERS = ("pipeline", "homes", "subscribed", "limit", "stock", "orm-batch")
 # Seconds a round at full length.
-LENGTHS = {"pipeline": 60.0, "homes": 60.0, "limit": 60.0, "stock": 40.0, "orm-batch": 40.0}
+LENGTHS = {
+    "pipeline": 60.0,
+    "homes": 60.0,
+    "subscribed": 60.0,
+    "limit": 60.0,
+    "stock": 40.0,
+    "orm-batch": 40.0,
+}
 TRACKED = 1_000_000
 CHANGED = 0.9
 RATIOS = {"stock": 75.0, "orm-batch": 18.0}
@@ -27,6 +34,13 @@ LIMIT_SHARE = 0.45
 # What the pipeline makes while every tweet is in ten homes: the updater touches no timeline.
 IN_HOMES = 0.9
 HOMES_SHARE = "homes ÷ pipeline"
+# And while every change is told to somebody: the updater stores an event of each.
+WHILE_TOLD = 0.85
+SUBSCRIBED_SHARE = "subscribed ÷ pipeline"
+# While nobody subscribes, PostgreSQL's time for a save against that of one without its events.
+MOST_UNTOLD, UNTOLD_ROUNDS = 1.02, 10
+UNTOLD_SHARE = "a save nobody subscribes to ÷ one without events"
+CHANGES_TOLD = "subscribed: changes of figures recorded less those told"
 MOST_PYTHON, MOST_WAL, MOST_MEMORY = 12, 600, 40
 OURS, LIMITS = "CPU of all but the fake", "CPU of limit"
 OUTSIDE = "CPU of Python outside the tweepy call"
@@ -111,6 +125,32 @@ def homes_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
     return turn
 
 
+def subscribed_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    """The pipeline again, with a subscriber to everything. What is stored is not delivered: who
+    does that is a process of its own, on any host, which `bench events` measures."""
+    shop = rounds.shop
+    database = stack.enter_context(pipeline.loaded(shop, x))
+    if untold := pipeline.save_untold(database, rounds=max(1, shop.size.many(UNTOLD_ROUNDS))):
+        for name, micros in untold.items():
+            rounds.spreads[f"subscribed: CPU of a save {name} events, nobody subscribed"] = micros
+        pairs = zip(untold["with"], untold["without"], strict=True)
+        rounds.spreads[UNTOLD_SHARE] = [ours / theirs for ours, theirs in pairs]
+    pipeline.subscribe_to_everything(database)
+    at_first = measuring.changes(database)
+    seconds = shop.size.seconds(LENGTHS["subscribed"])
+    rounds.notes.append("subscribed: a subscriber to everything; `deliver` does not run")
+
+    def turn() -> float:
+        done = pipeline.stretch(shop, database, x, seconds=seconds)
+        rounds.note("subscribed: WAL", done.wal)
+        rounds.note("subscribed: CPU of postgres", done.cpu.get("postgres", 0.0))
+        told = int(database.value(measuring.TOLD))
+        rounds.differences[CHANGES_TOLD] = measuring.changes(database) - at_first - told
+        return done.rate.a_second
+
+    return turn
+
+
 def limit_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
     shop = rounds.shop
     database = stack.enter_context(pipeline.loaded(shop, x))
@@ -159,6 +199,7 @@ def stock_of(rounds: Rounds, stack: ExitStack, x: World, *, name: str, size: int
 TURNS: dict[str, Callable[[Rounds, ExitStack, World], Turn]] = {
     "pipeline": pipeline_turn,
     "homes": homes_turn,
+    "subscribed": subscribed_turn,
     "limit": limit_turn,
     "stock": stock_turn,
     "orm-batch": batch_turn,
@@ -170,6 +211,8 @@ UNITS = {
     "a worker's own memory": "MB",
     "cores busy": "",
     "limit": "ms",
+    "subscribed: WAL": "bytes/tweet",
+    "subscribed: CPU": "µs/tweet",
     "stock": "tweets/s",
     "orm-batch": "tweets/s",
 }
@@ -188,10 +231,10 @@ def result(rounds: Rounds) -> Result:
                 pairs = zip(rounds.rates["pipeline"], rounds.rates[other], strict=True)
                 values = tuple(ours / max(theirs, 1e-9) for ours, theirs in pairs)
                 ratios.append(Spread(f"pipeline ÷ {other}", values))
-        if "homes" in rounds.rates:
-            pairs = zip(rounds.rates["homes"], rounds.rates["pipeline"], strict=True)
-            shares = tuple(homes / max(alone, 1e-9) for homes, alone in pairs)
-            ratios.append(Spread(HOMES_SHARE, shares))
+        for other, share in (("homes", HOMES_SHARE), ("subscribed", SUBSCRIBED_SHARE)):
+            if other in rounds.rates:
+                pairs = zip(rounds.rates[other], rounds.rates["pipeline"], strict=True)
+                ratios.append(Spread(share, tuple(one / max(alone, 1e-9) for one, alone in pairs)))
     if OURS in rounds.spreads and LIMITS in rounds.spreads:
         pairs = zip(rounds.spreads[LIMITS], rounds.spreads[OURS], strict=True)
         shares = tuple(limits / max(ours, 1e-9) for limits, ours in pairs)
@@ -215,7 +258,7 @@ def row(spread: Spread) -> dict[str, Value]:
 
 def bars(rounds: Rounds, ratios: list[Spread]) -> list[Bar]:
     bounds = {f"pipeline ÷ {other}": bound for other, bound in RATIOS.items()}
-    bounds[HOMES_SHARE] = IN_HOMES
+    bounds |= {HOMES_SHARE: IN_HOMES, SUBSCRIBED_SHARE: WHILE_TOLD}
     made = [Bar(one.name, one.median, bounds.get(one.name, LIMIT_SHARE)) for one in ratios]
     if rounds.shares:
         made.append(Bar("share of measurements that changed", min(rounds.shares), CHANGED))
@@ -226,6 +269,9 @@ def bars(rounds: Rounds, ratios: list[Spread]) -> list[Bar]:
         made.append(Bar("WAL", wal, MOST_WAL, "at most", "bytes/tweet"))
         memory = max(found["a worker's own memory"].values)
         made.append(Bar("a worker's own memory", memory, MOST_MEMORY, "at most", "MB"))
+    if UNTOLD_SHARE in rounds.spreads:
+        ratio = Spread(UNTOLD_SHARE, tuple(rounds.spreads[UNTOLD_SHARE])).median
+        made.append(Bar(UNTOLD_SHARE, ratio, MOST_UNTOLD, "at most"))
     for name, difference in rounds.differences.items():
         made.append(Bar(name, difference, 0, "exactly", book=True))
     return made

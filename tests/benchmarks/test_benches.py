@@ -25,10 +25,10 @@ from tests.conftest import PROJECT, url_of
 
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-SHORT = (["pipeline", "limit"], ["store", "timelines"])
+SHORT = (["pipeline", "limit"], ["store", "timelines", "events"])
 ALL = (
     ["pipeline", "limit", "stock", "orm-batch"],
-    ["scale", "churn", "workers"],
+    ["scale", "churn", "workers", "events"],
     ["burst", "lateness", "leak", "store", "pages", "timelines"],
 )
 
@@ -139,6 +139,13 @@ def test_eight_writers_of_the_timeline_store_lose_nothing(told):
 
     assert list(books) == ["8 writers: lost", "8 writers: faults"]
     assert all(bar["met"] for bar in books.values()), books
+
+
+def test_every_event_that_was_published_is_received_or_queued(told):
+    books = [bar for bar in told["events"]["bars"] if bar["book"]]
+
+    assert len(books) == 6
+    assert all(bar["met"] for bar in books), books
 
 
 def test_a_page_is_timed_by_each_strategy_and_as_a_browser_gets_it(told):

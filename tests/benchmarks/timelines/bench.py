@@ -66,8 +66,8 @@ def run(shop: Workshop) -> Result:
     )
 
 
-def told(database: Database, part: str, **given: Any) -> Any:
-    program = f"from tests.benchmarks.timelines import {part}; {part}.main(**{given!r})"
+def told(database: Database, part: str, *, package: str = "timelines", **given: Any) -> Any:
+    program = f"from tests.benchmarks.{package} import {part}; {part}.main(**{given!r})"
     return json.loads(shell(database, program).splitlines()[-1])
 
 
