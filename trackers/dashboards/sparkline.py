@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
+
+from django.utils.safestring import SafeString
 
 from trackers.dashboards.words import counted, lasting
 from trackers.tweets.history import Run
@@ -21,6 +24,16 @@ class Sparkline:
     lines: tuple[str, ...]
     end: tuple[str, str]
     label: str
+
+    @property
+    def html(self) -> SafeString:
+        lines = "".join(f'<polyline points="{escape(line)}"/>' for line in self.lines)
+        label, (x, y) = escape(self.label), map(escape, self.end)
+        return SafeString(
+            f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
+            f' preserveAspectRatio="none" role="img" aria-label="{label}"><title>{label}</title>'
+            f'{lines}<circle cx="{x}" cy="{y}" r="2.4"/></svg>'
+        )
 
 
 def sparkline(

@@ -6,6 +6,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from html import escape
+
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from trackers.dashboards.sparkline import Sparkline, sparkline
 from trackers.dashboards.tweet_states import State, state_of
@@ -19,6 +23,8 @@ from trackers.tweets.series import Usual, holes, recent
 from trackers.updater.models import TweetUpdate
 
 RUNS_DRAWN = 32
+# Letters of a text, with the dots at its end.
+EXCERPT = 280
 
 LABELS = {
     "impressions": "Views",
@@ -66,6 +72,16 @@ class Row:
     asking: bool
     first_seen: str = ""
     version: str = field(default="", compare=False)
+
+    @property
+    def excerpt(self) -> str:
+        text = self.text or ""
+        return text if len(text) <= EXCERPT else Truncator(text).chars(EXCERPT)
+
+    @property
+    def cells(self) -> SafeString:
+        """A cell of the table for each figure."""
+        return SafeString("\n  ".join([cell(figure, self.since) for figure in self.figures]))
 
 
 def rows(
@@ -171,6 +187,20 @@ def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
         value=counted(value) if value is not None else "–",
         delta=signed(moved),
         falls=moved < 0,
+    )
+
+
+def cell(figure: Figure, since: str) -> str:
+    """Its cell of the table."""
+    metric, label = escape(figure.metric), escape(figure.label)
+    delta = ""
+    if figure.delta:
+        falls = " falls" if figure.falls else ""
+        moved, title = escape(figure.delta), escape(since)
+        delta = f'<small class="delta{falls}" title="{title}">{moved}</small>'
+    return (
+        f'<td class="figure {metric}" data-label="{label}" data-metric="{metric}">'
+        f'<data value="{escape(figure.exact)}">{escape(figure.value)}</data>{delta}</td>'
     )
 
 

@@ -1,21 +1,33 @@
-"""Numbers and times as people say them; what is rounded here stands exactly in the title."""
+"""Numbers and times as people say them; what is rounded here stands exactly in the title.
+
+What stands on a page by the hundred writes its own HTML: a template takes many times as long.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from html import escape
+
+from django.utils.safestring import SafeString
 
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time for `_time.html`. `words` is only what stands there until the page's script runs."""
+    """A time. `words` is only what stands there until the page's script runs."""
 
     at: datetime
     words: str
     exact: str
+
+    @property
+    def html(self) -> SafeString:
+        at = self.at.astimezone(UTC).isoformat()
+        exact, words = escape(self.exact), escape(self.words)
+        return SafeString(f'<time datetime="{at}" data-relative title="{exact}">{words}</time>')
 
 
 def counted(number: int) -> str:

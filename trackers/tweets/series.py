@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
-from tweetwatch.database import cursor
+from tweetwatch.database import array, cursor
 
 # How often a tweet was looked up at that time; None: nobody can say.
 Usual = Callable[[datetime], timedelta | None]
@@ -20,6 +20,9 @@ Usual = Callable[[datetime], timedelta | None]
 NEAR, ENOUGH = 3, 2
 # Twice, and the jitter and the buffer's time that a look may be late.
 MUCH = 2.2
+# Where the six counts begin in a run; they are its last fields.
+FIGURES = Run._fields.index(METRICS[0])
+assert Run._fields[FIGURES:] == METRICS
 
 NEWEST_OF_A_MONTH = ", ".join(
     f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
@@ -79,7 +82,8 @@ def recent(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
     """The newest `most` runs of each tweet in the order they were taken; one query for all."""
     found: dict[int, list[Run]] = {}
     with cursor() as db:
-        for row in db.execute(RECENT, {"ids": list(tweet_ids), "most": most}):
+        given = {"ids": array(tweet_ids), "most": most}
+        for row in db.execute(RECENT, given, binary=True):
             found.setdefault(row[0], []).append(Run(*row))
     return found
 
@@ -99,24 +103,26 @@ def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
        after it: an interval that was changed since leaves no holes in the past.
     """
     steps = [runs[place].taken_at - runs[place - 1].measured_until for place in range(1, len(runs))]
-    return frozenset(
-        place
-        for place, step in enumerate(steps, start=1)
-        if step > timedelta(0)
-        and (
-            figures(runs[place]) == figures(runs[place - 1])
-            or is_long(
-                step,
-                usual(runs[place - 1].measured_until),
-                median([*within(runs[max(0, place - NEAR) : place]), *steps[: place - 1][-NEAR:]]),
-                median([*within(runs[place : place + NEAR]), *steps[place : place + NEAR]]),
-            )
-        )
+    return frozenset(place for place in range(1, len(runs)) if is_hole(runs, steps, place, usual))
+
+
+def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: Usual) -> bool:
+    """Whether there is one before the run at this place."""
+    step = steps[place - 1]
+    if step <= timedelta(0):
+        return False
+    if runs[place][FIGURES:] == runs[place - 1][FIGURES:]:
+        return True
+    expected = usual(runs[place - 1].measured_until)
+    # Most end here: what the interval explains is no hole, whatever the steps around it were.
+    if expected is not None and step <= MUCH * expected:
+        return False
+    return is_long(
+        step,
+        expected,
+        median([*within(runs[max(0, place - NEAR) : place]), *steps[: place - 1][-NEAR:]]),
+        median([*within(runs[place : place + NEAR]), *steps[place : place + NEAR]]),
     )
-
-
-def figures(run: Run) -> tuple[int | None, ...]:
-    return tuple(getattr(run, metric) for metric in METRICS)
 
 
 def within(runs: Sequence[Run]) -> Iterator[timedelta]:

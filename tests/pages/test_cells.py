@@ -1,0 +1,58 @@
+"""What stands on a page by the hundred is written without a template, and holds no markup."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from html.parser import HTMLParser
+
+from trackers.dashboards.sparkline import Sparkline
+from trackers.dashboards.tweet_rows import Figure, cell
+from trackers.dashboards.words import Moment
+
+AT = datetime(2026, 11, 22, 12, 0, 5, tzinfo=UTC)
+ODD = '<b a="1">&\''
+
+
+class Tags(HTMLParser):
+    """All tags with their attributes, and the text between them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text = [], ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_a_time_is_told_to_scripts_in_utc_and_to_people_in_words():
+    made = Tags(Moment(AT.astimezone(timezone(timedelta(hours=9))), ODD, ODD).html)
+
+    told = {"datetime": "2026-11-22T12:00:05+00:00", "data-relative": None, "title": ODD}
+    assert made.tags == [("time", told)]
+    assert made.text == ODD
+
+
+def test_a_cell_tells_a_figure_and_what_moved_it():
+    moved = Tags(cell(Figure("likes", ODD, "1200", "1,200", ODD, falls=True), since=ODD))
+    still = Tags(cell(Figure("likes", "Likes", "", "–", "", falls=False), since=""))
+
+    assert moved.tags == [
+        ("td", {"class": "figure likes", "data-label": ODD, "data-metric": "likes"}),
+        ("data", {"value": "1200"}),
+        ("small", {"class": "delta falls", "title": ODD}),
+    ]
+    assert moved.text == f"1,200{ODD}"
+    assert [tag for tag, _ in still.tags] == ["td", "data"]
+    assert still.text == "–"
+
+
+def test_a_curve_says_what_it_shows():
+    made = Tags(Sparkline(("3.0,27.0 117.0,3.0", "5.0,5.0"), ("117.0", "3.0"), ODD).html)
+
+    assert [tag for tag, _ in made.tags] == ["svg", "title", "polyline", "polyline", "circle"]
+    assert made.tags[0][1]["aria-label"] == made.text == ODD
