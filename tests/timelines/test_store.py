@@ -11,6 +11,7 @@ from django.db import connection
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
 from trackers.timelines.store import Ask, Bounds, Entry, State, TimelineMissing
+from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
 
@@ -368,6 +369,21 @@ def test_many_expire_in_pieces():
 
     assert store.expire(timedelta(0)) == 120
     assert Timeline.objects.count() == TimelineEntry.objects.count() == 0
+
+
+def test_entries_of_one_append_are_put_in_timeline_by_timeline():
+    """Entry by entry each would go to another page of the indexes than the one before it."""
+    names = [f"t:{n}" for n in range(100)]
+    for name in names:
+        store.set(name, [])
+
+    store.append(entries(*range(1, 21)), names)
+
+    with cursor() as db:
+        rows = db.execute("SELECT timeline_id, entry_id FROM trackers_timelineentry ORDER BY ctid")
+        told = rows.fetchall()
+    assert len(told) == 2_000
+    assert told == sorted(told)
 
 
 @pytest.fixture

@@ -36,7 +36,8 @@ ADDED = """
     SELECT name, size FROM grown WHERE size > %(upper)s
 """
 
-# The same entries to all of the names.
+# The same entries to all of the names. Order: one timeline after the other, as they lie in the
+# indexes; entry by entry each row would go to another page than the one before it.
 ADD_TO_ALL = plain(
     """
     WITH locked AS MATERIALIZED (
@@ -52,6 +53,7 @@ ADD_TO_ALL = plain(
             %(ids)s::bigint[], %(secondaries)s::bigint[], %(metadata)s::bytea[]
         ) AS n(entry_id, secondary, metadata)
         WHERE l.live
+        ORDER BY l.id, n.entry_id
         """,
     )
 )

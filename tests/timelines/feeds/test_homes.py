@@ -85,6 +85,21 @@ def test_young_buckets_with_old_tweets_end_no_page_too_soon():
         assert sized.newer(me, ids[at], 20) == ids[at + 1 : at + 21]
 
 
+def test_a_full_day_is_written_as_it_is():
+    """To compress it anew with each tweet took nine tenths of a delivery."""
+    me = watcher()
+    timed = built(me, "timed")["timed"]
+    timed.put([me], [tweet(1, n) for n in range(800)])
+    timed.put([me], [tweet(1, 800)])
+
+    with cursor() as db:
+        told = db.execute(
+            "SELECT pg_column_compression(ids), pg_column_size(ids) FROM trackers_timedbucket"
+        )
+        assert [(how, size >= 8 * 801) for how, size in told] == [(None, True)]
+    assert sorted(timed.held(me)) == [tweet(1, n) for n in range(801)]
+
+
 def test_an_account_that_nobody_polls_can_be_followed():
     one, me = source(), watcher()
     feeds.follow(me, author_id=77)
