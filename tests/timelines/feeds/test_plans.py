@@ -13,6 +13,7 @@ from tests.timelines.feeds.large import fill
 from tests.timelines.feeds.world import BASE, DAY, bring, configure, deliver_all
 from trackers.timelines import deliver, feeds, leaving
 from trackers.timelines.feeds import embedding
+from trackers.timelines.feeds.nearby import NEAR_EACH
 from trackers.timelines.models import Watcher
 from tweetwatch.database import cursor, plain
 from tweetwatch.pieces import Deadline
@@ -33,8 +34,8 @@ OTHERS = (
        WHERE w.id <> watcher_id""",
     "ANALYZE trackers_timedbucket, trackers_sizedbucket",
 )
-# As many as a watcher follows, or as many candidates as the page has, twice.
-FEW = 1_500
+# As many as are near an anchor (`nearby`), which is a number of its own however many there are.
+FEW = NEAR_EACH
 
 
 def test_pages_deliveries_and_news_are_found_by_key(monkeypatch):

@@ -23,7 +23,7 @@ from trackers.timelines.feeds import moment, read
 from trackers.timelines.feeds.page import Ask, Embedded, Page, laid_out
 from trackers.timelines.feeds.reading import Reading
 from trackers.timelines.feeds.since import since
-from trackers.timelines.feeds.stands import STATE, UNDELIVERED, Stands, state_of
+from trackers.timelines.feeds.stands import STATE, Stands, standing, stands_of
 from trackers.timelines.feeds.truth import unbrought
 from trackers.timelines.homes import Feed, FeedRebuild, FeedSettings
 from tweetwatch.database import array, cursor
@@ -154,15 +154,11 @@ class Built(ABC):
     def stands(self, watcher_id: int) -> Stands:
         """How far the home is laid out, in one trip. What is delivered is told before what is laid
         out is read: whatever is delivered in between is read twice, and not never."""
-        mine = self.named(watcher_id)
-        *now, state, origins = ask_all(
-            *moment.NOW,
-            (self.STATE, self.named(watcher_id)),
-            (UNDELIVERED, mine),
-        )
-        if state and state[0][2]:
+        asked = (standing(self.STATE), self.named(watcher_id))
+        stands = stands_of(*ask_all((moment.NUMBER, {}), asked))
+        if stands.is_due:
             self.touch(watcher_id)
-        return Stands(state_of(state), [row[0] for row in origins], moment.text_of(*now))
+        return stands
 
     def named(self, watcher_id: int) -> Mapping[str, object]:
         return {"watcher": watcher_id, "strategy": self.key, "shape": self.shape}

@@ -49,7 +49,7 @@ RAISE = plain("""
 """)
 # One that the store has let expire cannot be read.
 STATE = plain("""
-    SELECT f.floor, f.built_at, t.read_on < (now() AT TIME ZONE 'UTC')::date
+    SELECT f.floor, f.built_at, t.read_on < (now() AT TIME ZONE 'UTC')::date AS due
     FROM trackers_feed f CROSS JOIN LATERAL (
         SELECT read_on FROM trackers_timeline
         WHERE name = 'home:' || f.watcher_id AND live LIMIT 1) t

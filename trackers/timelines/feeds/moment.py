@@ -5,12 +5,13 @@ Numbers alone would not do: a lower one may be committed after a higher one (tra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tweetwatch.database import ask
 
-Rows = list[tuple[Any, ...]]
+Row = tuple[Any, ...]
 
 # In this order: whoever had drawn that number, or a lower one, had begun before the snapshot.
 NUMBER = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM trackers_arrival_number"
@@ -29,7 +30,8 @@ def now() -> str:
     return text_of(*ask(*NOW))
 
 
-def text_of(number: Rows, snapshot: Rows) -> str:
+def text_of(number: Sequence[Row], snapshot: Sequence[Row]) -> str:
+    """`snapshot`: rows that begin with it."""
     return f"{number[0][0]}/{snapshot[0][0]}"
 
 

@@ -80,9 +80,12 @@ Candidates = Callable[[int, int], Sequence[Candidate]]
 
 
 def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
-    """The nearest to the anchor that are shown: as many as are wanted, or all that there are."""
+    """The nearest to the anchor that are shown: as many as are wanted, or all that there are.
+
+    Some more are asked for, since in most homes a few are gone: a second time costs as much again.
+    """
     found: list[int] = []
-    at_once = wanted
+    at_once = wanted + wanted // 8 + 4
     while wanted:
         some = candidates(anchor, at_once)
         found += [one.id for one in some if one.is_shown]

@@ -1,8 +1,9 @@
 """On read: a page is read from what the followed sources yielded and the followed accounts posted.
 
-This is what a home is; the other strategies must return the same. A source is asked for its one
-tweet next to the anchor: as many different ones as the page has are surely in reach of the page, so
-that sources, and tweets, beyond the last of them need not be read at all.
+This is what a home is; the other strategies must return the same. Where `nearby` does not help, a
+source is asked for its one tweet next to the anchor: as many different ones as the page has are
+surely in reach of the page, so that sources, and tweets, beyond the last of them need not be read
+at all.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from trackers.timelines.feeds import moment
+from trackers.timelines.feeds.nearby import FOLLOWED, MOST, NEAREST, on_the_way, tries
 from trackers.timelines.feeds.page import (
     Ask,
     Candidate,
@@ -22,13 +24,14 @@ from trackers.timelines.feeds.page import (
 )
 from trackers.timelines.feeds.since import since
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.database import array, cursor, plain
+from tweetwatch.database import array, cursor
+from tweetwatch.database import ask as ask_all
 
 # {beyond}, {within}: < and >= on the way to older ones.
 # LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null for all that the
-# watcher follows. A tweet that is not tracked any more is no candidate to be shown, nor is one that
-# is gone; they are told all the same, since who asked must know where to go on.
-CANDIDATES = """
+# watcher follows.
+CANDIDATES = (
+    """
     WITH heads AS MATERIALIZED (
         SELECT f.origin_id, head.id
         FROM trackers_follow f CROSS JOIN LATERAL (
@@ -69,28 +72,46 @@ CANDIDATES = """
             ORDER BY id {order} LIMIT %(limit)s::int) tweet
         WHERE heads.origin_id < 0 AND heads.id {within} (SELECT id FROM bound)
     )
-    SELECT nearest.id, tweet.is_shown IS TRUE
-    FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest
-    LEFT JOIN LATERAL (
-        SELECT gone_at IS NULL AS is_shown FROM trackers_tweet WHERE id = nearest.id LIMIT 1
-    ) tweet ON true
-    ORDER BY nearest.id {order}
-"""
-OLDER = plain(CANDIDATES.format(beyond="<", within=">=", order="DESC", end="0"))
-NEWER = plain(CANDIDATES.format(beyond=">", within="<=", order="ASC", end=str(LARGEST_ID)))
+    """
+    + NEAREST
+)
+OLDER, NEWER = on_the_way(CANDIDATES, "older"), on_the_way(CANDIDATES, "newer")
 
 
-def candidates(watcher_id: int, way: Way, *, origins: Sequence[int] | None = None) -> Candidates:
-    """Of all that the watcher follows, or of these origins among it."""
+def candidates(
+    watcher_id: int,
+    way: Way,
+    *,
+    origins: Sequence[int] | None = None,
+    followed: int | None = None,
+) -> Candidates:
+    """Of all that the watcher follows, or of these origins among it.
+
+    `followed`: how many these are, up to SOME and one; None: asked for when it matters.
+    """
     given = {"watcher": watcher_id, "origins": None if origins is None else array(origins)}
-    query = OLDER if way == "older" else NEWER
+    of_all = OLDER if way == "older" else NEWER
 
     def next_to(anchor: int, limit: int) -> Sequence[Candidate]:
+        nonlocal followed
+        if followed is None:
+            is_near = origins is None and limit <= MOST
+            followed = followed_by(watcher_id) if is_near else 0
+        rows: Sequence[tuple[int, bool]] = ()
         with cursor() as db:
-            rows = db.execute(query, {**given, "anchor": anchor, "limit": limit}).fetchall()
+            for query in (*tries(way, followed=followed, limit=limit), of_all):
+                rows = db.execute(query, {**given, "anchor": anchor, "limit": limit}).fetchall()
+                if len(rows) == limit:
+                    break
         return [Candidate(id, is_shown) for id, is_shown in rows]
 
     return next_to
+
+
+def followed_by(watcher_id: int) -> int:
+    with cursor() as db:
+        row = db.execute(FOLLOWED, {"watcher": watcher_id}).fetchone()
+    return row[0] if row else 0
 
 
 def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None) -> list[int]:
@@ -101,9 +122,11 @@ def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None)
 
 def read(ask: Ask, *, served_by: str = "read", complete: bool = True) -> Page:
     """The page as it is by definition."""
-    at = moment.now()
-    found = candidates(ask.watcher_id, ask.way)
-    return laid_out(ask, found, served_by=served_by, complete=complete, clock=at)
+    # The moment before the tweets; how many are followed comes along in the same trip.
+    *now, [[followed]] = ask_all(*moment.NOW, (FOLLOWED, {"watcher": ask.watcher_id}))
+    found = candidates(ask.watcher_id, ask.way, followed=followed)
+    clock = moment.text_of(*now)
+    return laid_out(ask, found, served_by=served_by, complete=complete, clock=clock)
 
 
 class Read:

@@ -9,9 +9,8 @@ from typing import ClassVar, Protocol
 from trackers.timelines.feeds import read
 from trackers.timelines.feeds.page import Ask, Candidate
 from trackers.timelines.feeds.stands import State, state_of
-from trackers.timelines.feeds.truth import SHOWN
-from tweetwatch.database import array
-from tweetwatch.database import ask as ask_all
+from trackers.timelines.feeds.truth import still_shown
+from tweetwatch.database import array, cursor
 
 
 class LaidOut(Protocol):
@@ -63,15 +62,14 @@ class Reading:
         return self.shown(merged(here, self.on_read(anchor, limit), limit, newest_first=False))
 
     def shown(self, ids: Sequence[int]) -> list[Candidate]:
-        """The same ids, and whether each is in the home now; in the same trip, whether what they
-        were read from still stands as it did."""
-        watcher = self.ask.watcher_id
-        rows, state = ask_all(
-            (SHOWN, {"watcher": watcher, "ids": array(ids)}),
-            (self.of.STATE, self.of.named(watcher)),
-        )
-        self.stands_still = self.stands_still and state_of(state) == self.state
-        return [Candidate(*row) for row in rows]
+        """The same ids, and whether each is in the home now; in the same statement, whether what
+        they were read from still stands as it did."""
+        named = self.of.named(self.ask.watcher_id)
+        with cursor() as db:
+            rows = db.execute(still_shown(self.of.STATE), {**named, "ids": array(ids)}).fetchall()
+        state = state_of(*rows[0][2:]) if rows else None
+        self.stands_still = self.stands_still and state == self.state
+        return [Candidate(id, is_shown) for id, is_shown, *_ in rows if id is not None]
 
     def on_read(self, anchor: int, limit: int) -> Sequence[Candidate]:
         if not self.undelivered:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 
-# The last: whether it is to be told that somebody reads.
+from trackers.timelines.feeds import moment
+from tweetwatch.database import plain
+
+# `due`: whether it is to be told that somebody reads.
 STATE = """
-    SELECT floor, built_at, false FROM trackers_feed
+    SELECT floor, built_at, false AS due FROM trackers_feed
     WHERE watcher_id = %(watcher)s AND strategy = %(strategy)s AND shape = %(shape)s
       AND built_at IS NOT NULL
 """
@@ -24,6 +28,19 @@ UNDELIVERED = """
 """
 
 
+# A snapshot, and all that is seen in it: one row, also where nothing is laid out.
+STANDS = f"""
+    SELECT pg_current_snapshot()::text, state.floor, state.built_at, state.due,
+           ARRAY({UNDELIVERED})
+    FROM (SELECT) once LEFT JOIN ({{state}}) state ON true
+"""
+
+
+@cache
+def standing(state: str) -> str:
+    return plain(STANDS.format(state=state))
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """Of a home that is laid out; it is another one once anything was taken from below."""
@@ -35,12 +52,20 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Stands:
     """`state` None: nothing that can be read is laid out. `undelivered`: followed origins, to be
-    read on read. `clock`: of this moment."""
+    read on read. `clock`: of this moment. `is_due`: it is to be told that somebody reads."""
 
     state: State | None
     undelivered: Sequence[int]
     clock: str
+    is_due: bool
 
 
-def state_of(rows: Sequence[tuple[int, datetime, bool]]) -> State | None:
-    return State(*rows[0][:2]) if rows else None
+def stands_of(number: Sequence[moment.Row], rows: Sequence[moment.Row]) -> Stands:
+    """What the rows of NUMBER say, and those of STANDS, which were asked for after it."""
+    [(_, floor, built_at, due, undelivered)] = rows
+    clock = moment.text_of(number, rows)
+    return Stands(state_of(floor, built_at), undelivered, clock, is_due=bool(due))
+
+
+def state_of(floor: int | None, built_at: datetime | None) -> State | None:
+    return None if floor is None or built_at is None else State(floor, built_at)

@@ -7,6 +7,7 @@ was under way when it was unfollowed. So each page is asked for by its ids befor
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from tweetwatch.database import array, cursor, plain
 
@@ -21,15 +22,20 @@ IS_BROUGHT = """
          WHERE st.tweet_id = {id} LIMIT 1),
         false)
 """
-SHOWN = plain(f"""
-    SELECT asked.id, tweet.is_shown IS TRUE
-    FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY AS asked(id, nth)
+ASKED = f"""
+    unnest(%(ids)s::bigint[]) WITH ORDINALITY AS asked(id, nth)
     LEFT JOIN LATERAL (
         SELECT t.gone_at IS NULL AND {IS_BROUGHT.format(id="t.id")} AS is_shown
         FROM trackers_tweet t WHERE t.id = asked.id LIMIT 1
     ) tweet ON true
+"""
+SHOWN = plain(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {ASKED} ORDER BY asked.nth")
+# And how the home stands in the same snapshot: one row at the least.
+STILL_SHOWN = f"""
+    SELECT asked.id, tweet.is_shown IS TRUE, state.floor, state.built_at
+    FROM (SELECT) once LEFT JOIN ({{state}}) state ON true LEFT JOIN ({ASKED}) ON true
     ORDER BY asked.nth
-""")
+"""
 
 # Also of tweets that are not tracked now: who tracks one again has it back.
 UNBROUGHT = plain(f"""
@@ -39,6 +45,11 @@ UNBROUGHT = plain(f"""
         SELECT author_id FROM trackers_tweet WHERE id = asked.id LIMIT 1) t ON true
     WHERE NOT {IS_BROUGHT.format(id="asked.id")}
 """)
+
+
+@cache
+def still_shown(state: str) -> str:
+    return plain(STILL_SHOWN.format(state=state))
 
 
 def unbrought(watcher_id: int, ids: Sequence[int]) -> list[int]:

@@ -1,0 +1,128 @@
+"""What is next to an anchor in a home, looked for among all that is next to it.
+
+To find an origin's one tweet next to an anchor PostgreSQL reads a whole page of an index, for each
+origin. So who follows many is first asked for what is near the anchor alone: TOGETHER looks the
+nearest tweets of all up among what is followed, EACH asks each origin for what it has there. Either
+may find too few, and then nothing is known; who follows few needs neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trackers.timelines.feeds.page import Way
+from trackers.tweets.snowflake import LARGEST_ID
+from tweetwatch.database import plain
+
+# More than so many candidates are not looked for so.
+MOST = 100
+# So many origins are asked one by one for all they have; above SOME they are looked up together.
+FEW, SOME = 40, 400
+# Arrivals of all sources: one home in so many of them is found whole.
+NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
+
+FOLLOWED = plain(f"""
+    SELECT count(*) FROM (
+        SELECT FROM trackers_follow WHERE watcher_id = %(watcher)s LIMIT {SOME + 1}) f
+""")
+
+# {beyond}, {within}: < and >= on the way to older ones, {inside}: >.
+# What was found, and whether it is shown. A tweet that is not tracked any more is no candidate to
+# be shown, nor is one that is gone; they are told all the same, since who asked must know where to
+# go on.
+NEAREST = """
+    SELECT nearest.id, tweet.is_shown IS TRUE
+    FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest
+    LEFT JOIN LATERAL (
+        SELECT gone_at IS NULL AS is_shown FROM trackers_tweet WHERE id = nearest.id LIMIT 1
+    ) tweet ON true
+    ORDER BY nearest.id {order}
+"""
+# The LIMITs are no parameters: of an unknown one the planner expects a tenth of the table.
+# `reach`: beyond the last of a list that is full something may be missing, so that neither it nor
+# what lies behind it is told.
+TOGETHER = (
+    f"""
+    WITH brought AS MATERIALIZED (
+        SELECT tweet_id AS id, source_id AS origin_id FROM trackers_sourcetweet
+        WHERE tweet_id {{beyond}} %(anchor)s::bigint
+        ORDER BY tweet_id {{order}} LIMIT {NEAR_TOGETHER}
+    ),
+    posted AS MATERIALIZED (
+        SELECT id, -author_id AS origin_id FROM trackers_tweet
+        WHERE id {{beyond}} %(anchor)s::bigint ORDER BY id {{order}} LIMIT {NEAR_TOGETHER}
+    ),
+    reach AS MATERIALIZED (
+        SELECT {{nearer}}(
+            (SELECT {{last}}(id) FROM brought HAVING count(*) = {NEAR_TOGETHER}),
+            (SELECT {{last}}(id) FROM posted HAVING count(*) = {NEAR_TOGETHER})) AS id
+    ),
+    followed AS MATERIALIZED (
+        SELECT origin_id FROM trackers_follow WHERE watcher_id = %(watcher)s
+    ),
+    found AS (
+        SELECT DISTINCT near.id
+        FROM (SELECT * FROM brought UNION ALL SELECT * FROM posted) near
+        CROSS JOIN reach
+        WHERE near.origin_id IN (SELECT origin_id FROM followed)
+          AND (reach.id IS NULL OR near.id {{inside}} reach.id)
+    )
+    """
+    + NEAREST
+)
+# LATERAL with a LIMIT: by the index, whatever the statistics say.
+EACH = (
+    f"""
+    WITH reach AS MATERIALIZED (
+        SELECT coalesce(
+            (SELECT tweet_id FROM trackers_sourcetweet WHERE tweet_id {{beyond}} %(anchor)s::bigint
+             ORDER BY tweet_id {{order}} OFFSET {NEAR_EACH - 1} LIMIT 1), {{end}}) AS id
+    ),
+    found AS (
+        SELECT tweet.id
+        FROM trackers_follow f CROSS JOIN LATERAL (
+            SELECT tweet_id AS id FROM trackers_sourcetweet
+            WHERE source_id = f.origin_id AND tweet_id {{beyond}} %(anchor)s::bigint
+              AND tweet_id {{within}} (SELECT id FROM reach)
+            ORDER BY tweet_id {{order}} LIMIT %(limit)s::int) tweet
+        WHERE f.watcher_id = %(watcher)s AND f.origin_id > 0
+        UNION
+        SELECT tweet.id
+        FROM trackers_follow f CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet
+            WHERE author_id = -f.origin_id AND id {{beyond}} %(anchor)s::bigint
+              AND id {{within}} (SELECT id FROM reach)
+            ORDER BY id {{order}} LIMIT %(limit)s::int) tweet
+        WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
+    )
+    """
+    + NEAREST
+)
+WORDS: dict[Way, dict[str, object]] = {
+    "older": {
+        "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "end": 0,
+        "nearer": "greatest", "last": "min",
+    },
+    "newer": {
+        "beyond": ">", "within": "<=", "inside": "<", "order": "ASC", "end": LARGEST_ID,
+        "nearer": "least", "last": "max",
+    },
+}  # fmt: skip
+
+
+def on_the_way(statement: str, way: Way) -> str:
+    return plain(statement.format(**WORDS[way]))
+
+
+TOGETHER_OF, EACH_OF = (
+    {way: on_the_way(statement, way) for way in WORDS} for statement in (TOGETHER, EACH)
+)
+
+
+def tries(way: Way, *, followed: int, limit: int) -> Iterator[str]:
+    """The statements to be tried in turn, until one finds as many as are wanted."""
+    if limit > MOST or followed <= FEW:
+        return
+    if followed > SOME:
+        yield TOGETHER_OF[way]
+    yield EACH_OF[way]
