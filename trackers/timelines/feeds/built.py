@@ -126,19 +126,25 @@ class Built(ABC):
         return self.with_embedded(watcher_id, self.page_of(ask))
 
     def page_of(self, ask: Ask) -> Page:
-        watcher_id = ask.watcher_id
-        stands = self.stands(watcher_id)
+        stands = self.stands(ask)
         if stands.state is None:
-            if not self.builds_at_once(watcher_id):
-                self.want(watcher_id)
-                return read.read(ask, served_by="read(rebuilding)", complete=False)
-            stands = self.stands(watcher_id)
+            if not self.builds_at_once(ask.watcher_id):
+                self.want(ask.watcher_id)
+                return self.on_read(ask, stands, served_by="read(rebuilding)", complete=False)
+            stands = self.stands(ask)
         state = stands.state
         if state is None or ask.anchor < state.floor:
-            return read.read(ask, served_by="read(fallback)")
+            return self.on_read(ask, stands)
         reading = Reading(self, ask, state, stands.undelivered)
         page = laid_out(ask, reading.candidates, served_by=self.served_by, clock=stands.clock)
-        return page if reading.stands_still else read.read(ask, served_by="read(fallback)")
+        return page if reading.stands_still else self.on_read(ask, stands)
+
+    def on_read(
+        self, ask: Ask, stands: Stands, *, served_by: str = "read(fallback)", complete: bool = True
+    ) -> Page:
+        """From the sources, after the moment of which it was told how the home stands."""
+        found = read.candidates(ask.watcher_id, ask.way, followed=stands.followed)
+        return laid_out(ask, found, served_by=served_by, complete=complete, clock=stands.clock)
 
     def since(self, watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
         return self.with_embedded(watcher_id, since(watcher_id, tweet_id, clock=clock))
@@ -151,13 +157,13 @@ class Built(ABC):
         """What the home keeps of these tweets besides their ids."""
         return {}
 
-    def stands(self, watcher_id: int) -> Stands:
+    def stands(self, ask: Ask) -> Stands:
         """How far the home is laid out, in one trip. What is delivered is told before what is laid
         out is read: whatever is delivered in between is read twice, and not never."""
-        asked = (standing(self.STATE), self.named(watcher_id))
-        stands = stands_of(*ask_all((moment.NUMBER, {}), asked))
+        given = {**self.named(ask.watcher_id), "anchor": ask.anchor}
+        stands = stands_of(*ask_all((moment.NUMBER, {}), (standing(self.STATE), given)))
         if stands.is_due:
-            self.touch(watcher_id)
+            self.touch(ask.watcher_id)
         return stands
 
     def named(self, watcher_id: int) -> Mapping[str, object]:

@@ -120,13 +120,12 @@ def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None)
     return [one.id for one in found]
 
 
-def read(ask: Ask, *, served_by: str = "read", complete: bool = True) -> Page:
+def read(ask: Ask) -> Page:
     """The page as it is by definition."""
     # The moment before the tweets; how many are followed comes along in the same trip.
     *now, [[followed]] = ask_all(*moment.NOW, (FOLLOWED, {"watcher": ask.watcher_id}))
     found = candidates(ask.watcher_id, ask.way, followed=followed)
-    clock = moment.text_of(*now)
-    return laid_out(ask, found, served_by=served_by, complete=complete, clock=clock)
+    return laid_out(ask, found, served_by="read", clock=moment.text_of(*now))
 
 
 class Read:

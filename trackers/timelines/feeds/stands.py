@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cache
 
 from trackers.timelines.feeds import moment
+from trackers.timelines.feeds.nearby import FOLLOWED
 from tweetwatch.database import plain
 
 # `due`: whether it is to be told that somebody reads.
@@ -28,10 +29,11 @@ UNDELIVERED = """
 """
 
 
-# A snapshot, and all that is seen in it: one row, also where nothing is laid out.
+# A snapshot, and all that is seen in it: one row, also where nothing is laid out. What is not
+# delivered does not matter to who reads below the floor.
 STANDS = f"""
-    SELECT pg_current_snapshot()::text, state.floor, state.built_at, state.due,
-           ARRAY({UNDELIVERED})
+    SELECT pg_current_snapshot()::text, ({FOLLOWED}), state.floor, state.built_at, state.due,
+           CASE WHEN %(anchor)s::bigint >= state.floor THEN ARRAY({UNDELIVERED}) END
     FROM (SELECT) once LEFT JOIN ({{state}}) state ON true
 """
 
@@ -52,19 +54,21 @@ class State:
 @dataclass(frozen=True, slots=True)
 class Stands:
     """`state` None: nothing that can be read is laid out. `undelivered`: followed origins, to be
-    read on read. `clock`: of this moment. `is_due`: it is to be told that somebody reads."""
+    read on read, where the anchor is not below the floor. `clock`: of this moment. `followed`: how
+    many origins, as `candidates` wants it. `is_due`: it is to be told that somebody reads."""
 
     state: State | None
     undelivered: Sequence[int]
     clock: str
+    followed: int
     is_due: bool
 
 
 def stands_of(number: Sequence[moment.Row], rows: Sequence[moment.Row]) -> Stands:
     """What the rows of NUMBER say, and those of STANDS, which were asked for after it."""
-    [(_, floor, built_at, due, undelivered)] = rows
-    clock = moment.text_of(number, rows)
-    return Stands(state_of(floor, built_at), undelivered, clock, is_due=bool(due))
+    [(_, followed, floor, built_at, due, undelivered)] = rows
+    clock, state = moment.text_of(number, rows), state_of(floor, built_at)
+    return Stands(state, undelivered or (), clock, followed, is_due=bool(due))
 
 
 def state_of(floor: int | None, built_at: datetime | None) -> State | None:
