@@ -14,6 +14,7 @@ from django.conf import settings
 from trackers.credentials.usage import ask_usage
 from trackers.events import keep, standing
 from trackers.events.drop import drop_oldest
+from trackers.events.live.watch import forget_old
 from trackers.events.spread import spread
 from trackers.events.subscribe import forget_removed
 from trackers.ingest.files.import_part import import_parts
@@ -404,8 +405,10 @@ def drop_idle_feeds() -> None:
 
 def tend_subscribers() -> None:
     """Every minute: events spread where nobody delivers, the oldest dropped where too much waits,
-    subscribers disabled to whom nothing can be delivered, and removed ones forgotten."""
+    subscribers disabled to whom nothing can be delivered, and removed ones forgotten. Of the live
+    feed what is older than an hour."""
     spread()
+    forget_old(deadline=time_for_a_chore())
     drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=time_for_a_chore())
     for name in standing.disable_failing(after=settings.BUS_DISABLE_AFTER):
         logger.warning("subscriber %s is disabled: every delivery failed for too long", name)

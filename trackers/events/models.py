@@ -215,6 +215,26 @@ class EventBatch(models.Model):
         return f"{len(self.events)} events for {self.subscriber_id}"
 
 
+class LiveEvents(models.Model):
+    """Events that were spread together, in topics that somebody watches; written once.
+
+    `place`: where they stand in the live feed. Places are committed in their order, by who holds
+    the lock of the spread, so who reads behind a place misses nothing. `topics`: parallel to
+    `events`. Without events it is a mark: these topics are recorded from `spread_at` on, and
+    nothing is known of them before. `first_at`, `last_at`: as those of a batch.
+    """
+
+    place = models.BigIntegerField(primary_key=True)
+    spread_at = models.DateTimeField()
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+    topics = ArrayField(models.BigIntegerField())
+    events = ArrayField(models.BigIntegerField())
+
+    def __str__(self) -> str:
+        return f"{len(self.events)} events at {self.place}"
+
+
 class Attempt(models.Model):
     """A batch was sent, and what came of it. Kept for some days.
 

@@ -1,6 +1,7 @@
 """Give what was staged to the subscribers, into their current batches.
 
 staged ids ─> events ─> who wants which ─> the end of each line ─> batches, full ones ready
+                   └──> the live feed, while somebody watches
 One spread at a time, by one lock for all: so a subscriber's batches are written in the order of the
 causes, and who publishes never waits for them. Whoever asks what a subscriber has (its books, a
 subscription, the end of one) spreads first, so that what was committed before is counted.
@@ -19,6 +20,8 @@ TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.spread'))"
 # What is spread at a time: transactions, and about so many entries in lines of subscribers.
 MOST_STAGED = 100
 MOST_ENTRIES = 200_000
+# Events of a row of the live feed.
+LIVE_AT_ONCE = 1_000
 
 # Of one tweet events are staged in their order, since who writes them holds its row; so those that
 # are seen here are complete up to their last. They are taken in the order of their numbers.
@@ -47,7 +50,8 @@ SPREAD = plain(
                     FROM trackers_staged ORDER BY id LIMIT %(most)s
                 ) first
             ) waiting
-            WHERE ahead * (SELECT count(*) FROM trackers_subscription) < %(entries)s))
+            WHERE ahead * (SELECT greatest(count(*), 1) FROM trackers_subscription)
+                  < %(entries)s))
         RETURNING id, received_at, events, only_for
     ),
     event AS MATERIALIZED (
@@ -87,6 +91,19 @@ SPREAD = plain(
             FROM trackers_subscriber
             WHERE id = ANY(ARRAY[n.subscriber_id]) AND removed_at IS NULL OFFSET 0
         ) s
+    ),
+    live AS (
+        INSERT INTO trackers_liveevents (place, spread_at, first_at, last_at, topics, events)
+        SELECT (%(number)s::bigint << 20) + at / {LIVE_AT_ONCE}, clock_timestamp(),
+               min(received_at), max(received_at),
+               array_agg(topic_id ORDER BY at), array_agg(id ORDER BY at)
+        FROM (
+            SELECT *, row_number() OVER (ORDER BY nth) - 1 AS at
+            FROM event
+            WHERE audience = ANY(ARRAY(
+                SELECT id FROM trackers_topic WHERE watched_until > now()))
+        ) e
+        GROUP BY at / {LIVE_AT_ONCE}
     ),
     fresh AS MATERIALIZED (
         SELECT s.subscriber_id, e.nth, e.id AS event_id, e.received_at,
@@ -179,7 +196,7 @@ SPREAD = plain(
         WHERE st.subscriber_id = grown.subscriber_id AND grown.n <> 0
     )
     SELECT count(*) FROM taken
-    """.replace("{FIGURES}", FIGURES)
+    """.replace("{FIGURES}", FIGURES).replace("{LIVE_AT_ONCE}", str(LIVE_AT_ONCE))
 )
 NUMBER = "SELECT nextval('trackers_spread_number')"
 

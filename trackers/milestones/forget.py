@@ -6,15 +6,16 @@ save a sixth of its time.
 
 from __future__ import annotations
 
+from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 # Whoever subscribes meanwhile may hear once more of a milestone that was told to others before.
 # The limit is a literal: one that the planner does not know might as well be all of them.
-FORGET = """
+FORGET = f"""
     DELETE FROM trackers_crossing WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_crossing
-        WHERE NOT EXISTS (SELECT FROM trackers_topic WHERE name = 'milestones' AND wanted)
+        WHERE NOT EXISTS (SELECT FROM trackers_topic WHERE name = 'milestones' AND {RECORDED})
         LIMIT 5000 FOR UPDATE SKIP LOCKED))
 """
 LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossing LIMIT 100000) left_over"

@@ -30,6 +30,8 @@ class Topic(models.Model):
     publisher = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Kept by who subscribes and who leaves. Ours are not recorded while nobody does.
     wanted = models.BooleanField(default=False, db_default=False)
+    # The same by who watches the live feed, for a while at a time (`trackers.events.live.watch`).
+    watched_until = models.DateTimeField(null=True, editable=False)
     events = models.BigIntegerField(
         default=0, db_default=0, help_text="Told since it was made, counted as they are spread."
     )

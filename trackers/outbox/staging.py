@@ -1,18 +1,21 @@
 """Parts of statements that store events in the same go as the change they are of.
 
-`topic` (which of our topics are wanted) ─> `told` (the caller's INSERT) ─> `staged`
+`topic` (which of our topics are recorded) ─> `told` (the caller's INSERT) ─> `staged`
 A statement that uses them stores its events in a CTE called `told`, which returns `id`, and stores
 none where `({TWEETS})`, or `({MILESTONES})`, is null.
 """
 
 from __future__ import annotations
 
-# Read once a statement. Null: nobody subscribes, so nothing is stored.
-TOPIC = """
+# Of a topic of ours: somebody subscribes to it, or watches it.
+RECORDED = "(wanted OR watched_until > now())"
+
+# Read once a statement. Null: nobody wants it, so nothing is stored.
+TOPIC = f"""
     topic AS MATERIALIZED (
         SELECT max(id) FILTER (WHERE name = 'tweets') AS tweets,
                max(id) FILTER (WHERE name = 'milestones') AS milestones
-        FROM trackers_topic WHERE wanted AND name IN ('tweets', 'milestones')
+        FROM trackers_topic WHERE {RECORDED} AND name IN ('tweets', 'milestones')
     )
 """
 TWEETS = "SELECT tweets FROM topic"

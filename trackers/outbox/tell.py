@@ -8,10 +8,11 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
 
 # Nothing is locked but what is written here.
-TELL = """
+TELL = f"""
     WITH told AS (
         INSERT INTO trackers_event (topic_id, type, t, tweet_id, url, data)
         SELECT topic.id, e.type, coalesce(e.t, floor(extract(epoch FROM clock_timestamp()) * 1000)),
@@ -20,7 +21,7 @@ TELL = """
                     %(urls)s::text[], %(data)s::jsonb[])
              WITH ORDINALITY AS e(topic, type, t, tweet_id, url, data, nth)
         JOIN trackers_topic topic ON topic.name = e.topic
-        WHERE topic.wanted OR topic.publisher <> 'tweetwatch'
+        WHERE {RECORDED} OR topic.publisher <> 'tweetwatch'
         ORDER BY e.nth
         RETURNING id, received_at
     )
@@ -42,7 +43,7 @@ class Told:
 
 
 def tell(events: Sequence[Told]) -> None:
-    """Store them, in this order; those of our own topics only where somebody subscribes."""
+    """Store them, in this order; those of our own topics only where somebody wants it."""
     if not events:
         return
     with cursor() as db:

@@ -1,0 +1,171 @@
+"""What is in the live feed: while somebody watches, for an hour, and by which filters."""
+
+from __future__ import annotations
+
+import pytest
+from django.utils import timezone
+
+from tests.events.conftest import news, subscriber
+from tests.events.live.conftest import Reader, run, watch
+from tests.factories import TweetFactory
+from trackers.events.live.cursor import Cursor
+from trackers.events.live.read import Wanted, begin, newest, read_on
+from trackers.events.live.watch import KEPT, forget_old
+from trackers.events.models import LiveEvents
+from trackers.events.spread import spread
+from trackers.outbox.models import Event, Staged, Topic
+from trackers.outbox.tell import Told, tell
+from trackers.tweets.models import Author
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _topic(db):
+    Topic.objects.create(name="news", publisher="somebody")
+
+
+def test_nothing_is_recorded_where_nobody_watches():
+    tell([Told("tweets", "create", tweet_id=5)])
+    assert not Event.objects.exists()
+
+    # Somebody subscribes, and nobody watches: it is delivered, and not in the feed.
+    subscriber(topics=["tweets"])
+    tell([Told("tweets", "create", tweet_id=5)])
+    spread()
+
+    assert Event.objects.count() == 1
+    assert not LiveEvents.objects.exists()
+
+
+def test_who_watches_has_the_topic_recorded_until_some_time_after_the_last_look():
+    watch("tweets")
+    tell([Told("tweets", "create", tweet_id=5), Told("milestones", "create", tweet_id=5)])
+    assert [one.topic.name for one in Event.objects.all()] == ["tweets"]
+
+    run("UPDATE trackers_topic SET watched_until = now() - interval '1 s'")
+    tell([Told("tweets", "update", tweet_id=5)])
+
+    assert Event.objects.count() == 1
+
+
+def test_a_look_renews_the_watch_once_a_minute_and_writes_nothing_meanwhile():
+    watch("news")
+    [until] = Topic.objects.filter(name="news").values_list("watched_until", flat=True)
+
+    watch("news")
+    assert Topic.objects.get(name="news").watched_until == until
+
+    run("UPDATE trackers_topic SET watched_until = watched_until - interval '2 minutes'")
+    watch("news")
+    assert Topic.objects.get(name="news").watched_until >= until
+    # It was watched all the time: no mark, so nobody is told of a gap.
+    assert LiveEvents.objects.count() == 1
+
+
+def test_who_comes_back_when_nobody_watched_meanwhile_is_told_since_when_it_is_recorded():
+    reader = Reader("news")
+    news(1)
+    reader.read()
+    run("UPDATE trackers_topic SET watched_until = now() - interval '1 s'")
+    news(2)
+    spread()
+
+    before = timezone.now()
+    back = Reader("news", after=reader.at)
+    news(3)
+
+    assert back.read() == [3]
+    [gap] = back.gaps
+    assert before <= gap.kept_since <= timezone.now()
+
+
+def test_who_was_away_for_longer_than_the_feed_is_kept_goes_on_from_the_oldest():
+    reader = Reader("news")
+    for number in range(1, 6):
+        news(number)
+        spread()
+    first = LiveEvents.objects.order_by("place")[1].place
+    run(
+        f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{KEPT}' WHERE place <= ("
+        "SELECT place FROM trackers_liveevents ORDER BY place OFFSET 3 LIMIT 1)"
+    )
+
+    forget_old(deadline=Deadline.after(60))
+
+    back = Reader("news", after=Cursor(first))
+    assert (back.read(), len(back.gaps)) == ([3, 4, 5], 1)
+    oldest = LiveEvents.objects.order_by("place").first()
+    assert back.gaps[0].kept_since == oldest.spread_at
+    # Who had read all that is gone misses nothing, and is told of nothing.
+    in_time = Reader("news", after=Cursor(oldest.place + 1))
+    assert (in_time.read(), in_time.gaps) == ([4, 5], [])
+    assert reader.read() == [1, 2, 3, 4, 5][2:]
+
+
+def test_a_feed_without_news_keeps_the_place_where_its_readers_stand():
+    reader = Reader("news")
+    news(1)
+    reader.read()
+    run(f"UPDATE trackers_liveevents SET spread_at = spread_at - interval '{3 * KEPT}'")
+
+    forget_old(deadline=Deadline.after(60))
+    news(2)
+
+    back = Reader("news", after=reader.at)
+    assert (back.read(), back.gaps) == ([2], [])
+
+
+def test_a_place_that_was_never_told_is_a_gap():
+    Reader("news")
+
+    back = Reader("news", after=Cursor(2**60))
+    news(1)
+
+    assert (back.read(), len(back.gaps)) == ([1], 1)
+
+
+def test_what_is_told_to_one_subscriber_alone_is_not_in_the_feed():
+    reader = Reader("news")
+    news(1)
+    spread()
+    run("INSERT INTO trackers_staged (received_at, events, only_for)"
+        " SELECT received_at, ARRAY[id], 7 FROM trackers_event")  # fmt: skip
+
+    assert reader.read() == [1]
+    assert not Staged.objects.exists()
+
+
+def test_filters_are_those_of_the_bus():
+    ada, bob = Author.objects.create(id=1), Author.objects.create(id=2)
+    mine, other = TweetFactory(author=ada), TweetFactory(author=bob)
+    topics = watch("tweets").topics
+    start = begin(None).reached
+    tell([Told("tweets", "update", tweet_id=one.pk) for one in (mine, other)])
+    tell([Told("tweets", "delete", tweet_id=5)])
+    spread()
+
+    def told(**given):
+        return [one.tweet_id for _, one in read_on(start, Wanted(topics, **given)).events]
+
+    assert told() == [mine.pk, other.pk, 5]
+    assert told(author=ada.pk) == [mine.pk, 5]
+    assert told(source=7) == [5]
+
+
+def test_the_newest_are_told_backwards_and_no_further_than_a_place():
+    reader = Reader("news")
+    start = reader.at
+    for number in range(1, 4):
+        news(10 * number, 10 * number + 1)
+        spread()
+    reader.read()
+
+    def numbers(after):
+        return [int(told.url.rsplit("/", 1)[1]) for _, told in newest(after, reader.wanted)]
+
+    assert numbers(start) == [31, 30, 21, 20, 11, 10]
+    [(_, _), (behind, _), *_] = newest(start, reader.wanted)
+    assert numbers(behind) == [31]
+    assert numbers(reader.at) == []

@@ -1,0 +1,77 @@
+"""The live feed misses nothing and tells nothing twice, in whatever order transactions commit."""
+
+from __future__ import annotations
+
+import random
+
+import psycopg
+import pytest
+
+from tests.conftest import OURS, url_of
+from tests.events.live.conftest import Reader
+from trackers.outbox.models import Event, Topic
+from trackers.outbox.tell import TELL
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _topic(db):
+    Topic.objects.create(name="news", publisher="somebody")
+
+
+class Publisher:
+    """A connection of its own, whose transaction is open until it commits."""
+
+    def __init__(self):
+        self.db = psycopg.connect(url_of(OURS))
+
+    def tell(self, *numbers):
+        given = {"topics": "news", "types": "create", "ts": None, "tweets": None, "data": None}
+        rows = {name: [one] * len(numbers) for name, one in given.items()}
+        self.db.execute(TELL, {**rows, "urls": [f"https://here.example/{n}" for n in numbers]})
+
+    def commit(self):
+        self.db.commit()
+        self.db.close()
+
+
+def test_what_commits_late_is_told_late_and_not_skipped():
+    reader = Reader("news")
+    slow, quick = Publisher(), Publisher()
+
+    slow.tell(1, 2)
+    quick.tell(3)
+    quick.commit()
+    assert reader.read() == [3]
+    stood = reader.at
+    slow.commit()
+
+    assert reader.read() == [3, 1, 2]
+    assert (
+        dict(Event.objects.values_list("url", "id"))["https://here.example/1"]
+        < (dict(Event.objects.values_list("url", "id"))["https://here.example/3"])
+    )
+    # Nor by one who comes back meanwhile.
+    back = Reader("news", after=stood)
+    assert (back.read(), back.gaps) == ([1, 2], [])
+
+
+def test_twenty_transactions_that_commit_in_any_order_are_told_once_each_and_to_all_alike():
+    dice = random.Random(15)
+    readers = [Reader("news") for _ in range(2)]
+    open_ones, told = [], 0
+
+    while told < 20 or open_ones:
+        if told < 20 and (not open_ones or dice.random() < 0.5):
+            open_ones.append(Publisher())
+            open_ones[-1].tell(told)
+            told += 1
+        else:
+            open_ones.pop(dice.randrange(len(open_ones))).commit()
+        # One reads all the time, the other one at the end.
+        readers[0].read()
+
+    assert sorted(readers[0].heard) == list(range(20))
+    assert readers[0].heard != sorted(readers[0].heard)
+    assert readers[1].read() == readers[0].heard

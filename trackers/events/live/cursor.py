@@ -1,0 +1,34 @@
+"""Where a reader of the live feed stands: the `id:` of what it was sent last.
+
+Ids of events would not do: they are drawn before the commit, and committed in any order.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+WRITTEN = re.compile(r"([0-9]{1,19})-([0-9]{1,4})")
+LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cursor:
+    """What is read next: the event `nth`, from 0, of the row at `place`, or what comes behind."""
+
+    place: int
+    nth: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.place}-{self.nth}"
+
+
+def read_cursor(text: str) -> Cursor:
+    """That of a Last-Event-ID; ValueError for what was never told as one."""
+    found = WRITTEN.fullmatch(text)
+    if found is None or int(found[1]) > LARGEST:
+        raise ValueError(
+            f"Last-Event-ID is the id of an event of this stream, such as 5368709120-3, and not "
+            f"{text[:40]!r}."
+        )
+    return Cursor(int(found[1]), int(found[2]))

@@ -1,0 +1,79 @@
+"""Which events of the feed a reader is told next: pure, of rows that were read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from trackers.events.live.cursor import Cursor
+
+
+class Row(NamedTuple):
+    """A row of the feed, as `LiveEvents` has it."""
+
+    place: int
+    spread_at: datetime
+    first_at: datetime
+    last_at: datetime
+    topics: Sequence[int]
+    events: Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The reader's topics are known only since then. `behind`: where stands who was told so."""
+
+    kept_since: datetime
+    behind: Cursor
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """`events`: by their ids, where the reader stands behind each, in the order of the feed.
+
+    `first_at`, `last_at`: when the oldest and the newest of the rows' events were received.
+    `reached`: up to where was looked. `gap`: before all of `events`.
+    """
+
+    reached: Cursor
+    events: dict[int, Cursor]
+    first_at: datetime | None = None
+    last_at: datetime | None = None
+    gap: Gap | None = None
+
+
+def pick(rows: Sequence[Row], start: Cursor, topics: Set[int], *, most: int) -> Picked:
+    """The first `most` events from `start` on; never more than to the next mark of the topics."""
+    events: dict[int, Cursor] = {}
+    reached = start
+    gap: Gap | None = None
+    used: list[Row] = []
+    for row in rows:
+        if not row.events:
+            if not topics.isdisjoint(row.topics):
+                if events:
+                    break
+                gap = Gap(row.spread_at, Cursor(row.place + 1))
+            reached = Cursor(row.place + 1)
+            continue
+        begin = start.nth if row.place == start.place else 0
+        used.append(row)
+        for nth in range(begin, len(row.events)):
+            if len(events) == most:
+                return picked(used, events, reached, gap)
+            reached = Cursor(row.place, nth + 1)
+            if row.topics[nth] in topics:
+                events[row.events[nth]] = reached
+        reached = Cursor(row.place + 1)
+    return picked(used, events, reached, gap)
+
+
+def picked(
+    rows: Sequence[Row], events: dict[int, Cursor], reached: Cursor, gap: Gap | None
+) -> Picked:
+    if not rows:
+        return Picked(reached, events, gap=gap)
+    first, last = min(row.first_at for row in rows), max(row.last_at for row in rows)
+    return Picked(reached, events, first, last, gap)
