@@ -106,6 +106,11 @@ BUS_DISABLE_AFTER = environment.seconds(
 EGRESS_ALLOW = environment.networks(env, "EGRESS_ALLOW")
 EGRESS_PLAIN_HTTP = environment.truth(env, "EGRESS_PLAIN_HTTP", default=False)
 EGRESS_CA_FILE = environment.ca_file(env, "EGRESS_CA_FILE")
+# The live feed: streams of a web process, each of which pins a thread, and how long each lasts
+EVENT_STREAMS = environment.number(env, "EVENT_STREAMS", default=4, least=0, most=1000)
+EVENT_STREAM_SECONDS = environment.seconds(
+    env, "EVENT_STREAM_SECONDS", default=30, least=1, most=3600
+)
 # Its HTTP API (manage.py bus)
 BUS_ROOT_TOKEN = environment.bus_root_token(env)
 BUS_DATA_MOST = environment.number(env, "BUS_DATA_MOST", default=512, least=0, most=65_536)

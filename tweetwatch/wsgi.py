@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 
 from django.core.wsgi import get_wsgi_application
 
+from tweetwatch import stopping
 from tweetwatch.checks import env_file_is_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
@@ -17,6 +19,10 @@ os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = get_wsgi_application()
+
+# gunicorn sets its handlers before this module is loaded.
+if threading.current_thread() is threading.main_thread():
+    stopping.heed()
 
 # The checks of the commands do not run here.
 for warning in env_file_is_private():

@@ -58,6 +58,8 @@ BAD = [
     ("REQUEST_TIMEOUT", "30", "shorter than TASK_TIMEOUT"),
     ("CONFIRM_GONE_AFTER", "-1", "not from"),
     ("GONE_EVERY", "5", "not from"),
+    ("EVENT_STREAMS", "-1", "whole number from 0"),
+    ("EVENT_STREAM_SECONDS", "0", "not from"),
     ("LATE_TIMELINES", "-1", "not from"),
     ("LATE_SEARCH", "soon", "number of seconds"),
     ("OVERLAP_EVERY", "5", "not from"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
@@ -28,6 +29,18 @@ class Bearer(AuthBase):
         if scheme.lower() != "bearer" or not secret:
             return None
         return api_tokens.user_of(secret.strip(), now=timezone.now())
+
+
+class SignedIn(AuthBase):
+    """The person who is logged in, for a call that a page makes. For GET alone: no other page can
+    read what is answered, but it could have something done."""
+
+    openapi_type = "apiKey"
+    openapi_in = "cookie"
+    openapi_name = settings.SESSION_COOKIE_NAME
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        return request.user if isinstance(request.user, User) and request.user.is_active else None
 
 
 def user_of(request: HttpRequest) -> User:

@@ -39,6 +39,9 @@ def in_json(view: View) -> View:
             given = view(request, *args, **kwargs)
         finally:
             request.method = asked
+        if asked == "HEAD" and given.streaming:
+            # Nothing of it was begun.
+            given = HttpResponse(status=given.status_code, headers=given.headers)
         return refused(given["Allow"]) if given.status_code == 405 else given
 
     return answer

@@ -53,8 +53,11 @@ class Shape:
     def body_of(self, events: Sequence[Told]) -> bytes:
         if not events:
             raise ValueError("A batch without events is never sent.")
-        one = self._cloud_event if self.format == CLOUDEVENTS else self._routemaster
-        return orjson.dumps([one(event) for event in events])
+        return orjson.dumps([self.of(event) for event in events])
+
+    def of(self, event: Told) -> dict[str, Any]:
+        """One of them."""
+        return self._cloud_event(event) if self.format == CLOUDEVENTS else self._routemaster(event)
 
     def _routemaster(self, event: Told) -> dict[str, Any]:
         shaped = {

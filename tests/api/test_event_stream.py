@@ -1,0 +1,135 @@
+"""Who may read the live feed, what may be asked of it, and what an answer without a place holds."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.api.test_document import STREAM, TEXT
+from tests.factories import TweetFactory
+from trackers.events.live import places
+from trackers.outbox.models import Event, Staged, Topic
+from trackers.outbox.tell import Told, tell
+
+STREAMS = "events/stream"
+
+
+def blocks(answer):
+    """Of an answer that has ended."""
+    text = b"".join(answer.streaming_content).decode()
+    return [
+        {name: value for name, _, value in (line.partition(": ") for line in block.split("\n"))}
+        for block in text.rstrip("\n").split("\n\n")
+    ]
+
+
+def events(answer):
+    return [
+        (one["event"], json.loads(one["data"]))
+        for one in blocks(answer)
+        if one.get("event") not in (None, "busy")
+    ]
+
+
+def get(program, query="", **headers):
+    given = {"Authorization": f"Bearer {program.token}"} | headers
+    return program.client.get(f"/api/v1/{STREAMS}{query}", headers=given)
+
+
+@pytest.mark.django_db
+def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
+    for headers in ({}, {"Authorization": "Bearer nobody"}, {"Cookie": "sessionid=x"}):
+        answer = client.get(f"/api/v1/{STREAMS}", headers=headers)
+        assert (answer.status_code, [*json.loads(answer.content)]) == (401, ["error"])
+    assert not Topic.objects.exclude(watched_until=None).exists()
+
+
+@pytest.mark.django_db
+def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
+    person = User.objects.create_user("bob")
+    client.force_login(person)
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 200
+
+    User.objects.update(is_active=False)
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 401
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?topics=", r"topics is a list of 1 to 20 names"),
+        ("?topics=" + ",".join(f"a{'_' * n}" for n in range(21)), r"topics is a list"),
+        ("?topics=tweets,nothing", r"There is no topic 'nothing'\."),
+        ("?topics=tweets%00", r"There is no topic"),
+        ("?author=ada", r"author: an id is a string of up to 19 digits"),
+        ("?author=9999999999999999999", r"author: .*"),
+        ("?source=1.5", r"source: an id is"),
+        ("?with_data=perhaps", r"with_data: "),
+        ("?after=5", r"Last-Event-ID is the id of an event of this stream"),
+    ],
+)
+def test_what_is_asked_wrong_is_400_with_a_sentence(program, query, said):
+    User.objects.update(is_staff=True)
+
+    answer = get(program, query)
+
+    assert answer.status_code == 400
+    assert re.match(said, json.loads(answer.content)["error"])
+
+
+@pytest.mark.django_db
+def test_a_last_event_id_that_was_never_one_is_refused(program):
+    assert get(program, **{"Last-Event-ID": "x\ty"}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_what_is_not_of_tweets_is_for_the_staff(program):
+    assert get(program, "?topics=tweets,alerts,sources").status_code == 403
+    assert get(program).status_code == 200
+
+    User.objects.update(is_staff=True)
+    assert get(program, "?topics=tweets,alerts,sources").status_code == 200
+
+
+@pytest.mark.django_db
+def test_head_takes_no_place(program):
+    answer = program.client.head(
+        f"/api/v1/{STREAMS}", headers={"Authorization": f"Bearer {program.token}"}
+    )
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/event-stream")
+    assert (answer.content, places.taken) == (b"", 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings):
+    settings.PUBLIC_URL = "https://localhost"
+    [(_, path, example)] = STREAM.findall(TEXT)
+    *_, wanted = example.rstrip("\n").split("\n\n")
+    fields = dict(line.split(": ", 1) for line in wanted.split("\n"))
+    told = json.loads(fields["data"])
+    TweetFactory(id=int(told["tweet_id"]))
+
+    first = blocks(get(program))
+    assert [one.get("retry") for one in first] == ["5000", None, None, None]
+    assert json.loads(first[1]["data"])["retry_ms"] == 5000
+    [*_, at] = [one["id"] for one in first if "id" in one]
+    tell([Told("tweets", told["type"], tweet_id=int(told["tweet_id"]), t=told["t"])])
+    figures = [*told["data"].pop("before").values(), *told["data"].values()]
+    Event.objects.update(figures=figures)
+
+    given = {"Last-Event-ID": at}
+    again = get(program, "?" + path.split("?")[1], **given)
+    assert events(again) == [(fields["event"], json.loads(fields["data"]))]
+    del told["data"]
+    assert events(get(program, f"?after={at}")) == [("tweets", told)]
+    # The header wins: a browser that comes back has the address as it was.
+    assert events(get(program, "?after=0-0", **given)) == [("tweets", told)]
+    assert not Staged.objects.exists()
+    # What nothing is known of any more is told once, and then what is known.
+    gap, known = events(get(program, "?after=0-0"))
+    assert (gap[0], [*gap[1]], known[0]) == ("gap", ["kept_since", "told"], "tweets")

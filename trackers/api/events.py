@@ -1,0 +1,83 @@
+"""The live feed by the API: what happens, as server-sent events (docs/api.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router
+from ninja.errors import AuthorizationError
+from pydantic import Field
+
+from trackers.api.auth import Bearer, SignedIn, user_of
+from trackers.api.shapes import Id
+from trackers.events.live.cursor import Cursor, read_cursor
+from trackers.events.live.read import Wanted
+from trackers.events.live.stream import Terms, stream
+from trackers.events.live.watch import watch
+from trackers.events.shapes import ROUTEMASTER, Shape
+from trackers.outbox.models import MILESTONES, TWEETS
+from trackers.tweets.snowflake import LARGEST_ID
+
+router = Router(tags=["events"])
+
+Known = Annotated[Id, Field(ge=0, le=LARGEST_ID)]
+# Whoever has a token can follow any source and any account, and so read of all tweets. What else is
+# told is for those who see the pages.
+FOR_ALL = frozenset({TWEETS, MILESTONES})
+MOST_TOPICS = 20
+
+
+@router.get("/stream", auth=[Bearer(), SignedIn()])
+def event_stream(
+    request: HttpRequest,
+    topics: str = ",".join(sorted(FOR_ALL)),
+    author: Known | None = None,
+    source: Known | None = None,
+    with_data: bool = False,
+    after: str = "",
+) -> StreamingHttpResponse:
+    """Server-sent events, named by their topics. `Last-Event-ID`, or `after`, goes on behind an
+    event: nothing that was told since is missed."""
+    start = start_of(request, after)
+    wanted = Wanted(topics_for(user_of(request), topics), author, source)
+    shape = Shape(ROUTEMASTER, with_data, settings.PUBLIC_URL)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingHttpResponse(
+        stream(start, wanted, shape, terms(request)),
+        content_type="text/event-stream",
+        headers=headers,
+    )
+
+
+def start_of(request: HttpRequest, after: str) -> Cursor | None:
+    """The header wins: a browser that comes back sends it, with the address as it was."""
+    given = request.headers.get("Last-Event-ID", "") or after
+    return read_cursor(given) if given else None
+
+
+def topics_for(user: User, text: str) -> frozenset[int]:
+    """The ids of the topics that are asked for; they are recorded from now on."""
+    names = {name.strip() for name in text.split(",")} - {""}
+    if not names or len(names) > MOST_TOPICS:
+        raise ValueError(
+            f"topics is a list of 1 to {MOST_TOPICS} names with commas between them, such as "
+            "topics=tweets,milestones."
+        )
+    if not user.is_staff and (others := names - FOR_ALL):
+        raise AuthorizationError(
+            message=f"Only members of the staff may watch {', '.join(sorted(others))[:200]}."
+        )
+    return frozenset(watch(names).values())
+
+
+def terms(request: HttpRequest) -> Terms:
+    # In a server with one thread a stream would be all that is served.
+    places = settings.EVENT_STREAMS if request.META.get("wsgi.multithread") else 0
+    seconds = settings.EVENT_STREAM_SECONDS.total_seconds()
+    if socket := request.META.get("gunicorn.socket"):
+        # Who reads nothing of it would keep the thread for as long as TCP has patience.
+        socket.settimeout(seconds)
+    return Terms(places, seconds)

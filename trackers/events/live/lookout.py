@@ -1,0 +1,39 @@
+"""One look for what is new, twice a second, for all streams of this process."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from trackers.events.live.read import look
+
+# Seconds.
+EVERY = 0.5
+
+
+class Lookout:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest = 0
+        self._due = 0.0
+
+    def newest(self) -> int:
+        """The place of the newest row, as it was within the last half second."""
+        with self._lock:
+            return self._newest if time.monotonic() < self._due else self._look()
+
+    def newest_now(self) -> int:
+        with self._lock:
+            return self._look()
+
+    def _look(self) -> int:
+        self._newest = look()
+        self._due = time.monotonic() + EVERY
+        return self._newest
+
+    def until_due(self) -> float:
+        """Seconds until it is worth asking again."""
+        return max(0.0, self._due - time.monotonic())
+
+
+lookout = Lookout()

@@ -1,0 +1,36 @@
+"""How many streams this process has open: each pins a thread, which pages would need."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+lock = threading.Lock()
+taken = 0
+
+
+@contextmanager
+def place(most: int) -> Iterator[bool]:
+    """Whether there was one; it is given back at the end."""
+    has_one = take(most)
+    try:
+        yield has_one
+    finally:
+        if has_one:
+            give_back()
+
+
+def take(most: int) -> bool:
+    global taken
+    with lock:
+        if taken >= most:
+            return False
+        taken += 1
+        return True
+
+
+def give_back() -> None:
+    global taken
+    with lock:
+        taken -= 1

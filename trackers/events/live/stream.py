@@ -1,0 +1,117 @@
+"""The live feed as server-sent events: what a reader gets in one answer.
+
+opening (retry, id, gap?) ─> what came since ─> what comes, until the time is over
+A stream ends by itself, and its reader comes back with Last-Event-ID. It holds a thread, but while
+it waits neither a transaction nor a connection of the database. Where no place is free the answer
+is what came since, and its reader comes back a little later: it polls.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+from django.db import connection
+
+from trackers.events.live.cursor import Cursor
+from trackers.events.live.lookout import lookout
+from trackers.events.live.places import place
+from trackers.events.live.read import Read, Wanted, begin, read_on
+from trackers.events.shapes import Shape
+from tweetwatch.database import LOST
+from tweetwatch.stopping import is_stopping
+
+logger = logging.getLogger(__name__)
+
+# Seconds after which something is sent, so that a proxy keeps the connection, and one that is
+# broken is noticed.
+HEARTBEAT = 5.0
+# How long who polls may catch up at a time, in seconds.
+CATCHING_UP = 5.0
+# Milliseconds until the reader comes back: after a stream, after an answer without a place.
+AGAIN, POLL = 500, 5000
+GAP = "What was told between your Last-Event-ID and kept_since is not kept. The stream goes on."
+BUSY = "All places for streams are taken. Come back after retry_ms milliseconds."
+END = b": this stream ends here; go on with Last-Event-ID\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """`places`: of the process. `seconds`: how long a stream lasts."""
+
+    places: int
+    seconds: float
+
+
+def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:
+    """What is sent, piece by piece. It ends early while the database is away."""
+    with place(terms.places) as stays:
+        try:
+            yield from told(after, wanted, shape, terms.seconds if stays else 0)
+        except LOST as error:
+            logger.warning("a live stream ends: the database is away (%s)", type(error).__name__)
+        finally:
+            connection.close()
+
+
+def told(after: Cursor | None, wanted: Wanted, shape: Shape, seconds: float) -> Iterator[bytes]:
+    """`seconds`: how long news are waited for."""
+    until = time.monotonic() + seconds
+    no_longer = until if seconds else until + CATCHING_UP
+    read = begin(after)
+    yield opening(read, AGAIN if seconds else POLL, shape)
+    if not seconds:
+        yield event("busy", {"retry_ms": POLL, "told": BUSY})
+    sent_at = time.monotonic()
+    while True:
+        newest = lookout.newest() if seconds else lookout.newest_now()
+        while read.reached.place <= newest and not is_over(no_longer):
+            read = read_on(read.reached, wanted)
+            if read.events or read.gap:
+                # While this is written, which may take long, the connection is not ours.
+                connection.close()
+                yield in_words(read, shape)
+                sent_at = time.monotonic()
+        connection.close()
+        if is_over(until):
+            break
+        if time.monotonic() - sent_at >= HEARTBEAT:
+            # With the id, so that who comes back does not read again what was not for it.
+            yield f": nothing new\nid: {read.reached}\n\n".encode()
+            sent_at = time.monotonic()
+        is_stopping.wait(min(lookout.until_due(), max(0, until - time.monotonic())))
+    yield f"id: {read.reached}\n\n".encode() + END
+
+
+def is_over(until: float) -> bool:
+    return time.monotonic() >= until or is_stopping.is_set()
+
+
+def opening(read: Read, retry: int, shape: Shape) -> bytes:
+    """With an id, although nothing was told: from here on nothing is missed."""
+    head = f"retry: {retry}\n".encode()
+    return head + (in_words(read, shape) or f"id: {read.reached}\n\n".encode())
+
+
+def in_words(read: Read, shape: Shape) -> bytes:
+    gap = b""
+    if read.gap:
+        gap = event("gap", {"kept_since": iso(read.gap.kept_since), "told": GAP}, read.gap.behind)
+    return gap + b"".join(
+        event(told.topic, {**shape.of(told), "tweet_id": told.tweet_id and str(told.tweet_id)}, at)
+        for at, told in read.events
+    )
+
+
+def event(name: str, data: object, at: Cursor | None = None) -> bytes:
+    """JSON has no line breaks."""
+    id = f"id: {at}\n".encode() if at else b""
+    return id + f"event: {name}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
+
+
+def iso(at: datetime) -> str:
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,28 @@
+"""Whether the web server was told to stop: it waits for answers that go on, so these end then."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+
+is_stopping = threading.Event()
+
+
+def heed() -> None:
+    """Notice the signals by which the server of this process ends, before its own handlers do.
+
+    To be called in the main thread, after the server has set these.
+    """
+    for one in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+        servers = signal.getsignal(one)
+        if not callable(servers):
+            continue
+
+        def noticed(number: int, frame: FrameType | None, then: object = servers) -> None:
+            is_stopping.set()
+            then(number, frame)  # type: ignore[operator]
+
+        signal.signal(one, noticed)
+        # As gunicorn has it: what is under way is not disturbed.
+        signal.siginterrupt(one, False)
