@@ -11,6 +11,7 @@ from trackers.dashboards.following import acts as following_acts
 from trackers.dashboards.following import views as following
 from trackers.dashboards.home import views as home
 from trackers.dashboards.imports import views as imports
+from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
@@ -47,6 +48,8 @@ urlpatterns = [
     path("columns/<int:id>/now/", columns.column_now, name="column-now"),
     path("columns/<int:id>/new/", columns.column_new, name="column-new"),
     path("columns/<int:id>/<str:act>", column_acts.act_on_column, name="column-act"),
+    path("live/", live.live, name="live"),
+    path("live/rows/", live.live_rows, name="live-rows"),
     path("sources/", sources.sources, name="sources"),
     path("sources/now/", sources.sources_now, name="sources-now"),
     path("sources/cost/", sources.source_cost, name="source-cost"),

@@ -1,0 +1,93 @@
+"""What is moving now: the newest changes as rows, and those behind a place."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.pages.conftest import measure, watched
+from trackers.outbox.models import Event
+from trackers.outbox.tell import Told, tell
+
+pytestmark = pytest.mark.django_db
+ROWS = re.compile(r'<tr id="event-.*?</tr>', re.DOTALL)
+
+
+def rows(reply):
+    """The words of each row."""
+    assert reply.status_code == 200
+    found = ROWS.findall(reply.content.decode())
+    return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", one)).strip() for one in found]
+
+
+def after(reply):
+    return re.search(r'data-after="(\d+-\d+)"', reply.content.decode())[1]
+
+
+def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
+    tweet = watched(text="Liftoff")
+    measure(tweet, 0, likes=3)
+    assert rows(staff.get("/live/")) == []
+    assert not Event.objects.exists()
+
+    measure(tweet, 60, likes=5, impressions=120)
+    page = staff.get("/live/")
+
+    [row] = rows(page)
+    assert re.match(r"moved ada @ada Liftoff Views 0 → 120 \+120 Likes 3 → 5 \+2", row)
+    assert f'href="/tweets/{tweet.pk}/"' in page.content.decode()
+
+
+def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
+    tweet = watched()
+    measure(tweet, 0, likes=900)
+    page = staff.get("/live/")
+    assert (rows(page), "Nothing has happened" in page.content.decode()) == ([], True)
+
+    measure(tweet, 60, likes=1_001)
+    hidden = {"source": 4, "what": "hidden", "why": "It is private."}
+    tell([Told("sources", "update", url="/sources/4/", data=hidden)])
+    brought = staff.get(f"/live/rows/?show=&after={after(page)}")
+
+    assert [row.split()[0] for row in rows(brought)] == ["hidden", "milestone", "moved"]
+    assert "1,000 likes reached, now 1,001" in rows(brought)[1]
+    assert "It is private." in rows(brought)[0]
+    assert rows(staff.get(f"/live/rows/?show=&after={after(brought)}")) == []
+    assert [row.split()[0] for row in rows(staff.get("/live/?show=milestones"))] == ["milestone"]
+
+
+def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff):
+    staff.get("/live/")
+    alert = {"subscriber": "<script>1</script>", "what": "Nothing but failures."}
+    tell([Told("alerts", "create", url="/subscribers/", data=alert)] * 130)
+
+    page = staff.get("/live/")
+
+    assert len(rows(page)) == 100
+    assert "Nothing but failures." in rows(page)[0]
+    assert "<script>1" not in page.content.decode()
+
+
+def test_what_is_asked_wrong_is_not_found_and_who_is_no_staff_is_led_to_the_login(staff, client):
+    for address in ("/live/?show=x", "/live/rows/", "/live/rows/?after=1", "/live/rows/?after=x-1"):
+        assert staff.get(address).status_code == 404
+
+    client.force_login(User.objects.create_user("bob"))
+    assert client.get("/live/").status_code == 302
+
+
+def test_a_page_of_a_hundred_rows_takes_a_fixed_number_of_questions(
+    staff, django_assert_max_num_queries
+):
+    staff.get("/live/")
+    for low in range(60):
+        tweet = watched(low)
+        measure(tweet, 0)
+        measure(tweet, 60, likes=1)
+    staff.get("/live/")
+
+    # None for each row.
+    with django_assert_max_num_queries(14):
+        assert len(rows(staff.get("/live/"))) > 50

@@ -1,0 +1,143 @@
+"""An event as a row of the live page: of what, what happened, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+
+from trackers.dashboards.tweet_rows import LABELS
+from trackers.dashboards.words import Moment, ago, counted, signed
+from trackers.events.live.cursor import Cursor
+from trackers.events.shapes import METRICS, Told
+from trackers.outbox.models import ALERTS, MILESTONES, TWEETS
+from trackers.tweets.models import Tweet
+
+WORDS = {
+    (TWEETS, "create"): ("found", "fresh"),
+    (TWEETS, "update"): ("moved", ""),
+    (TWEETS, "delete"): ("gone", "gone"),
+    (MILESTONES, "create"): ("milestone", "fresh"),
+    (ALERTS, "create"): ("alert", "bad"),
+}
+# Of a source, by what its event says.
+OF_SOURCE = {
+    "gap": ("gap", "warn"),
+    "leak": ("leak", "warn"),
+    "hidden": ("hidden", "bad"),
+    "back": ("back", "fresh"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A figure before and after; empty where it is unknown."""
+
+    metric: str
+    label: str
+    before: str
+    after: str
+    delta: str
+    falls: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`tweet`: its id, and empty where it has no page. `link`: a page of ours, of what else it is.
+
+    `said`: what there is to say in words.
+    """
+
+    id: str
+    badge: str
+    mood: str
+    at: Moment | None
+    tweet: str
+    author: str
+    handle: str
+    text: str
+    link: str
+    said: str
+    moved: tuple[Moved, ...]
+
+
+def line(at: Cursor, told: Told, tweets: Mapping[int, Tweet], *, now: datetime) -> Line:
+    data = orjson.loads(told.data) if told.data else {}
+    badge, mood = word_for(told, data)
+    tweet = tweets.get(told.tweet_id) if told.tweet_id is not None else None
+    author = tweet.author if tweet else None
+    text = getattr(tweet, "tweettext", None)
+    happened = time_of(told.t)
+    return Line(
+        id=str(at),
+        badge=badge,
+        mood=mood,
+        at=ago(happened, now=now) if happened else None,
+        tweet=str(tweet.pk) if tweet else "",
+        author=(author.name or author.username or f"author {author.pk}") if author else "",
+        handle=f"@{author.username}" if author and author.username else "",
+        text=text.text if text and tweet and not tweet.gone_at else name_of(told),
+        link=told.url if told.url and told.url.startswith("/") else "",
+        said=said_of(told, data),
+        moved=moved(told),
+    )
+
+
+def word_for(told: Told, data: Mapping[str, object]) -> tuple[str, str]:
+    if (told.topic, told.type) in WORDS:
+        return WORDS[told.topic, told.type]
+    return OF_SOURCE.get(str(data.get("what", "")), (told.topic, ""))
+
+
+def name_of(told: Told) -> str:
+    if told.tweet_id is not None:
+        return f"Tweet {told.tweet_id}"
+    return told.url or told.topic
+
+
+def said_of(told: Told, data: Mapping[str, object]) -> str:
+    """Of a milestone what was reached, and of others what their data says."""
+    if told.topic == MILESTONES and {"metric", "at", "figure"} <= data.keys():
+        at, figure = (counted(int(str(data[one]))) for one in ("at", "figure"))
+        return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
+    if told.topic == ALERTS:
+        return f"{data.get('subscriber', '')}: {data.get('what', '')}"
+    if "tweets" in data and isinstance(data["tweets"], list):
+        return f"{len(data['tweets'])} tweets slipped through a poll, and were found later"
+    return str(data.get("why", ""))
+
+
+def moved(told: Told) -> tuple[Moved, ...]:
+    """The figures that are others than before, as the list of tweets orders them."""
+    if told.figures is None:
+        return ()
+    count = len(METRICS)
+    before = dict(zip(METRICS, told.figures[:count], strict=True))
+    after = dict(zip(METRICS, told.figures[count:], strict=True))
+    return tuple(
+        changed(metric, before[metric], after[metric])
+        for metric in LABELS
+        if before[metric] != after[metric]
+    )
+
+
+def changed(metric: str, before: int | None, after: int | None) -> Moved:
+    delta = after - before if before is not None and after is not None else 0
+    return Moved(
+        metric,
+        LABELS[metric],
+        "–" if before is None else counted(before),
+        "–" if after is None else counted(after),
+        signed(delta),
+        delta < 0,
+    )
+
+
+def time_of(t: int) -> datetime | None:
+    """None of a time that a publisher made up, in a year that there is not."""
+    try:
+        return datetime.fromtimestamp(t / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None

@@ -1,0 +1,101 @@
+"""What is moving now: the newest events, and those that the page's stream tells of.
+
+The stream says where something happened; the rows come from here, by the same cursor, written as
+all rows are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.live.line import Line, line
+from trackers.events.live.cursor import Cursor, read_cursor
+from trackers.events.live.read import Wanted, begin, look, newest
+from trackers.events.live.watch import watch
+from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+from trackers.schedule.intervals import current
+from trackers.tweets.models import Tweet
+
+# Rows on the page; what is older goes.
+MOST = 100
+CHOICES = {
+    "": ("Everything", (TWEETS, MILESTONES, SOURCES, ALERTS)),
+    TWEETS: ("Tweets", (TWEETS,)),
+    MILESTONES: ("Milestones", (MILESTONES,)),
+    SOURCES: ("Sources and alerts", (SOURCES, ALERTS)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """`after`: where the rows stand that come next."""
+
+    lines: list[Line]
+    after: Cursor
+
+
+@require_safe
+@staff_only
+def live(request: HttpRequest) -> HttpResponse:
+    topics = topics_of(request)
+    shown = rows(topics, Cursor(0))
+    asked = {"topics": ",".join(topics)}
+    return render(
+        request,
+        "dashboards/live/page.html",
+        {
+            **in_words(shown),
+            "choices": [
+                (key, words, reverse("live") + (f"?show={key}" if key else ""))
+                for key, (words, _) in CHOICES.items()
+            ],
+            "show": request.GET.get("show", ""),
+            "most": MOST,
+            "stream": f"{reverse('api:event_stream')}?{urlencode(asked)}",
+            "rows": f"{reverse('live-rows')}?{urlencode({'show': request.GET.get('show', '')})}",
+        },
+    )
+
+
+@require_safe
+@staff_only
+def live_rows(request: HttpRequest) -> HttpResponse:
+    """What came behind `after`, up to a hundred of the newest."""
+    try:
+        after = read_cursor(request.GET.get("after", ""))
+    except ValueError as error:
+        raise Http404(str(error)) from None
+    return render(request, "dashboards/live/_rows.html", in_words(rows(topics_of(request), after)))
+
+
+def topics_of(request: HttpRequest) -> tuple[str, ...]:
+    show = request.GET.get("show", "")
+    if show not in CHOICES:
+        raise Http404(f"{show[:80]!r} is nothing that can be shown.")
+    return CHOICES[show][1]
+
+
+def rows(topics: tuple[str, ...], after: Cursor) -> Shown:
+    wanted = Wanted(frozenset(watch(topics).values()))
+    look()
+    # First: what comes between the two is told again by the stream, and its rows are the same.
+    reached = begin(None).reached
+    found = newest(after, wanted)
+    ids = {told.tweet_id for _, told in found if told.tweet_id is not None}
+    tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
+    now, _ = current()
+    lines = [line(at, told, tweets, now=now) for at, told in found]
+    return Shown(lines, max(reached, found[0][0]) if found else max(reached, after))
+
+
+def in_words(shown: Shown) -> dict[str, Any]:
+    now, _ = current()
+    return {"now": now, "lines": shown.lines, "after": str(shown.after)}
