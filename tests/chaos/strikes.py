@@ -303,9 +303,9 @@ class Strikes:
 def strike(deliverer, name):
     """Whether it ran."""
     if "cut off" in name:
-        if deliverer.process is not None:
+        if at_work := deliverer.at_work():
             deliverer.database.cut()
-        return deliverer.process is not None
+        return at_work is not None
     if "stop" in name:
         return deliverer.freeze()
     return deliverer.end_by(signal.SIGTERM if "SIGTERM" in name else signal.SIGKILL)

@@ -280,7 +280,7 @@ class Deliverer:
 
     def end_by(self, number):
         """Send it a signal that ends it; whether there was one."""
-        process = self.process
+        process = self.at_work()
         if process is None:
             return False
         self.expected = number
@@ -288,8 +288,13 @@ class Deliverer:
 
     def freeze(self):
         """SIGSTOP it; whether there was one."""
-        process = self.process
+        process = self.at_work()
         return process is not None and send(process.pid, signal.SIGSTOP)
+
+    def at_work(self):
+        """The process, once it has a connection of the database: one that is still loading its
+        code ends by SIGTERM as any program does, and has nothing to finish."""
+        return self.process if self.database.sides else None
 
     def thaw(self):
         if (process := self.process) is not None:
