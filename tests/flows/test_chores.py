@@ -16,10 +16,10 @@ from tests.flows.conftest import wait_until
 
 pytestmark = pytest.mark.django_db
 
-TASK_TIMEOUT = 2
+TASK_TIMEOUT = 3
 # Rows that are there to pack until the other chores are done: more than a run packs, and no more,
 # since all of them are to be packed in the end.
-BACKLOG, EACH = 240_000, 40
+BACKLOG, EACH = 360_000, 40
 A_MOMENT = 0.3
 
 PARTITIONS = """
