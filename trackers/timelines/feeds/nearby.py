@@ -1,9 +1,9 @@
 """What is next to an anchor in a home, looked for among all that is next to it.
 
 To find an origin's one tweet next to an anchor PostgreSQL reads a whole page of an index, for each
-origin. So who follows many is first asked for what is near the anchor alone: TOGETHER looks the
-nearest tweets of all up among what is followed, EACH asks each origin for what it has there. Either
-may find too few, and then nothing is known; who follows few needs neither.
+origin. So who follows many is first asked for what is near the anchor alone: TOGETHER looks what
+was brought there up among what is followed, EACH asks each origin for what it has there. Either may
+find too few, and then nothing is known; who follows few needs neither.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tweetwatch.database import plain
 
 # More than so many candidates are not looked for so.
 MOST = 100
-# So many origins are asked one by one for all they have; above SOME they are looked up together.
+# So few are asked for all they have at once; more than SOME are first looked up together.
 FEW, SOME = 40, 400
-# Arrivals of all sources: one home in so many of them is found whole.
+# So many of what all sources brought are near.
 NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
 
 FOLLOWED = plain(f"""
@@ -38,39 +38,41 @@ NEAREST = """
     ) tweet ON true
     ORDER BY nearest.id {order}
 """
-# The LIMITs are no parameters: of an unknown one the planner expects a tenth of the table.
-# `reach`: beyond the last of a list that is full something may be missing, so that neither it nor
-# what lies behind it is told.
+# What followed accounts posted. LATERAL with a LIMIT: by the index, whatever the statistics say.
+POSTED = """
+        SELECT tweet.id
+        FROM trackers_follow f CROSS JOIN LATERAL (
+            SELECT id FROM trackers_tweet
+            WHERE author_id = -f.origin_id AND id {beyond} %(anchor)s::bigint
+              AND id {inside} (SELECT id FROM reach)
+            ORDER BY id {order} LIMIT %(limit)s::int) tweet
+        WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
+"""
+# The LIMIT is no parameter: of an unknown one the planner expects a tenth of the table.
+# `reach`: of the last tweet of a list that is full something may be missing.
 TOGETHER = (
     f"""
     WITH brought AS MATERIALIZED (
-        SELECT tweet_id AS id, source_id AS origin_id FROM trackers_sourcetweet
+        SELECT tweet_id AS id, source_id FROM trackers_sourcetweet
         WHERE tweet_id {{beyond}} %(anchor)s::bigint
         ORDER BY tweet_id {{order}} LIMIT {NEAR_TOGETHER}
     ),
-    posted AS MATERIALIZED (
-        SELECT id, -author_id AS origin_id FROM trackers_tweet
-        WHERE id {{beyond}} %(anchor)s::bigint ORDER BY id {{order}} LIMIT {NEAR_TOGETHER}
-    ),
     reach AS MATERIALIZED (
-        SELECT {{nearer}}(
-            (SELECT {{last}}(id) FROM brought HAVING count(*) = {NEAR_TOGETHER}),
-            (SELECT {{last}}(id) FROM posted HAVING count(*) = {NEAR_TOGETHER})) AS id
+        SELECT coalesce(
+            (SELECT {{last}}(id) FROM brought HAVING count(*) = {NEAR_TOGETHER}), {{end}}) AS id
     ),
     followed AS MATERIALIZED (
-        SELECT origin_id FROM trackers_follow WHERE watcher_id = %(watcher)s
+        SELECT origin_id FROM trackers_follow WHERE watcher_id = %(watcher)s AND origin_id > 0
     ),
     found AS (
-        SELECT DISTINCT near.id
-        FROM (SELECT * FROM brought UNION ALL SELECT * FROM posted) near
-        CROSS JOIN reach
-        WHERE near.origin_id IN (SELECT origin_id FROM followed)
-          AND (reach.id IS NULL OR near.id {{inside}} reach.id)
+        SELECT id FROM brought
+        WHERE source_id IN (SELECT origin_id FROM followed) AND id {{inside}} (SELECT id FROM reach)
+        UNION
+        {POSTED}
     )
     """
     + NEAREST
 )
-# LATERAL with a LIMIT: by the index, whatever the statistics say.
 EACH = (
     f"""
     WITH reach AS MATERIALIZED (
@@ -83,29 +85,22 @@ EACH = (
         FROM trackers_follow f CROSS JOIN LATERAL (
             SELECT tweet_id AS id FROM trackers_sourcetweet
             WHERE source_id = f.origin_id AND tweet_id {{beyond}} %(anchor)s::bigint
-              AND tweet_id {{within}} (SELECT id FROM reach)
+              AND tweet_id {{inside}} (SELECT id FROM reach)
             ORDER BY tweet_id {{order}} LIMIT %(limit)s::int) tweet
         WHERE f.watcher_id = %(watcher)s AND f.origin_id > 0
         UNION
-        SELECT tweet.id
-        FROM trackers_follow f CROSS JOIN LATERAL (
-            SELECT id FROM trackers_tweet
-            WHERE author_id = -f.origin_id AND id {{beyond}} %(anchor)s::bigint
-              AND id {{within}} (SELECT id FROM reach)
-            ORDER BY id {{order}} LIMIT %(limit)s::int) tweet
-        WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
+        {POSTED}
     )
     """
     + NEAREST
 )
 WORDS: dict[Way, dict[str, object]] = {
     "older": {
-        "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "end": 0,
-        "nearer": "greatest", "last": "min",
+        "beyond": "<", "within": ">=", "inside": ">", "order": "DESC", "last": "min", "end": 0,
     },
     "newer": {
-        "beyond": ">", "within": "<=", "inside": "<", "order": "ASC", "end": LARGEST_ID,
-        "nearer": "least", "last": "max",
+        "beyond": ">", "within": "<=", "inside": "<", "order": "ASC", "last": "max",
+        "end": LARGEST_ID,
     },
 }  # fmt: skip
 
