@@ -6,7 +6,7 @@ Each part is a program of its own on one database, and tells its times as one li
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,12 @@ RAMPS = (
     ("delivers", "Delivery of one tweet", "followers"),
 )
 BUILT = ("cache", "sized", "timed")
+SAID = {
+    "delivering": "deliveries to a thousand watchers",
+    "paging": "pages by each strategy",
+    "contest": "what people would take instead, beside ours",
+    "ramps": "pages by sources followed, deliveries by followers",
+}
 
 
 @dataclass
@@ -53,22 +59,45 @@ def run(shop: Workshop) -> Result:
     with shop.databases.fresh() as fresh:
         database = replace(fresh, extra=SETTINGS)
         filled(shop, database)
-        shop.say("timelines: deliveries to a thousand watchers")
-        deliveries(shop, database, found)
-        shop.say("timelines: pages by each strategy")
-        pages(shop, database, found)
-        shop.say("timelines: what people would take instead, beside ours")
-        contest(shop, database, found)
-        shop.say("timelines: pages by sources followed, deliveries by followers")
-        ramps(shop, database, found)
+        for part, got in each_told(shop, database, parts(shop)):
+            TOLD[part](shop, got, found)
     return Result(
         "timelines", [row(one) for one in found.spreads], found.bars, found.spreads, found.notes
     )
 
 
+def parts(shop: Workshop) -> dict[str, dict[str, Any]]:
+    """What is measured on the database that is filled, in this order, and what it is given."""
+    return {
+        "delivering": {"rounds": times(shop, 15)},
+        "paging": {"readers": times(shop, 40), "rounds": 3, "requests": times(shop, 15)},
+        # Not the first, who follows so many by then.
+        "contest": {"readers": [2] if shop.size.is_smoke else [2, 3, 4, 5],
+                    "rounds": times(shop, 15)},
+        "ramps": {"steps": 3 if shop.size.is_smoke else 11, "rounds": times(shop, 30)},
+    }  # fmt: skip
+
+
+def each_told(
+    shop: Workshop, database: Database, parts: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, Any]]:
+    if shop.size.is_smoke:
+        # To start a program takes longer than all that it does.
+        shop.say("timelines: " + ", ".join(SAID.values()))
+        lines = shell(database, "; ".join(program(*part) for part in parts.items())).splitlines()
+        yield from zip(parts, map(json.loads, lines[-len(parts) :]), strict=True)
+        return
+    for part, given in parts.items():
+        shop.say(f"timelines: {SAID[part]}")
+        yield part, told(database, part, **given)
+
+
 def told(database: Database, part: str, *, package: str = "timelines", **given: Any) -> Any:
-    program = f"from tests.benchmarks.{package} import {part}; {part}.main(**{given!r})"
-    return json.loads(shell(database, program).splitlines()[-1])
+    return json.loads(shell(database, program(part, given, package=package)).splitlines()[-1])
+
+
+def program(part: str, given: Mapping[str, Any], *, package: str = "timelines") -> str:
+    return f"from tests.benchmarks.{package} import {part}; {part}.main(**{given!r})"
 
 
 def shell(database: Database, program: str) -> str:
@@ -100,14 +129,14 @@ def filled(shop: Workshop, database: Database) -> None:
     tweets, full = shop.size.many(TWEETS), max(40, shop.size.many(FULL_HOME))
     watchers, followers = (20, 50) if shop.size.is_smoke else (WATCHERS, FOLLOWERS)
     shop.say(f"timelines: loading {tweets:,} tweets of 5,000 sources, {watchers:,} watchers")
-    database.manage("migrate", "--run-syncdb", "--verbosity=0")
     given = {"tweets": tweets, "watchers": watchers, "followers": followers, "full": full}
-    shell(database, f"from tests.benchmarks.timelines import world; world.fill_all(**{given!r})")
+    make = "from django.core.management import call_command as call; "
+    make += "call('migrate', run_syncdb=True, verbosity=0); "
+    shell(database, make + program("world", given))
     shop.databases.settle()
 
 
-def deliveries(shop: Workshop, database: Database, found: Found) -> None:
-    took = told(database, "delivering", rounds=times(shop, 15))
+def deliveries(shop: Workshop, took: Any, found: Found) -> None:
     for name, values in took.items():
         found.spread(f"{name}, 20 tweets", values)
     for key in BUILT:
@@ -116,9 +145,7 @@ def deliveries(shop: Workshop, database: Database, found: Found) -> None:
         found.bars.append(Bar(name, ratio, 5))
 
 
-def pages(shop: Workshop, database: Database, found: Found) -> None:
-    readers = times(shop, 40)
-    got = told(database, "paging", readers=readers, rounds=3, requests=times(shop, 15))
+def pages(shop: Workshop, got: Any, found: Found) -> None:
     for name, values in got["sql"].items():
         most = 10 if "followed" in name else 2
         found.bar(f"SQL of {name}", found.spread(f"SQL of {name}", values).median, most, "ms")
@@ -126,10 +153,7 @@ def pages(shop: Workshop, database: Database, found: Found) -> None:
     found.bar("Home as a browser gets it", slowest, 60, "ms")
 
 
-def contest(shop: Workshop, database: Database, found: Found) -> None:
-    # Not the first, who follows so many by now.
-    readers = [2] if shop.size.is_smoke else [2, 3, 4, 5]
-    got = told(database, "contest", readers=readers, rounds=times(shop, 15))
+def contest(shop: Workshop, got: Any, found: Found) -> None:
     found.notes += got["left_out"]
     for what, most in (("reads", 2), ("delivers one", 3), ("delivers 20", 3)):
         took = got[what]
@@ -143,9 +167,7 @@ def contest(shop: Workshop, database: Database, found: Found) -> None:
                     found.bar(name, ratio, most)
 
 
-def ramps(shop: Workshop, database: Database, found: Found) -> None:
-    steps = 3 if shop.size.is_smoke else 11
-    got = told(database, "ramps", steps=steps, rounds=times(shop, 30))
+def ramps(shop: Workshop, got: Any, found: Found) -> None:
     numbers = got["numbers"]
     for what, title, across in RAMPS:
         curves = got[what]
@@ -156,3 +178,6 @@ def ramps(shop: Workshop, database: Database, found: Found) -> None:
             shop.pictures.mkdir(parents=True, exist_ok=True)
             picture = drawn(title, across=across, numbers=numbers, curves=curves)
             (shop.pictures / f"timelines-{what}.svg").write_text(picture)
+
+
+TOLD = {"delivering": deliveries, "paging": pages, "contest": contest, "ramps": ramps}

@@ -71,7 +71,7 @@ NEW_TWEETS = """
 """
 
 
-def fill_all(*, tweets: int, watchers: int, followers: int, full: int) -> None:
+def main(*, tweets: int, watchers: int, followers: int, full: int) -> None:
     """`full`: so many tweets are in the home of each follower."""
     now = datetime.now(UTC)
     base = (int(now.timestamp() * 1000) - TWEPOCH_MS - (tweets + 1) * 60_000) << 22
