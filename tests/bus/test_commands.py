@@ -92,12 +92,14 @@ def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():
         "timeout_ms": 0,
         "ordered": True,
         "concurrency": 2,
+        "rate": None,
         "format": "cloudevents",
         "with_data": False,
         "each_change": False,
         "authors": [],
         "sources": [],
         "at_least": None,
+        "headers": [],
         "state": "ready",
         "because": "",
         "next_at": None,
@@ -186,6 +188,7 @@ def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--max", "0"), "greater than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--timeout", "-1"), "greater than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--concurrency", "101"), "less than"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a", "--rate", "0"), "rate: .* greater than"),
         ("known", ("--callback", CALLBACK, "--topic", "a"), "already exists"),
     ],
 )
@@ -198,6 +201,34 @@ def test_a_bad_subscriber_is_refused_and_nothing_stored(name, given, says):
     assert refused.value.returncode == 2
     assert Subscriber.objects.count() == 1
     assert not Topic.objects.filter(name="a").exists()
+
+
+def test_what_is_changed_changes_and_the_rest_stays():
+    key = add("shop", "--header", "X-Room: 7", "--header", "Authorization: Bearer abc", "--ordered")
+
+    manage("subscriber", "change", "shop", "--no-ordered", "--rate", 50, "--each-change")
+    manage("subscriber", "change", "shop", "--header", "x-room: 8", "--without-header", "Gone")
+
+    [row] = told("subscriber", "list")
+    assert (row["ordered"], row["rate"], row["each_change"]) == (False, 50, True)
+    assert (row["topics"], row["headers"]) == (["orders"], ["Authorization", "x-room"])
+    secrets = Subscriber.objects.get().secrets
+    assert secrets["headers"] == {"Authorization": "Bearer abc", "x-room": "8"}
+    assert secrets["signing"] == [key]
+    manage("subscriber", "change", "shop", "--without-header", "AUTHORIZATION", "--topic", "tweets")
+    assert told("subscriber", "list")[0]["headers"] == ["x-room"]
+    assert not Topic.objects.get(name="orders").wanted
+    for given, says in (
+        (("--uuid", "me", "--header", "Authorization: x"), "not both"),
+        (("--header", "A: 1", "--without-header", "a"), "given twice"),
+        (("--callback", "https://a.example/?q"), "query string"),
+        (("--author", 2**70), "authors: "),
+        (("--header", "secret"), "Name: value"),
+        (("--header", "Host: a"), "set by tweetwatch"),
+    ):
+        with pytest.raises(CommandError, match=says):
+            manage("subscriber", "change", "shop", *given)
+    assert Subscriber.objects.get().callback == CALLBACK
 
 
 def test_who_was_removed_gives_its_name_back_while_a_batch_is_on_its_way():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -12,16 +11,19 @@ from django.conf import settings
 
 from trackers.bus.answers import malformed
 from trackers.events.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
+from trackers.events.rules import (
+    MOST_EVENTS,
+    MOST_TIMEOUT,
+    MOST_TOPICS,
+    NAME,
+    NAME_RULE,
+    TOPIC,
+    TOPIC_RULE,
+    UUID,
+    UUID_RULE,
+)
 from trackers.outbox.models import OURS, Event
 
-TOPIC = re.compile(r"[a-z_]{1,64}")
-# Of tokens, and of their names, which are those of publishers and subscribers.
-NAME = re.compile(r"[a-z0-9:_-]{1,64}")
-# What goes into the user name of HTTP Basic.
-UUID = re.compile(r"[ -9;-~]{1,200}")
-
-MOST_TOPICS = 1000
-MOST_TIMEOUT, MOST_EVENTS = 3_600_000, 10_000
 # The end of the year 9999.
 LAST_MS = 253_402_300_799_999
 
@@ -59,7 +61,7 @@ class NewToken:
 
 def topic_name(name: Any) -> str:
     if not isinstance(name, str) or not TOPIC.fullmatch(name):
-        raise malformed("The name of a topic has 1 to 64 small letters a to z and underscores.")
+        raise malformed(f"The name of a topic {TOPIC_RULE}")
     return name
 
 
@@ -118,17 +120,17 @@ def uuid(given: Mapping[str, Any]) -> str | None:
     found = given.get("uuid")
     if found is None or (isinstance(found, str) and UUID.fullmatch(found)):
         return found
-    raise malformed("uuid is up to 200 printable characters of ASCII without a colon.")
+    raise malformed(f"uuid {UUID_RULE}")
 
 
 def new_token(given: Mapping[str, Any]) -> NewToken:
     name, token = given.get("name"), given.get("token")
     if not is_name(name):
-        raise malformed("name has 1 to 64 of the characters a to z, 0 to 9, : _ and -.")
+        raise malformed(f"name {NAME_RULE}")
     if name == OURS:
         raise malformed(f"The name {OURS} is kept for this program's own topics.")
     if token is not None and not is_name(token):
-        raise malformed("token has 1 to 64 of the characters a to z, 0 to 9, : _ and -.")
+        raise malformed(f"token {NAME_RULE}")
     return NewToken(name, token)
 
 

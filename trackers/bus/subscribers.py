@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from trackers.bus.answers import Refused
@@ -31,7 +32,7 @@ def put(caller: Caller, given: Wanted) -> None:
         )
         if token is None:
             raise Refused(401, f"This needs a client's token. {HOW}")
-        known = of(caller)
+        known = of(caller, Subscriber.objects.select_for_update(no_key=True))
         subscriber = known or Subscriber(name=caller.name, secrets={"signing": [new_signing_key()]})
         subscriber.token, subscriber.callback = token, given.callback
         if given.uuid is not None:
@@ -47,11 +48,12 @@ def put(caller: Caller, given: Wanted) -> None:
             add(subscriber, given.topics)
 
 
-def of(caller: Caller) -> Subscriber | None:
+def of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
     """None: the caller is no subscriber, or root."""
     if caller.is_root:
         return None
-    return Subscriber.objects.filter(name=caller.name, removed_at=None).first()
+    rows = Subscriber.objects.all() if among is None else among
+    return rows.filter(name=caller.name, removed_at=None).first()
 
 
 def delete(caller: Caller) -> None:

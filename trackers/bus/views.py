@@ -11,6 +11,7 @@ from trackers.bus.answers import Refused, as_json, empty
 from trackers.bus.auth import Caller, for_both, for_client, for_root
 from trackers.bus.body import object_of
 from trackers.events.models import BusToken
+from trackers.events.rules import TOPIC
 from trackers.events.standings import Standing
 from trackers.outbox.tell import Told, tell
 
@@ -82,7 +83,7 @@ def list_subscribers(_request: HttpRequest, caller: Caller) -> HttpResponse:
 
 def known(name: str) -> str:
     """A name that no topic can have is that of none."""
-    if not fields.TOPIC.fullmatch(name):
+    if not TOPIC.fullmatch(name):
         raise Refused(404, "There is no such topic.")
     return name
 

@@ -17,6 +17,8 @@ from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
 from trackers.dashboards.subscribers import acts as subscriber_acts
+from trackers.dashboards.subscribers import form_views as subscriber_forms
+from trackers.dashboards.subscribers import replay_views as subscriber_replay
 from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import detail_views as tweet
@@ -76,8 +78,12 @@ urlpatterns = [
     path("feeds/<str:secret>/sources/<int:id>.json", feeds.source, {"form": "json"}),
     path("subscribers/", subscribers.subscribers, name="subscribers"),
     path("subscribers/now/", subscribers.subscribers_now, name="subscribers-now"),
+    path("subscribers/add/", subscriber_forms.add_subscriber, name="subscriber-add"),
     path("subscribers/<int:id>/", subscribers.subscriber, name="subscriber"),
     path("subscribers/<int:id>/now/", subscribers.subscriber_now, name="subscriber-now"),
+    path("subscribers/<int:id>/edit/", subscriber_forms.edit_subscriber, name="subscriber-edit"),
+    path("subscribers/<int:id>/key", subscriber_forms.new_key, name="subscriber-key"),
+    path("subscribers/<int:id>/replay/", subscriber_replay.replay, name="subscriber-replay"),
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),

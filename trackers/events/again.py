@@ -20,7 +20,16 @@ IN_TIME = """
       AND e.topic_id = ANY(ARRAY(
           SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
 """
-COUNT = f"SELECT count(*) {IN_TIME}"
+# What is looked at is bounded, and not what is found.
+COUNT = """
+    SELECT count(*) FILTER (WHERE e.topic_id = ANY(ARRAY(
+               SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))),
+           count(*)
+    FROM (
+        SELECT topic_id FROM trackers_event
+        WHERE received_at >= %(since)s AND received_at < %(until)s LIMIT %(most)s
+    ) e
+"""
 REPLAY = f"""
     WITH staged AS (
         INSERT INTO trackers_staged (received_at, events, only_for)
@@ -71,7 +80,21 @@ TEST = """
 """
 
 
-class NoSuchBatchError(Exception):
+# On a page and by the API; the command replays any number.
+MOST_REPLAYED = 500_000
+
+
+class TooManyError(ValueError):
+    """In so long a time more was told than is delivered once more in one go."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"More than {MOST_REPLAYED:,} events were told in that time: choose a shorter one, or "
+            "use manage.py subscriber replay."
+        )
+
+
+class NoSuchBatchError(LookupError):
     """The log of attempts has no such batch of this subscriber."""
 
     def __init__(self, uid: UUID) -> None:
@@ -80,9 +103,18 @@ class NoSuchBatchError(Exception):
         )
 
 
-def count(subscriber: Subscriber, since: datetime, until: datetime) -> int:
-    """How many events a replay of [since, until) looks at, before its filters."""
-    return ask(COUNT, subscriber=subscriber.pk, since=since, until=until)[0]
+def count(
+    subscriber: Subscriber, since: datetime, until: datetime, *, most: int | None = None
+) -> int:
+    """How many events a replay of [since, until) looks at, before its filters.
+
+    TooManyError when more than `most` were told in all topics.
+    """
+    looks = None if most is None else most + 1
+    found, told = ask(COUNT, subscriber=subscriber.pk, since=since, until=until, most=looks)
+    if most is not None and told > most:
+        raise TooManyError
+    return found
 
 
 def replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:

@@ -11,12 +11,25 @@ from __future__ import annotations
 import uuid
 
 from django.contrib.postgres.fields import ArrayField
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.contrib.postgres.validators import ArrayMaxLengthValidator
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Now
 
 from trackers.credentials.secrets import EncryptedJSONField
+from trackers.events.rules import (
+    MOST_CONCURRENCY,
+    MOST_EVENTS,
+    MOST_FILTERED,
+    MOST_RATE,
+    MOST_TIMEOUT,
+    NAME,
+    NAME_RULE,
+    check_callback,
+)
+from trackers.events.shapes import METRICS
 from trackers.outbox.models import Topic
 
 HEALTHY = 100
@@ -39,6 +52,26 @@ class BusToken(models.Model):
         return self.name
 
 
+class PublishedKey(models.Model):
+    """An Idempotency-Key that a client published with: the same once more stores no event.
+
+    Kept for a day. `key`, `body`: the first half of their SHA-256, as a client may put anything in.
+    """
+
+    pk = models.CompositePrimaryKey("token_id", "key")
+    # That of a client that is refused by now may be among them, until it is a day old.
+    token_id = models.BigIntegerField()
+    key = models.UUIDField()
+    body = models.UUIDField()
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="publishedkey_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.token_id}"
+
+
 class Subscriber(models.Model):
     """Who gets events, where, and in which form."""
 
@@ -46,23 +79,32 @@ class Subscriber(models.Model):
         ROUTEMASTER = "routemaster", "Routemaster"
         CLOUDEVENTS = "cloudevents", "CloudEvents batch"
 
-    name = models.CharField(max_length=64, unique=True)
+    name = models.CharField(
+        max_length=64,
+        unique=True,
+        validators=[RegexValidator(NAME, f"A name {NAME_RULE}")],
+        help_text="Small letters, digits, : _ and -; it stays.",
+    )
     token = models.OneToOneField(
         BusToken, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriber"
     )
-    callback = models.CharField(max_length=2000, help_text="The https address that gets batches.")
+    callback = models.CharField(
+        max_length=2000,
+        validators=[check_callback],
+        help_text="The https address that gets batches.",
+    )
     # `uuid`: the user name of Basic auth, as Routemaster sends it. `signing`: the secrets that
     # sign, the newest first. `headers`: what else is sent, by name.
     secrets = EncryptedJSONField()
 
     max_events = models.PositiveIntegerField(
         default=100,
-        validators=[MinValueValidator(1), MaxValueValidator(10_000)],
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_EVENTS)],
         help_text="Events in a batch at the most.",
     )
     timeout_ms = models.PositiveIntegerField(
         default=500,
-        validators=[MaxValueValidator(3_600_000)],
+        validators=[MaxValueValidator(MOST_TIMEOUT)],
         help_text="Milliseconds that a batch waits for company, counted from its first event.",
     )
     ordered = models.BooleanField(
@@ -70,8 +112,14 @@ class Subscriber(models.Model):
     )
     concurrency = models.PositiveSmallIntegerField(
         default=4,
-        validators=[MinValueValidator(1), MaxValueValidator(100)],
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_CONCURRENCY)],
         help_text="Batches on their way at a time.",
+    )
+    rate = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_RATE)],
+        help_text="Events a second at the most, on average; empty: as many as there are.",
     )
     format = models.CharField(max_length=20, choices=Format, default=Format.ROUTEMASTER)
     newest_only = models.BooleanField(
@@ -82,11 +130,29 @@ class Subscriber(models.Model):
         default=False, help_text="Send the figures along, and not the tweet's address alone."
     )
 
-    # Empty: all.
-    authors = ArrayField(models.BigIntegerField(), default=list, blank=True)
-    sources = ArrayField(models.BigIntegerField(), default=list, blank=True)
-    metric = models.CharField(max_length=20, blank=True, default="")
-    at_least = models.BigIntegerField(null=True, blank=True)
+    authors = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        blank=True,
+        validators=[ArrayMaxLengthValidator(MOST_FILTERED)],
+        help_text="Their ids, with commas between; empty: all.",
+    )
+    sources = ArrayField(
+        models.BigIntegerField(),
+        default=list,
+        blank=True,
+        validators=[ArrayMaxLengthValidator(MOST_FILTERED)],
+        help_text="The numbers in the addresses of their pages; empty: all.",
+    )
+    metric = models.CharField(
+        max_length=20, blank=True, default="", choices=[(name, name) for name in METRICS]
+    )
+    at_least = models.BigIntegerField(
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text="Changes of tweets whose figure is this or more.",
+    )
 
     made_at = models.DateTimeField(db_default=Now())
     paused_at = models.DateTimeField(null=True, editable=False)
@@ -98,6 +164,12 @@ class Subscriber(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        if bool(self.metric) != (self.at_least is not None):
+            raise ValidationError(
+                {"at_least": "Give a metric and its least figure, or neither, as in likes=1000."}
+            )
 
 
 class SubscriberState(models.Model):
@@ -111,6 +183,8 @@ class SubscriberState(models.Model):
     # Nothing is sent before; a failure moves it for all batches of the subscriber.
     not_before = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True)
+    # Of one with a rate: what was sent until now uses it up until then.
+    paced_until = models.DateTimeField(null=True)
     # Nothing but failures since.
     failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)

@@ -27,20 +27,13 @@ from aiohttp.connector import Connection
 
 from trackers.events.backoff import RETRY_AFTER_MOST
 from trackers.events.egress import Egress, RefusedError, Resolver, fault_of, open_socket, trusting
+from trackers.events.headers import is_ours
 from trackers.events.outgoing import Outgoing
 from trackers.events.settle import MOST_ANSWER, Delivery
 from trackers.events.sign import signed
 
 logger = logging.getLogger(__name__)
 
-# These are ours, or decide how the body is read; a subscriber's own headers never replace them.
-# fmt: off
-OURS = frozenset((
-    "host", "content-type", "content-length", "content-encoding", "transfer-encoding", "connection",
-    "expect", "te", "trailer", "upgrade", "authorization", "user-agent", "accept-encoding",
-    "webhook-id", "webhook-timestamp", "webhook-signature",
-))
-# fmt: on
 # Until an answer is there: headers of 4 KB are long ones.
 READ_BYTES = 4096
 # For the rest of an answer, once it is known what came of the delivery.
@@ -208,13 +201,14 @@ def headers_of(one: Outgoing, *, now: float) -> dict[str, str]:
     # JSON of a person's: names and values, and a list of secrets.
     own: Any = one.secrets.get("headers") or {}
     signing: Any = one.secrets.get("signing") or ()
-    headers = {name: value for name, value in own.items() if name.lower() not in OURS}
+    headers = {name: value for name, value in own.items() if not is_ours(name)}
     headers |= {
         "Content-Type": one.content_type,
         "User-Agent": "tweetwatch",
         "Accept-Encoding": "identity",
     }
     if uuid := one.secrets.get("uuid"):
+        headers = {name: text for name, text in headers.items() if name.lower() != "authorization"}
         headers["Authorization"] = "Basic " + base64.b64encode(f"{uuid}:x".encode()).decode()
     return headers | signed(str(one.batch.uid), one.body, signing, at=int(now))
 

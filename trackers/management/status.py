@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.credentials.models import Credential
+from trackers.events.listing import described
 from trackers.events.standings import staged, topics
 from trackers.events.standings import standings as standings_of_subscribers
 from trackers.ingest.sources.models import Source, Stream
@@ -14,7 +15,6 @@ from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
-from trackers.management.subscribers import described
 from trackers.money.books import Books, books
 from trackers.schedule import intervals
 from trackers.schedule.census import census

@@ -5,44 +5,41 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from trackers.bus.fields import UUID, is_name
-from trackers.events.addresses import MOST_CALLBACK, fault_of
-from trackers.events.models import Attempt, Subscriber
-from trackers.events.standings import Standing
+from trackers.events.headers import given_twice
+from trackers.events.models import Subscriber
+from trackers.events.terms import Terms
 
 
-def new_subscriber(options: Mapping[str, Any], key: str) -> Subscriber:
-    callback = options["callback"]
-    if not is_name(options["name"]):
-        raise ValidationError("A name has 1 to 64 of the characters a to z, 0 to 9, : _ and -.")
-    plain_http = settings.EGRESS_PLAIN_HTTP
-    if fault := fault_of(callback, most=MOST_CALLBACK, plain_http=plain_http):
-        raise ValidationError(f"The callback {fault}.")
-    if options["uuid"] and not UUID.fullmatch(options["uuid"]):
-        raise ValidationError("A uuid has up to 200 printable ASCII characters without a colon.")
-    metric, at_least = options["at_least"] or ("", None)
-    subscriber = Subscriber(
-        name=options["name"],
-        callback=callback,
-        secrets={"signing": [key], **({"uuid": uuid} if (uuid := options["uuid"]) else {})},
-        max_events=options["max"],
-        timeout_ms=options["timeout"],
-        ordered=options["ordered"],
-        concurrency=options["concurrency"],
-        format=options["format"],
-        with_data=options["with_data"],
-        newest_only=not options["each_change"],
-        authors=options["authors"] or [],
-        sources=options["sources"] or [],
-        metric=metric,
-        at_least=at_least,
+def terms_of(options: Mapping[str, Any]) -> Terms:
+    """What was given by options; those that were left out stay, or get their defaults."""
+    fields = {
+        "callback": options["callback"],
+        "max_events": options["max"],
+        "timeout_ms": options["timeout"],
+        "ordered": options["ordered"],
+        "concurrency": options["concurrency"],
+        "rate": options["rate"],
+        "format": options["format"],
+        "with_data": options["with_data"],
+        "newest_only": None if (each := options["each_change"]) is None else not each,
+        "authors": options["authors"],
+        "sources": options["sources"],
+    }
+    if (figure := options["at_least"]) is not None:
+        fields["metric"], fields["at_least"] = figure
+    named: dict[str, str | None] = dict.fromkeys(options["without_headers"] or ())
+    own = options["headers"] or []
+    if twice := given_twice([*named, *(name for name, _ in own)]):
+        raise ValidationError({"headers": f"The header {twice} is given twice."})
+    return Terms(
+        {name: value for name, value in fields.items() if value is not None},
+        topics=options["topics"],
+        uuid=options["uuid"],
+        headers={**named, **dict(own)},
     )
-    subscriber.full_clean()
-    return subscriber
 
 
 def find(name: str) -> Subscriber:
@@ -52,55 +49,12 @@ def find(name: str) -> Subscriber:
         raise CommandError(f"There is no subscriber called {name}.") from None
 
 
-def described(one: Standing) -> dict[str, Any]:
-    subscriber, books = one.subscriber, one.books
-    return {
-        "name": subscriber.name,
-        "callback": subscriber.callback,
-        "topics": one.topics,
-        "max_events": subscriber.max_events,
-        "timeout_ms": subscriber.timeout_ms,
-        "ordered": subscriber.ordered,
-        "concurrency": subscriber.concurrency,
-        "format": subscriber.format,
-        "with_data": subscriber.with_data,
-        "each_change": not subscriber.newest_only,
-        "authors": [str(id) for id in subscriber.authors],
-        "sources": [str(id) for id in subscriber.sources],
-        "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
-        "state": one.state,
-        "because": subscriber.state.disabled_because,
-        "next_at": one.next_at.isoformat() if one.next_at else None,
-        "health": subscriber.state.health,
-        "added": books.added,
-        "delivered": books.delivered,
-        "dropped": books.dropped,
-        "queued": books.queued,
-        "batches": books.batches,
-        "oldest": books.oldest.isoformat() if books.oldest else None,
-    }
-
-
 def line_of(told: Mapping[str, Any]) -> str:
     because = f" ({told['because']})" if told["because"] else ""
     return (
         f"{told['name']}  {told['state']}{because}  {told['callback']}  {','.join(told['topics'])}"
         f"  {told['delivered']} delivered, {told['queued']} queued, {told['dropped']} dropped"
     )
-
-
-def shown(attempt: Attempt) -> dict[str, Any]:
-    return {
-        "at": attempt.at.isoformat(timespec="milliseconds"),
-        "batch": str(attempt.uid),
-        "number": attempt.number,
-        "outcome": attempt.outcome,
-        "events": len(attempt.events),
-        "status": attempt.status,
-        "took_ms": attempt.took_ms,
-        "error": attempt.error,
-        "answer": attempt.answer,
-    }
 
 
 def line_of_attempt(told: Mapping[str, Any]) -> str:

@@ -14,12 +14,10 @@ from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import staff_only
-from trackers.dashboards.subscribers.views import find
+from trackers.dashboards.subscribers.views import CHANGE, DELETE, find
 from trackers.events import again, standing
 from trackers.events.models import Subscriber
 from trackers.events.subscribe import empty, remove
-
-CHANGE, DELETE = "trackers.change_subscriber", "trackers.delete_subscriber"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from trackers.events.models import Attempt, EventBatch, Subscriber
 from trackers.events.standings import staged, standing_of, standings, topics
 from trackers.schedule.intervals import current
 
+ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))
 # Of the line its head, and of the log the newest.
 BATCHES, ATTEMPTS = 20, 50
 
@@ -105,6 +106,7 @@ def detail(request: HttpRequest, id: int) -> dict[str, Any]:
     return {
         "now": now,
         "line": row,
+        "headers": sorted(one.secrets.get("headers") or ()),
         "subscriber": one,
         "behind": is_behind([row]),
         "batches": [batch(each, now=now) for each in batches[:BATCHES]],

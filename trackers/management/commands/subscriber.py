@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable, Mapping
+from argparse import ArgumentParser, ArgumentTypeError, BooleanOptionalAction
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,23 +16,15 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from trackers.bus.answers import Refused
-from trackers.bus.fields import topic_name
-from trackers.events import again, signing_keys, standing
+from trackers.events import again, signing_keys, standing, terms
 from trackers.events.attempts import read_attempts
+from trackers.events.headers import read_line
+from trackers.events.listing import described, shown
 from trackers.events.models import Attempt, Subscriber
-from trackers.events.shapes import METRICS
 from trackers.events.spread import spread_all
 from trackers.events.standings import standings
-from trackers.events.subscribe import add, remove
-from trackers.management.subscribers import (
-    described,
-    find,
-    line_of,
-    line_of_attempt,
-    new_subscriber,
-    shown,
-)
+from trackers.events.subscribe import remove
+from trackers.management.subscribers import find, line_of, line_of_attempt, terms_of
 
 USAGE = 2
 
@@ -43,27 +36,10 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         add = actions.add_parser("add", help="a new one; the key that signs is shown once")
         add.add_argument("name")
-        add.add_argument("--callback", required=True, metavar="URL", help="where batches go")
-        add.add_argument("--topic", required=True, action="append", metavar="T", dest="topics")
-        add.add_argument("--max", type=int, default=100, metavar="N", help="events in a batch")
-        add.add_argument(
-            "--timeout", type=int, default=500, metavar="MS", help="that a batch waits for company"
-        )
-        add.add_argument("--ordered", action="store_true", help="one batch after the other")
-        add.add_argument("--concurrency", type=int, default=4, metavar="N", help="batches at once")
-        add.add_argument(
-            "--format", default=Subscriber.Format.ROUTEMASTER, choices=Subscriber.Format.values
-        )
-        add.add_argument("--uuid", default="", help="user name of Basic auth that batches bring")
-        add.add_argument("--with-data", action="store_true", help="send the figures along")
-        add.add_argument(
-            "--each-change", action="store_true", help="also those that a newer one stands for"
-        )
-        add.add_argument("--author", type=int, action="append", metavar="ID", dest="authors")
-        add.add_argument("--source", type=int, action="append", metavar="ID", dest="sources")
-        add.add_argument(
-            "--at-least", type=figure, metavar="METRIC=N", help="changes of tweets from here on"
-        )
+        add_terms(add, required=True)
+        change = actions.add_parser("change", help="the terms of one that is there")
+        change.add_argument("name")
+        add_terms(change, required=False)
         actions.add_parser("list", help="all of them, with their books")
         for name, what in (
             ("pause", "keep what is told for it, and send nothing"),
@@ -100,17 +76,15 @@ class Command(BaseCommand):
         do(options)
 
     def do_add(self, options: Mapping[str, Any]) -> None:
-        key = signing_keys.new_signing_key()
-        try:
-            topics = [topic_name(name) for name in options["topics"]]
-            subscriber = new_subscriber(options, key)
-        except Refused as refused:
-            raise CommandError(refused.sentence, returncode=USAGE) from None
-        except ValidationError as error:
-            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
-        add(subscriber, topics)
+        with bad_input():
+            subscriber, key = terms.add(options["name"], terms_of(options))
         self.say(options, f"{subscriber} is added.")
         self.show_key(subscriber, key, options)
+
+    def do_change(self, options: Mapping[str, Any]) -> None:
+        with bad_input():
+            subscriber = terms.edit(find(options["name"]), terms_of(options))
+        self.done(options, {"changed": subscriber.name}, f"{subscriber} is changed.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         with transaction.atomic():
@@ -216,8 +190,45 @@ def moment(text: str) -> datetime:
 
 
 def figure(text: str) -> tuple[str, int]:
-    """A metric and its least figure, as in likes=1000."""
-    metric, _, number = text.partition("=")
-    if metric not in METRICS or not number.isdecimal() or len(number) > 18:
-        raise ArgumentTypeError(f"{text} is not like likes=1000, of {', '.join(METRICS)}.")
-    return metric, int(number)
+    try:
+        return terms.at_least_of(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def header(text: str) -> tuple[str, str]:
+    try:
+        return read_line(text)
+    except ValidationError as error:
+        raise ArgumentTypeError(error.message) from None
+
+
+def add_terms(parser: ArgumentParser, *, required: bool) -> None:
+    """The options of a new subscriber, or of a change: then what is left out stays."""
+    given = parser.add_argument
+    given("--callback", required=required, metavar="URL", help="where batches go")
+    given("--topic", required=required, action="append", metavar="T", dest="topics")
+    given("--max", type=int, metavar="N", help="events in a batch; 100")
+    given("--timeout", type=int, metavar="MS", help="that a batch waits for company; 500")
+    given("--ordered", action=BooleanOptionalAction, help="one batch after the other")
+    given("--concurrency", type=int, metavar="N", help="batches at once; 4")
+    given("--rate", type=int, metavar="N", help="events a second at the most")
+    given("--format", choices=Subscriber.Format.values)
+    given("--uuid", help="user name of Basic auth that batches bring")
+    given("--header", type=header, action="append", metavar="'NAME: VALUE'", dest="headers",
+          help="that batches bring; the value is not shown again")  # fmt: skip
+    given("--without-header", action="append", metavar="NAME", dest="without_headers")
+    given("--with-data", action=BooleanOptionalAction, help="send the figures along")
+    given("--each-change", action=BooleanOptionalAction,
+          help="also those that a newer one stands for")  # fmt: skip
+    given("--author", type=int, action="append", metavar="ID", dest="authors")
+    given("--source", type=int, action="append", metavar="ID", dest="sources")
+    given("--at-least", type=figure, metavar="METRIC=N", help="changes of tweets from here on")
+
+
+@contextmanager
+def bad_input() -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        raise CommandError(" ".join(terms.sentences(error)), returncode=USAGE) from None

@@ -1,0 +1,80 @@
+"""The pages on which a person adds a subscriber, changes one, or has a new key made for it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.subscribers.views import ADD, CHANGE, find
+from trackers.events import signing_keys
+from trackers.events.forms import SubscriberForm
+from trackers.events.models import Subscriber
+from trackers.events.terms import NoSuchSubscriberError
+from trackers.schedule.intervals import current
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+@never_cache
+@sensitive_post_parameters("headers", "uuid")
+def add_subscriber(request: HttpRequest) -> HttpResponse:
+    if not request.user.has_perm(ADD):
+        raise PermissionDenied
+    form = SubscriberForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and form.store():
+        return with_key(request, form.instance, form.key, is_new=True)
+    return filled_in(request, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+@never_cache
+@sensitive_post_parameters("headers", "uuid")
+def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+    form = SubscriberForm(request.POST or None, instance=find(id))
+    try:
+        if request.method == "POST" and form.is_valid() and form.store():
+            messages.success(request, f"{form.instance}: changed; what is sent from now on is so.")
+            return redirect("subscriber", id=id)
+    except NoSuchSubscriberError as gone:
+        messages.error(request, str(gone))
+        return redirect("subscribers")
+    return filled_in(request, form)
+
+
+@require_http_methods(["GET", "POST"])
+@staff_only
+@never_cache
+def new_key(request: HttpRequest, id: int) -> HttpResponse:
+    """The answer itself tells the key: a redirect would have to carry it. So this address stays in
+    the browser, and who asks for it once more is led back."""
+    if request.method == "GET":
+        return redirect("subscriber", id=id)
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+    subscriber = find(id)
+    return with_key(request, subscriber, signing_keys.rotate(subscriber), is_new=False)
+
+
+@sensitive_variables("key")
+def with_key(
+    request: HttpRequest, subscriber: Subscriber, key: str, *, is_new: bool
+) -> HttpResponse:
+    now, _ = current()
+    told = {"now": now, "subscriber": subscriber, "key": key, "is_new": is_new}
+    return render(request, "dashboards/subscribers/key.html", told)
+
+
+def filled_in(request: HttpRequest, form: SubscriberForm) -> HttpResponse:
+    now, _ = current()
+    status = 400 if form.errors else 200
+    told = {"now": now, "form": form, "subscriber": form.instance}
+    return render(request, "dashboards/subscribers/form.html", told, status=status)

@@ -1,0 +1,84 @@
+"""The page on which a person has what was told in a time delivered once more: first how many
+events that are, then a button."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.subscribers.views import CHANGE, find
+from trackers.events import again
+from trackers.events.models import Subscriber
+
+MINUTES = "%Y-%m-%dT%H:%M"
+
+
+class Time(forms.DateTimeInput):
+    input_type = "datetime-local"
+
+    def __init__(self) -> None:
+        super().__init__(format=MINUTES)
+
+
+class ReplayForm(forms.Form):
+    """`events`: how many a replay of this time looks at; only of a form that is valid."""
+
+    since = forms.DateTimeField(label="From, UTC", widget=Time)
+    until = forms.DateTimeField(label="Until, UTC; empty: now", widget=Time, required=False)
+    events = 0
+
+    def __init__(self, data: Any, subscriber: Subscriber) -> None:
+        super().__init__(data)
+        self.subscriber = subscriber
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        since = cleaned.get("since")
+        if since is None or self.errors:
+            return cleaned
+        cleaned["until"] = cleaned["until"] or timezone.now()
+        if since >= cleaned["until"]:
+            self.add_error("since", "From is before until, and before now.")
+            return cleaned
+        try:
+            most = again.MOST_REPLAYED
+            self.events = again.count(self.subscriber, since, cleaned["until"], most=most)
+        except again.TooManyError as error:
+            self.add_error(None, str(error))
+        return cleaned
+
+    @property
+    def until_now(self) -> str:
+        """The very time that was counted to, for the button to send."""
+        until: datetime = self.cleaned_data["until"]
+        return until.isoformat()
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def replay(request: HttpRequest, id: int) -> HttpResponse:
+    if not request.user.has_perm(CHANGE):
+        raise PermissionDenied
+    subscriber = find(id)
+    form = ReplayForm((request.POST or request.GET) or None, subscriber)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        events = again.replay(subscriber, given["since"], given["until"])
+        messages.success(
+            request,
+            f"{subscriber}: {events:,} event{pluralize(events)} will be delivered once more, as "
+            "far as its filters let them through.",
+        )
+        return redirect("subscriber", id=id)
+    told = {"now": timezone.now(), "subscriber": subscriber, "form": form}
+    return render(request, "dashboards/subscribers/replay.html", told)

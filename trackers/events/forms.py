@@ -1,0 +1,214 @@
+"""The form of a subscriber, for the page and the admin; the rules are those of `terms`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.contrib.postgres.forms import SimpleArrayField
+from django.core.exceptions import ValidationError
+
+from trackers.events import terms
+from trackers.events.headers import check_header, given_twice, read_line
+from trackers.events.models import Subscriber
+from trackers.events.rules import check_topics, check_uuid
+from trackers.events.shapes import METRICS
+from trackers.events.terms import Terms
+from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
+
+OWN_TOPICS = (
+    (TWEETS, "tweets: found, changed, gone"),
+    (MILESTONES, "milestones: a figure was reached"),
+    (SOURCES, "sources: a gap, a leak, hidden, back"),
+    (ALERTS, "alerts: something needs a person"),
+)
+FIELDS = (
+    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
+    "newest_only", "with_data", "authors", "sources", "metric", "at_least",
+)  # fmt: skip
+MAIN = ("name", "callback", "topics", "other_topics")
+HOW = ("format", "with_data", "newest_only", "max_events", "timeout_ms")
+WHICH = ("authors", "sources", "metric", "at_least")
+PACE = ("ordered", "concurrency", "rate")
+PROOF = ("headers", "without_headers", "uuid", "without_uuid")
+
+
+QUIET = {"spellcheck": "false", "autocomplete": "off"}
+WITH_DEFAULTS = ("max_events", "timeout_ms", "concurrency", "format")
+
+
+class Unshown:
+    """Goes in and never comes out: not even what was just typed is shown again."""
+
+    def format_value(self, value: Any) -> str:
+        return ""
+
+
+class UnshownLines(Unshown, forms.Textarea):
+    pass
+
+
+class UnshownLine(Unshown, forms.TextInput):
+    pass
+
+
+class HeadersField(forms.CharField):
+    """A header a line, as `Name: value`."""
+
+    def to_python(self, value: Any) -> Any:
+        lines = [line for line in (super().to_python(value) or "").splitlines() if line.strip()]
+        read = [read_line(line) for line in lines]
+        if twice := given_twice(name for name, _ in read):
+            raise ValidationError(f"The header {twice} is given twice.")
+        for name, text in read:
+            check_header(name, text)
+        return dict(read)
+
+
+class SubscriberForm(forms.ModelForm):
+    """A new subscriber, or the terms of one that is there: its name then stays.
+
+    `key`: of one that was added, the key that signs for it; to be shown once.
+    """
+
+    topics = forms.MultipleChoiceField(
+        choices=OWN_TOPICS, required=False, widget=forms.CheckboxSelectMultiple, label="Topics"
+    )
+    other_topics = forms.CharField(
+        required=False,
+        max_length=20_000,
+        label="Other topics",
+        help_text="That other programs publish, by their names, with blanks between.",
+    )
+    headers = HeadersField(
+        required=False,
+        label="Headers",
+        help_text="Sent with each batch: Name: value, one a line. Values are not shown again.",
+        widget=UnshownLines(attrs={"rows": 3, **QUIET}),
+    )
+    without_headers = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, label="Take away"
+    )
+    uuid = forms.CharField(
+        required=False,
+        label="User name of Basic auth",
+        widget=UnshownLine(attrs=QUIET),
+        validators=[check_uuid],
+    )
+    without_uuid = forms.BooleanField(required=False, label="Take the user name away")
+    key = ""
+
+    class Meta:
+        model = Subscriber
+        fields = ("name", *FIELDS)
+        labels = {
+            "max_events": "Events in a batch",
+            "timeout_ms": "Waits for company, in milliseconds",
+            "ordered": "In order",
+            "concurrency": "Batches at a time",
+            "rate": "Events a second",
+            "newest_only": "The newest change of a tweet alone",
+            "with_data": "With the figures",
+            "at_least": "At least",
+        }
+        widgets = {
+            "name": forms.TextInput(attrs=QUIET),
+            "callback": forms.TextInput(
+                attrs={"spellcheck": "false", "placeholder": "https://shop.example/events"}
+            ),
+        }
+        help_texts = {"metric": "Of which figure, if small ones are to be left out."}
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.is_new = self.instance.pk is None
+        figures = [("", "any change"), *((name, name) for name in METRICS)]
+        self.fields["metric"].choices = figures  # type: ignore[attr-defined]
+        for name in ("authors", "sources"):
+            field = self.fields[name]
+            assert isinstance(field, SimpleArrayField)
+            field.widget.attrs["spellcheck"] = "false"
+        own, kept = [name for name, _ in OWN_TOPICS], self.kept_headers()
+        self.fields["without_headers"].choices = [(name, name) for name in kept]  # type: ignore[attr-defined]
+        if self.is_new:
+            for name in ("without_headers", "without_uuid"):
+                del self.fields[name]
+            self.fields["uuid"].help_text = "Empty: none is sent."
+            # What the page does not send is as the model has it.
+            for name in WITH_DEFAULTS:
+                self.fields[name].required = False
+            return
+        self.fields["name"].disabled = True
+        names = set(self.instance.subscriptions.values_list("topic__name", flat=True))
+        self.initial["topics"] = [name for name in own if name in names]
+        self.initial["other_topics"] = " ".join(sorted(names.difference(own)))
+        has_uuid = bool(self.instance.secrets.get("uuid"))
+        self.fields["uuid"].help_text = (
+            "There is one; empty: it stays." if has_uuid else "Empty: none is sent."
+        )
+        if not kept:
+            del self.fields["without_headers"]
+        if not has_uuid:
+            del self.fields["without_uuid"]
+
+    def kept_headers(self) -> list[str]:
+        return [] if self.is_new else sorted(self.instance.secrets.get("headers") or ())
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        for name in WITH_DEFAULTS:
+            if cleaned.get(name) in (None, "") and name not in self.errors:
+                cleaned[name] = getattr(Subscriber(), name)
+        if not {"topics", "other_topics"} & self.errors.keys():
+            try:
+                check_topics(self.all_topics())
+            except ValidationError as error:
+                self.add_error("other_topics", error)
+        return cleaned
+
+    def all_topics(self) -> list[str]:
+        others = self.cleaned_data["other_topics"].replace(",", " ").split()
+        return sorted({*self.cleaned_data["topics"], *others})
+
+    def terms(self) -> Terms:
+        cleaned = self.cleaned_data
+        uuid = "" if cleaned.get("without_uuid") else (cleaned["uuid"] or None)
+        gone: dict[str, str | None] = dict.fromkeys(cleaned.get("without_headers", ()))
+        # One that is ticked and typed is replaced.
+        typed = {name.lower() for name in cleaned["headers"]}
+        gone = {name: None for name in gone if name.lower() not in typed}
+        return Terms(
+            {name: cleaned[name] for name in FIELDS if name in cleaned},
+            topics=self.all_topics(),
+            uuid=uuid,
+            headers={**gone, **cleaned["headers"]},
+        )
+
+    def store(self) -> bool:
+        """Add it or change it; False: something was wrong after all, and `errors` tells what."""
+        try:
+            if self.is_new:
+                self.instance, self.key = terms.add(self.cleaned_data["name"], self.terms())
+            else:
+                self.instance = terms.edit(self.instance, self.terms())
+        except ValidationError as error:
+            for name, said in error.message_dict.items():
+                self.add_error(name if name in self.fields else None, said)
+            return False
+        return True
+
+    def parts(self) -> list[tuple[str, bool, list[forms.BoundField]]]:
+        """What folds up on the page: its title, whether it is open, and its fields."""
+        return [
+            (title, self.has_faults(names), [self[name] for name in names if name in self.fields])
+            for title, names in (
+                ("What arrives: form, figures, batches", HOW),
+                ("Of which tweets", WHICH),
+                ("How fast", PACE),
+                ("What proves that it is from here: headers, user name", PROOF),
+            )
+        ]
+
+    def has_faults(self, names: Iterable[str]) -> bool:
+        return any(name in self.errors for name in names)

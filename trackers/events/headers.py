@@ -1,0 +1,81 @@
+"""Headers of a subscriber's own, which its deliveries bring: their values are secrets.
+
+They never take the place of ours, nor decide how a request is read or passed on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from django.core.exceptions import ValidationError
+
+MOST_HEADERS, MOST_NAME, MOST_VALUE = 20, 100, 2000
+
+# What RFC 9110 calls a token.
+NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
+
+# fmt: off
+OURS = frozenset((
+    "host", "content-type", "content-length", "content-encoding", "user-agent", "accept-encoding",
+    "expect",
+))
+# Of one connection alone, or of a proxy's.
+HOP_BY_HOP = frozenset((
+    "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+    "te", "trailer", "transfer-encoding", "upgrade",
+))
+# fmt: on
+
+
+def is_ours(name: str) -> bool:
+    low = name.lower()
+    return low in OURS or low in HOP_BY_HOP or low.startswith("webhook-")
+
+
+def read_line(line: str) -> tuple[str, str]:
+    """`Name: value` as it is typed. No fault tells the value, nor what may be one."""
+    name, colon, value = line.partition(":")
+    if not colon:
+        raise ValidationError("A header is written as Name: value.")
+    return name.strip(" "), value.strip(" ")
+
+
+def check_header(name: str, value: str) -> None:
+    if not NAME.fullmatch(name) or len(name) > MOST_NAME:
+        # Not named: who mixes up names and values has a secret where a name belongs.
+        raise ValidationError(
+            f"The name of a header has 1 to {MOST_NAME} letters, digits and - _ . and the like."
+        )
+    if is_ours(name):
+        raise ValidationError(f"The header {name} is set by tweetwatch, or by what is between.")
+    if not VALUE.fullmatch(value) or len(value) > MOST_VALUE:
+        raise ValidationError(
+            f"The value of the header {name} is 1 to {MOST_VALUE:,} printable characters of ASCII, "
+            "without a blank at its ends, and nothing of a second line."
+        )
+
+
+def given_twice(names: Iterable[str]) -> str:
+    """The name that stands there more than once, however it is written; empty: none does."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            return name
+        seen.add(name.lower())
+    return ""
+
+
+def changed(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+    """`kept` with those that are given; without those that are given as None."""
+    if twice := given_twice(given):
+        raise ValidationError(f"The header {twice} is given twice.")
+    new = {name: value for name, value in given.items() if value is not None}
+    for name, value in new.items():
+        check_header(name, value)
+    named = {name.lower() for name in given}
+    found = {name: value for name, value in kept.items() if name.lower() not in named} | new
+    if len(found) > MOST_HEADERS:
+        raise ValidationError(f"There are more than {MOST_HEADERS} headers.")
+    return found

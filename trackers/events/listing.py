@@ -1,0 +1,59 @@
+"""Subscribers and attempts as programs are told of them: by the command, and by the API."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from trackers.events.models import Attempt
+from trackers.events.standings import Standing
+
+
+def described(one: Standing) -> dict[str, Any]:
+    """Without secrets."""
+    subscriber, books = one.subscriber, one.books
+    return {
+        "name": subscriber.name,
+        "callback": subscriber.callback,
+        "topics": one.topics,
+        "max_events": subscriber.max_events,
+        "timeout_ms": subscriber.timeout_ms,
+        "ordered": subscriber.ordered,
+        "concurrency": subscriber.concurrency,
+        "rate": subscriber.rate,
+        "format": subscriber.format,
+        "with_data": subscriber.with_data,
+        "each_change": not subscriber.newest_only,
+        "authors": [str(id) for id in subscriber.authors],
+        "sources": [str(id) for id in subscriber.sources],
+        "at_least": f"{subscriber.metric}={subscriber.at_least}" if subscriber.metric else None,
+        "headers": sorted(subscriber.secrets.get("headers") or ()),
+        "state": one.state,
+        "because": subscriber.state.disabled_because,
+        "next_at": iso(one.next_at),
+        "health": subscriber.state.health,
+        "added": books.added,
+        "delivered": books.delivered,
+        "dropped": books.dropped,
+        "queued": books.queued,
+        "batches": books.batches,
+        "oldest": iso(books.oldest),
+    }
+
+
+def shown(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "at": attempt.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "batch": str(attempt.uid),
+        "number": attempt.number,
+        "outcome": attempt.outcome,
+        "events": len(attempt.events),
+        "status": attempt.status,
+        "took_ms": attempt.took_ms,
+        "error": attempt.error,
+        "answer": attempt.answer,
+    }
+
+
+def iso(at: datetime | None) -> str | None:
+    return at.isoformat().replace("+00:00", "Z") if at else None

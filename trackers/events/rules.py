@@ -1,0 +1,49 @@
+"""What names, topics and users of Basic auth have to look like: one place, for whoever asks.
+
+Each RULE ends a sentence that begins with the name of what it is about.
+"""
+
+from __future__ import annotations
+
+import re
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from trackers.events.addresses import MOST_CALLBACK, fault_of
+
+# Of subscribers, of publishers, and of their tokens.
+NAME = re.compile(r"\A[a-z0-9:_-]{1,64}\Z")
+NAME_RULE = "has 1 to 64 of the characters a to z, 0 to 9, : _ and -."
+TOPIC = re.compile(r"\A[a-z_]{1,64}\Z")
+TOPIC_RULE = "has 1 to 64 small letters a to z and underscores."
+# What goes into the user name of HTTP Basic.
+UUID = re.compile(r"\A[ -9;-~]{1,200}\Z")
+UUID_RULE = "is up to 200 printable characters of ASCII without a colon."
+
+MOST_TOPICS = 1000
+MOST_FILTERED = 1000
+MOST_EVENTS, MOST_TIMEOUT, MOST_CONCURRENCY = 10_000, 3_600_000, 100
+# A subscriber that may have more a second needs no limit.
+MOST_RATE = 1_000_000
+
+
+def check_callback(address: str) -> None:
+    plain_http = settings.EGRESS_PLAIN_HTTP
+    if fault := fault_of(address, most=MOST_CALLBACK, plain_http=plain_http):
+        raise ValidationError(f"The callback {fault}.")
+
+
+def check_uuid(uuid: str) -> None:
+    if uuid and not UUID.fullmatch(uuid):
+        raise ValidationError(f"A uuid {UUID_RULE}")
+
+
+def check_topics(names: list[str]) -> None:
+    if not names:
+        raise ValidationError("Name a topic at least.")
+    if len(names) > MOST_TOPICS:
+        raise ValidationError(f"There are more than {MOST_TOPICS:,} topics.")
+    for name in names:
+        if not TOPIC.fullmatch(name):
+            raise ValidationError(f"The name of a topic {TOPIC_RULE}")

@@ -1,0 +1,142 @@
+"""Under which terms a subscriber gets events: checked and saved here, whoever asks for them.
+
+    command, page, admin, API ─> Terms ─> add, edit ─> a Subscriber, its topics, its secrets
+
+A ValidationError tells by field what is wrong, and then nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from trackers.events import headers, subscribe
+from trackers.events.models import Subscriber
+from trackers.events.rules import check_topics, check_uuid
+from trackers.events.shapes import METRICS
+from trackers.events.signing_keys import new_signing_key
+from trackers.events.spread import spread_all
+
+TWICE = "There is a subscriber of this name already."
+
+
+class NoSuchSubscriberError(LookupError):
+    """It was never there, or was removed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"There is no subscriber called {name[:64]}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """`fields`: of Subscriber, by their names; those that are absent stay, or get their defaults.
+
+    `topics`, `uuid`: None: as they are. `headers`: what is absent stays, None takes one away.
+    """
+
+    fields: Mapping[str, Any]
+    topics: Sequence[str] | None = None
+    uuid: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
+
+
+def add(name: str, terms: Terms) -> tuple[Subscriber, str]:
+    """A new subscriber, and the key that signs for it, which nobody can show again."""
+    key = new_signing_key()
+    one = Subscriber(name=name, secrets={"signing": [key]})
+    topics = put(one, terms, topics=list(terms.topics or ()))
+    try:
+        subscribe.add(one, topics)
+    except IntegrityError:
+        # Somebody was faster.
+        raise ValidationError({"name": TWICE}) from None
+    return one, key
+
+
+def edit(subscriber: Subscriber, terms: Terms) -> Subscriber:
+    """The terms of one that is there; its name stays. It is given as it is saved.
+
+    Its row is locked before it is read: who pauses it or rotates its key meanwhile is not undone.
+    """
+    with transaction.atomic():
+        spread_all()
+        one = found(subscriber.name, pk=subscriber.pk)
+        known = list(one.subscriptions.values_list("topic__name", flat=True))
+        topics = put(one, terms, topics=known if terms.topics is None else list(terms.topics))
+        subscribe.change(one, topics)
+    return one
+
+
+def found(name: str, **known: Any) -> Subscriber:
+    """Locked until the end of the transaction."""
+    there = Subscriber.objects.filter(removed_at=None, **known).select_for_update(no_key=True)
+    if (one := there.first()) is None:
+        raise NoSuchSubscriberError(name)
+    return one
+
+
+def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
+    """Put the terms into a subscriber that is not saved yet, once all of them are right."""
+    faults: dict[str, list[str]] = {}
+    for name, value in terms.fields.items():
+        setattr(one, name, value)
+    try:
+        one.secrets = secrets_of(one, terms)
+    except ValidationError as error:
+        faults |= error.message_dict
+    try:
+        check_topics(topics)
+    except ValidationError as error:
+        faults["topics"] = error.messages
+    try:
+        one.full_clean()
+    except ValidationError as error:
+        faults |= error.message_dict
+    if faults:
+        raise ValidationError(faults)
+    return topics
+
+
+def secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
+    kept: dict[str, Any] = dict(one.secrets)
+    uuid = kept.get("uuid", "") if terms.uuid is None else terms.uuid
+    own = headers_of(kept.get("headers", {}), terms.headers)
+    try:
+        check_uuid(uuid)
+    except ValidationError as error:
+        raise ValidationError({"uuid": error.messages}) from None
+    if uuid and any(name.lower() == "authorization" for name in own):
+        raise ValidationError(
+            {"headers": "Authorization is what a uuid becomes: give one of them, not both."}
+        )
+    secrets = {**kept, "uuid": uuid, "headers": own}
+    return {name: value for name, value in secrets.items() if value}
+
+
+def headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
+    try:
+        return headers.changed(kept, given)
+    except ValidationError as error:
+        raise ValidationError({"headers": error.messages}) from None
+
+
+def at_least_of(text: str) -> tuple[str, int]:
+    """A metric and its least figure, as in likes=1000."""
+    metric, _, number = text.partition("=")
+    if metric not in METRICS or not (number.isascii() and number.isdecimal()) or len(number) > 18:
+        raise ValueError(f"{text[:40]} is not like likes=1000, of {', '.join(METRICS)}.")
+    return metric, int(number)
+
+
+def sentences(error: ValidationError) -> list[str]:
+    """What is wrong, each with the name of its field where the sentence does not tell it."""
+    return [
+        said if field in ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
+        else f"{field}: {said}"
+        for field, saids in error.message_dict.items()
+        for said in saids
+    ]  # fmt: skip
