@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import Permission
+from django.utils import timezone
 
 from tests.conftest import PROJECT
 from tests.timelines.feeds.world import bring, source, tweet
 from trackers.api.urls import api
+from trackers.events.claim import claim, promote
+from trackers.events.models import EventBatch
+from trackers.events.settle import Delivery, settle
+from trackers.events.spread import spread
 from trackers.timelines import feeds
 from trackers.timelines.watchers import own
 from trackers.tweets.models import Author, Tweet, TweetText
@@ -22,7 +28,7 @@ STREAM = re.compile(r"```http\n(GET) /api/v1/(\S+)\n\n200 text/event-stream\n(.*
 EXAMPLE = re.compile(r"```http\n(\w+) /api/v1/(\S+)\n(.*?)\n?(\d{3})\n(.*?)```", re.DOTALL)
 DOCUMENT = STREAM.sub("", TEXT)
 # What no two runs have in common.
-VARIES = {"clock", "followed_at", "next", "source"}
+VARIES = {"clock", "followed_at", "next", "source", "at", "oldest", "signing_secret"}
 
 
 def told(answer):
@@ -44,15 +50,32 @@ def test_each_example_is_answered_as_the_document_says(program):
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
     feeds.follow(own(program.user).pk, source_id=came_from)
-    program.user.user_permissions.add(Permission.objects.get(codename="use_timeline_store"))
+    program.user.user_permissions.add(
+        Permission.objects.get(codename="use_timeline_store"),
+        *Permission.objects.filter(content_type__model="subscriber"),
+    )
 
     for method, address, body, status, expected in EXAMPLE.findall(DOCUMENT):
         path = address.format(watcher="me", source=came_from, account=42, name="news", id=11)
         given = json.loads(body) if body.strip() else None
+        if "outcome=delivered" in path:
+            deliver_the_test()
         answer = program.ask(method, path, given)
         assert program.status == int(status), (method, path, answer)
         wanted = json.loads(expected) if expected.strip() else None
         assert told(answer) == told(wanted), (method, path)
+
+
+def deliver_the_test():
+    """It was sent, and its receiver answered 204."""
+    spread()
+    EventBatch.objects.update(
+        uid="5f0c7a52-6f0e-4a39-9f67-0d0a1b9f2c11", deadline=timezone.now() - timedelta(hours=1)
+    )
+    promote()
+    took = timedelta(milliseconds=31)
+    ended = [Delivery(one, True, took, status=204) for one in claim(1, timedelta(minutes=1))]
+    settle(ended, most=timedelta(minutes=1))
 
 
 def test_each_call_of_the_api_has_an_example():

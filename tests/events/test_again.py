@@ -78,3 +78,16 @@ def test_a_test_comes_to_one_subscriber_whatever_it_subscribes_to(topics):
     [event] = Event.objects.filter(id__in=batch.events)
     assert (event.type, event.topic.name) == ("noop", topics[0] if topics else "tweets")
     assert line(other) == []
+
+
+@pytest.mark.parametrize(
+    "filters", [{"authors": [7]}, {"sources": [7]}, {"metric": "likes", "at_least": 10**9}]
+)
+def test_a_test_and_what_is_of_no_tweet_pass_every_filter_of_tweets(filters):
+    one = subscriber(**filters)
+    told(1)
+    again.test(one)
+    spread()
+
+    [batch] = take()
+    assert len(batch.events) == 2

@@ -2,6 +2,7 @@
 
 Malformed ─> 400 · no token ─> 401 · not allowed ─> 403 · not there ─> 404
 Another method than the address takes ─> 405 · too large ─> 413
+A mistake of ours ─> 500 · the database is away ─> 503 (`methods`)
 A timeline that is missing is 404 with {"state": "MISS"}, as in `get_multi`.
 """
 
@@ -21,6 +22,8 @@ UNKNOWN = "Bring a token that is valid as Authorization: Bearer …"
 NOWHERE = "There is no such address."
 NO_METHOD = "This address does not take that method; the header Allow names those it takes."
 TOO_LARGE = "The body is too large: send less at a time."
+BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
+AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
 # Where a request's parts are told to be, in ninja's words, and the name of the body in our views.
 UNTOLD = {"body", "query", "path", "given"}
 

@@ -1,10 +1,11 @@
 """Which methods an address takes: HEAD wherever GET is, and others are refused as errors are here.
 
-Ninja knows no HEAD, and refuses in plain words.
+Ninja knows no HEAD, and refuses in plain words. What nobody expected is told as errors are, too.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -13,7 +14,10 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, URLResolver
 from django.views.decorators.csrf import csrf_exempt
 
-from trackers.api.errors import NO_METHOD
+from trackers.api.errors import AWAY, BROKEN, NO_METHOD
+from tweetwatch.database import LOST
+
+logger = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponse]
 Urls = tuple[list[URLResolver | URLPattern], str, str]
@@ -37,6 +41,13 @@ def in_json(view: View) -> View:
             request.method = "GET"
         try:
             given = view(request, *args, **kwargs)
+        except LOST as error:
+            logger.warning("answered 503, as the database failed: %s", type(error).__name__)
+            return JsonResponse({"error": AWAY}, status=503)
+        except Exception:
+            # The path may have a secret; the trace tells which view it was.
+            logger.exception("answered 500 to %s", asked)
+            return JsonResponse({"error": BROKEN}, status=500)
         finally:
             request.method = asked
         if asked == "HEAD" and given.streaming:

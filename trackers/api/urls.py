@@ -8,7 +8,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 
-from trackers.api import events, homes, timelines
+from trackers.api import events, homes, subscribers, timelines
 from trackers.api.auth import Bearer
 from trackers.api.errors import NOWHERE, handle
 from trackers.api.methods import answers_in_json
@@ -27,6 +27,7 @@ handle(api)
 api.add_router("", homes.router)
 api.add_router("/events", events.router)
 api.add_router("/timelines", timelines.router)
+api.add_router("/subscribers", subscribers.router)
 
 
 # No cookie counts here, so nobody else's page can abuse one.

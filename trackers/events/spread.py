@@ -111,7 +111,7 @@ SPREAD = plain(
                CASE WHEN s.newest_only AND e.type = 'update' THEN coalesce(e.tweet_id, 0) ELSE 0
                END AS key
         FROM event e JOIN hearer s ON s.audience = e.audience
-        WHERE (s.authors = '{}' OR e.author_id = ANY(s.authors) OR e.is_lost)
+        WHERE (s.authors = '{}' OR e.tweet_id IS NULL OR e.author_id = ANY(s.authors) OR e.is_lost)
           AND (s.sources = '{}' OR e.tweet_id IS NULL OR e.is_lost OR EXISTS (
               SELECT FROM trackers_sourcetweet f
               WHERE f.tweet_id = e.tweet_id AND f.source_id = ANY(s.sources)))

@@ -1,0 +1,234 @@
+"""Subscribers to events by the API: added, read, changed, tested, delivered to once more, removed.
+
+As the command does it (`manage.py subscriber`), with its names of fields.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Router, Status
+from ninja.errors import AuthorizationError
+from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
+
+from trackers.api.auth import user_of
+from trackers.api.shapes import Id, Strict
+from trackers.events import again, signing_keys, standing, subscribe, terms
+from trackers.events.attempts import read_attempts
+from trackers.events.listing import described, shown
+from trackers.events.models import Attempt, Subscriber
+from trackers.events.rules import MOST_FILTERED, MOST_TOPICS, NAME
+from trackers.events.spread import spread_all
+from trackers.events.standings import standing_of, standings
+from trackers.events.terms import NoSuchSubscriberError, Terms
+
+router = Router(tags=["subscribers"])
+DONE: dict[Any, Any] = {204: None}
+ADDED: dict[Any, Any] = {201: dict[str, Any]}
+MOST_ATTEMPTS = 500
+
+Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
+Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
+# The fields of Subscriber that go by the same name here.
+SAME = (
+    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
+    "with_data", "authors", "sources",
+)  # fmt: skip
+# Null takes the limit away, and the figure; of other fields it is the same as absent.
+NULLABLE = ("rate", "at_least")
+
+
+class Change(Strict):
+    """What is absent stays as it is, or gets its default."""
+
+    callback: StrictStr | None = None
+    topics: Names | None = None
+    max_events: StrictInt | None = None
+    timeout_ms: StrictInt | None = None
+    ordered: StrictBool | None = None
+    concurrency: StrictInt | None = None
+    rate: StrictInt | None = None
+    format: StrictStr | None = None
+    with_data: StrictBool | None = None
+    each_change: StrictBool | None = None
+    authors: Ids | None = None
+    sources: Ids | None = None
+    at_least: StrictStr | None = None
+    headers: dict[StrictStr, StrictStr | None] | None = Field(default=None, repr=False)
+    uuid: StrictStr | None = Field(default=None, repr=False)
+
+    def terms(self) -> Terms:
+        given = {
+            name: value
+            for name in self.model_fields_set
+            if (value := getattr(self, name)) is not None or name in NULLABLE
+        }
+        fields = {name: given[name] for name in SAME if name in given}
+        if "each_change" in given:
+            fields["newest_only"] = not given["each_change"]
+        if "at_least" in given:
+            least = given["at_least"]
+            fields["metric"], fields["at_least"] = terms.at_least_of(least) if least else ("", None)
+        return Terms(
+            fields,
+            topics=given.get("topics"),
+            uuid=given.get("uuid"),
+            headers=given.get("headers", {}),
+        )
+
+
+class New(Change):
+    name: StrictStr
+    callback: StrictStr
+    topics: Names
+
+
+class Time(Strict):
+    since: AwareDatetime
+    until: AwareDatetime | None = None
+    dry_run: StrictBool = False
+
+
+class BatchIn(Strict):
+    batch: UUID
+
+
+@router.get("")
+def list_subscribers(request: HttpRequest) -> dict[str, Any]:
+    """All of them, by their names, with all that was told until now."""
+    may(request, "view")
+    with transaction.atomic():
+        spread_all()
+        found = standings(now=timezone.now())
+    return {"subscribers": [described(one) for one in found]}
+
+
+@router.post("", response=ADDED)
+def add_subscriber(request: HttpRequest, given: New) -> Status:
+    """`signing_secret` is told here, and by no other call."""
+    may(request, "add")
+    try:
+        one, key = terms.add(given.name, given.terms())
+    except ValidationError as error:
+        raise malformed(error) from None
+    return Status(201, {**told(one), "signing_secret": key})
+
+
+@router.get("/{name}")
+def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
+    may(request, "view")
+    with transaction.atomic():
+        spread_all()
+        return told(find(name))
+
+
+@router.patch("/{name}")
+def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
+    """Of `headers` those that are named are replaced, or with null taken away."""
+    may(request, "change")
+    try:
+        return told(terms.edit(find(name), given.terms()))
+    except ValidationError as error:
+        raise malformed(error) from None
+
+
+@router.delete("/{name}")
+def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
+    """What waits for it is dropped: so many events."""
+    may(request, "delete")
+    return {"dropped": subscribe.remove(find(name))}
+
+
+@router.get("/{name}/attempts")
+def attempts(
+    request: HttpRequest,
+    name: str,
+    outcome: Attempt.Outcome | None = None,
+    before: Id | None = None,
+    limit: int = Query(50, ge=1, le=MOST_ATTEMPTS),
+) -> dict[str, Any]:
+    """The newest first; `next` goes on as `before`."""
+    may(request, "view")
+    found = read_attempts(find(name), limit=limit + 1, outcome=outcome or "", before=before)
+    rows = found[:limit]
+    return {
+        "attempts": [shown(one) for one in rows],
+        "next": str(rows[-1].id) if len(found) > limit else None,
+    }
+
+
+@router.post("/{name}/test", response=DONE)
+def send_test(request: HttpRequest, name: str) -> Status:
+    """An event of the type noop; what comes of it is among the attempts."""
+    may(request, "change")
+    again.test(find(name))
+    return Status(204, None)
+
+
+@router.post("/{name}/pause", response=DONE)
+def pause(request: HttpRequest, name: str) -> Status:
+    may(request, "change")
+    standing.pause(find(name))
+    return Status(204, None)
+
+
+@router.post("/{name}/resume", response=DONE)
+def resume(request: HttpRequest, name: str) -> Status:
+    """Also one that was disabled."""
+    may(request, "change")
+    standing.resume(find(name))
+    return Status(204, None)
+
+
+@router.post("/{name}/rotate_secret")
+def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
+    """The one before it signs too, until the next rotation."""
+    may(request, "change")
+    return {"signing_secret": signing_keys.rotate(find(name))}
+
+
+@router.post("/{name}/replay")
+def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
+    """How many events of its topics are delivered once more, before its filters."""
+    may(request, "change")
+    one, until = find(name), given.until or timezone.now()
+    if given.since >= until:
+        raise ValueError("since is before until, and before now.")
+    events = again.count(one, given.since, until, most=again.MOST_REPLAYED)
+    return {"events": events if given.dry_run else again.replay(one, given.since, until)}
+
+
+@router.post("/{name}/redeliver")
+def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
+    """A batch of the log, by its webhook-id, as another one; how many of its events are kept."""
+    may(request, "change")
+    return {"events": again.redeliver(find(name), given.batch)}
+
+
+def may(request: HttpRequest, do: str) -> None:
+    permission = f"trackers.{do}_subscriber"
+    if not user_of(request).has_perm(permission):
+        raise AuthorizationError(
+            message=f"The user of this token lacks the permission {permission}."
+        )
+
+
+def find(name: str) -> Subscriber:
+    there = Subscriber.objects.filter(removed_at=None).select_related("state")
+    one = there.filter(name=name).first() if NAME.fullmatch(name) else None
+    if one is None:
+        raise NoSuchSubscriberError(name)
+    return one
+
+
+def told(one: Subscriber) -> dict[str, Any]:
+    return described(standing_of(one, now=timezone.now()))
+
+
+def malformed(error: ValidationError) -> ValueError:
+    return ValueError(" ".join(terms.sentences(error)))
