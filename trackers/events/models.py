@@ -344,3 +344,27 @@ class Attempt(models.Model):
 
     def __str__(self) -> str:
         return f"{self.outcome} {self.uid}"
+
+
+class LoggedAttempt(models.Model):
+    """A row of Attempt as the admin shows it, which takes no model whose key is of two columns."""
+
+    id = models.BigIntegerField(primary_key=True)
+    at = models.DateTimeField()
+    subscriber = models.ForeignKey(Subscriber, on_delete=models.DO_NOTHING, related_name="+")
+    uid = models.UUIDField("webhook-id")
+    number = models.IntegerField()
+    outcome = models.TextField(choices=Attempt.Outcome)
+    took_ms = models.IntegerField("took, ms", null=True)
+    status = models.IntegerField(null=True)
+    error = models.TextField(blank=True)
+    answer = models.TextField(blank=True)
+    events = ArrayField(models.BigIntegerField())
+
+    class Meta:
+        managed = False
+        db_table = "trackers_attempt"
+        verbose_name = "attempt"
+
+    def __str__(self) -> str:
+        return f"{self.outcome} {self.uid}"

@@ -15,10 +15,17 @@ from trackers.xapi.answers import Figures
 class Milestone(models.Model):
     """A figure of one of the metrics, for all tweets."""
 
-    metric = models.CharField(max_length=11, choices=[(name, name) for name in Figures._fields])
+    metric = models.CharField(
+        max_length=11,
+        choices=[(name, name) for name in Figures._fields],
+        help_text="Of each tweet that is tracked. What a tweet had when it was measured first is "
+        "no crossing.",
+    )
     at = models.BigIntegerField(
         validators=[MinValueValidator(1), MaxValueValidator(10**18)],
-        help_text="Reached by this many, or more.",
+        help_text="A tweet whose figure was below this and is now this or more is told once, as an "
+        "event of milestones. It can be told again only after it fell below 90 % of this, so one "
+        "that sways around it is no news.",
     )
     # 90 % of it, rounded up: a tweet that falls below has to reach it anew.
     low = models.GeneratedField(
