@@ -31,11 +31,16 @@ PROMOTE = """
 # before the LIMIT, or a few of those would keep all others from their turn.
 # Each subscriber is asked by probes of its own, whatever the statistics say: an EXISTS would be
 # joined to all that is ready.
+# One with a rate gets a tenth of a second's batches at a time, one at the least, and nothing more
+# until its rate has used up their events. 250 ms: how late a deliverer at rest looks, which is made
+# up for.
 # Locks: states of subscribers, then batches; all skip what is locked.
 CLAIM = plain(
     """
     WITH turn AS MATERIALIZED (
-        SELECT st.subscriber_id, s.ordered, its.room
+        SELECT st.subscriber_id, s.ordered, s.rate,
+               CASE WHEN s.rate IS NULL THEN its.room
+                    ELSE least(its.room, greatest(1, s.rate / 10 / s.max_events)) END AS room
         FROM trackers_subscriberstate st JOIN trackers_subscriber s ON s.id = st.subscriber_id
         CROSS JOIN LATERAL (
             SELECT CASE WHEN s.ordered THEN 1 ELSE s.concurrency END - (
@@ -50,6 +55,7 @@ CLAIM = plain(
         ) its
         WHERE st.disabled_at IS NULL AND s.paused_at IS NULL AND s.removed_at IS NULL
           AND (st.not_before IS NULL OR st.not_before <= clock_timestamp())
+          AND (s.rate IS NULL OR st.paced_until IS NULL OR st.paced_until <= clock_timestamp())
           AND its.has_some AND its.room > 0
         ORDER BY st.attempted_at NULLS FIRST, st.subscriber_id
         LIMIT %(slots)s FOR UPDATE OF st SKIP LOCKED
@@ -74,7 +80,14 @@ CLAIM = plain(
         RETURNING id, uid, subscriber_id, events, attempts, first_at, last_at, leased_until
     ),
     seen AS (
-        UPDATE trackers_subscriberstate SET attempted_at = clock_timestamp()
+        UPDATE trackers_subscriberstate st
+        SET attempted_at = clock_timestamp(),
+            paced_until = (
+                SELECT greatest(st.paced_until, clock_timestamp() - interval '250 ms') + (
+                           SELECT sum(cardinality(events)) FROM claimed c
+                           WHERE c.subscriber_id = turn.subscriber_id
+                       ) * interval '1 s' / turn.rate
+                FROM turn WHERE turn.subscriber_id = st.subscriber_id AND turn.rate IS NOT NULL)
         WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM claimed))
     )
     SELECT id, uid, subscriber_id, events, attempts, first_at, last_at FROM claimed

@@ -43,6 +43,7 @@ class Line:
     attempted: Moment | None
     next: Moment | None
     is_late: bool
+    is_paced: bool
 
 
 def line(one: Standing) -> Line:
@@ -70,6 +71,7 @@ def line(one: Standing) -> Line:
         attempted=ago(state.attempted_at, now=one.now) if state.attempted_at else None,
         next=ahead(one.next_at, now=one.now) if one.next_at and one.state == "waiting" else None,
         is_late=waited is not None and waited > LATE_AFTER.total_seconds(),
+        is_paced=subscriber.rate is not None,
     )
 
 
@@ -88,4 +90,4 @@ def said_of(one: Standing) -> str:
 
 def is_behind(lines: list[Line]) -> bool:
     """Whether events wait for one that nothing keeps back: then nobody delivers."""
-    return any(one.state == "ready" and one.is_late for one in lines)
+    return any(one.state == "ready" and one.is_late and not one.is_paced for one in lines)
