@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from django.conf import settings
 
+from trackers.bus.forget_keys import forget_keys
 from trackers.credentials.usage import ask_usage
 from trackers.events import keep, standing
 from trackers.events.drop import drop_oldest
@@ -416,12 +417,14 @@ def tend_subscribers() -> None:
 
 
 def forget_events() -> None:
-    """Every hour: the days of events and attempts that are over for a week gone."""
+    """Every hour: the days of events and attempts that are over for a week gone, and old keys."""
     now, _ = intervals.current()
     if dropped := keep.forget(now=now):
         logger.info("dropped %d days of events and attempts", dropped)
     strays = keep.forget_strays(now=now, deadline=time_for_a_chore())
     tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
+    keys = forget_keys(now=now, deadline=time_for_a_chore())
+    tell_forgotten(keys, "keys of publications", task="trackers.tasks.forget_events")
 
 
 def expire_timelines() -> None:

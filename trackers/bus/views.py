@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from trackers.bus import fields, subscribers, tokens, topics
 from trackers.bus.answers import Refused, as_json, empty
 from trackers.bus.auth import Caller, for_both, for_client, for_root
 from trackers.bus.body import object_of
+from trackers.bus.keys import is_first, key_of
 from trackers.events.models import BusToken
 from trackers.events.rules import TOPIC
 from trackers.events.standings import Standing
@@ -40,10 +42,17 @@ def revoke_token(_request: HttpRequest, token: str) -> HttpResponse:
 @for_client
 def publish(request: HttpRequest, caller: Caller, name: str) -> HttpResponse:
     topic = fields.topic_name(name)
+    key = key_of(request.headers.get("Idempotency-Key"))
     given = fields.publication(object_of(request))
     if not topics.claim(topic, caller.name):
         raise Refused(403, "Another client publishes this topic.")
-    tell([Told(topic, given.type, url=given.url, t=given.t, data=given.data)])
+    event = Told(topic, given.type, url=given.url, t=given.t, data=given.data)
+    if key is None:
+        tell([event])
+        return empty(200)
+    with transaction.atomic():
+        if is_first(key, caller, topic, given):
+            tell([event])
     return empty(200)
 
 

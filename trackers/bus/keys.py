@@ -1,0 +1,63 @@
+"""Publish once, however often it is asked for: the Idempotency-Key of a request.
+
+A client that got no answer asks again with the same key; for a day that stores no second event.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import astuple
+from datetime import timedelta
+from uuid import UUID
+
+import orjson
+
+from trackers.bus.answers import Refused, malformed
+from trackers.bus.auth import Caller
+from trackers.bus.fields import Publication
+from tweetwatch.database import cursor
+
+KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
+KEPT = timedelta(hours=24)
+
+# Whoever is first with a key keeps it; the second waits for the first one's commit. One that is a
+# day old is as good as none, also before it is forgotten.
+# Locks: the row of the key, until the commit of its event.
+KEEP = """
+    INSERT INTO trackers_publishedkey AS k (token_id, key, body)
+    VALUES (%(token)s, %(key)s, %(body)s)
+    ON CONFLICT (token_id, key) DO UPDATE SET body = excluded.body, at = excluded.at
+    WHERE k.at < now() - %(kept)s
+    RETURNING true
+"""
+KNOWN = "SELECT body FROM trackers_publishedkey WHERE token_id = %(token)s AND key = %(key)s"
+
+
+def key_of(header: str | None) -> str | None:
+    """None: the request has none."""
+    if header is None:
+        return None
+    if not KEY.fullmatch(header):
+        raise malformed("Idempotency-Key has 1 to 255 printable characters of ASCII.")
+    return header
+
+
+def is_first(key: str, caller: Caller, topic: str, given: Publication) -> bool:
+    """Whether this client has published nothing with the key yet; then it has from the commit on.
+
+    Refused with 422 where it has published something else with it.
+    """
+    body = half_of(orjson.dumps((topic, *astuple(given)), option=orjson.OPT_SORT_KEYS))
+    asked = {"token": caller.token_id, "key": half_of(key.encode()), "body": body, "kept": KEPT}
+    with cursor() as db:
+        if db.execute(KEEP, asked).fetchone():
+            return True
+        row = db.execute(KNOWN, asked).fetchone()
+    if row is None or row[0] != body:
+        raise Refused(422, "Another event was published with this Idempotency-Key.")
+    return False
+
+
+def half_of(text: bytes) -> UUID:
+    return UUID(bytes=hashlib.sha256(text).digest()[:16])
