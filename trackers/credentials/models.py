@@ -6,11 +6,13 @@ from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
 from django.core.exceptions import ValidationError
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 
 from trackers.credentials.secrets import EncryptedJSONField
 from trackers.money.projects import App, Project
+from trackers.outbox.models import ALERTS
+from trackers.outbox.tell import Told, tell
 from trackers.xapi.answers import WindowSeen
 
 # The fields of a credential that tell of its renewal, next to its secrets.
@@ -133,8 +135,18 @@ class Credential(models.Model):
         self.renewals_failed, self.renewal_problem = 0, ""
 
     def disable(self, reason: str, *, now: datetime) -> None:
+        """And tell those who subscribe to alerts, unless it was disabled already."""
+        alert = Told(
+            ALERTS,
+            "create",
+            url="/operations/",
+            data={"credential": self.name, "what": reason[:300]},
+        )
+        told = [] if self.disabled_at else [alert]
         self.disabled_at, self.disabled_because = now, reason[:300]
-        self.save(update_fields=["disabled_at", "disabled_because"])
+        with transaction.atomic():
+            self.save(update_fields=["disabled_at", "disabled_because"])
+            tell(told)
 
     def enable(self) -> None:
         self.disabled_at, self.disabled_because = None, ""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.credentials.models import Credential
+from trackers.outbox.staging import alerts
 from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
@@ -18,19 +19,27 @@ REFUSALS_UNTIL_DISABLED = 3
 REFUSED_FOR_AT_LEAST = timedelta(minutes=5)
 
 # One refusal proves nothing: X once answered 401 to everybody for two hours.
-REFUSE = """
-    UPDATE trackers_credential c SET
-        refused = LEAST(c.refused + 1, 32767),
-        refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
-        disabled_at = CASE WHEN {enough} THEN %(now)s::timestamptz END,
-        disabled_because = CASE WHEN {enough} THEN %(because)s::text ELSE '' END
-    WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
-    RETURNING c.disabled_at IS NOT NULL
-""".replace(
-    "{enough}",
-    "c.refused + 1 >= %(refusals)s::int"
-    " AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval",
-)
+ENOUGH = """
+    c.refused + 1 >= %(refusals)s::int
+    AND c.refused_since <= %(now)s::timestamptz - %(for)s::interval
+"""
+DISABLED = """
+    SELECT '/operations/', jsonb_build_object('credential', name, 'what', disabled_because)
+    FROM refused WHERE disabled
+"""
+REFUSE = f"""
+    WITH refused AS (
+        UPDATE trackers_credential c SET
+            refused = LEAST(c.refused + 1, 32767),
+            refused_since = COALESCE(c.refused_since, %(now)s::timestamptz),
+            disabled_at = CASE WHEN {ENOUGH} THEN %(now)s::timestamptz END,
+            disabled_because = CASE WHEN {ENOUGH} THEN %(because)s::text ELSE '' END
+        WHERE c.id = %(credential)s::bigint AND c.disabled_at IS NULL
+        RETURNING c.name, c.disabled_because, c.disabled_at IS NOT NULL AS disabled
+    ),
+    {alerts(DISABLED)}
+    SELECT disabled FROM refused
+"""
 
 
 def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:

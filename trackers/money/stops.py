@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
+from trackers.outbox.staging import alerts
 from trackers.xapi.errors import Depleted
 from tweetwatch.database import cursor
 
@@ -15,17 +16,26 @@ logger = logging.getLogger(__name__)
 FIRST = timedelta(minutes=10)
 MOST = timedelta(hours=6)
 
+# The first of a row of refusals alone is told: the others are of the same trouble.
+STOPPED = """
+    SELECT '/operations/', jsonb_build_object('project', name, 'what', stopped_because)
+    FROM stopped WHERE stops = 1
+"""
 # Requests that were on their way when the first of them was refused are no further refusals.
-STOP = """
-    UPDATE trackers_project p SET
-        stops = least(p.stops + 1, 30),
-        stopped_until = %(now)s::timestamptz
-            + least(%(most)s::interval, %(first)s::interval * 2 ^ p.stops),
-        stopped_because = %(because)s
-    FROM trackers_app a
-    WHERE a.id = %(app)s AND p.id = a.project_id
-      AND (p.stopped_until IS NULL OR p.stopped_until <= %(now)s::timestamptz)
-    RETURNING p.name, p.stopped_until
+STOP = f"""
+    WITH stopped AS (
+        UPDATE trackers_project p SET
+            stops = least(p.stops + 1, 30),
+            stopped_until = %(now)s::timestamptz
+                + least(%(most)s::interval, %(first)s::interval * 2 ^ p.stops),
+            stopped_because = %(because)s
+        FROM trackers_app a
+        WHERE a.id = %(app)s AND p.id = a.project_id
+          AND (p.stopped_until IS NULL OR p.stopped_until <= %(now)s::timestamptz)
+        RETURNING p.name, p.stopped_until, p.stopped_because, p.stops
+    ),
+    {alerts(STOPPED)}
+    SELECT name, stopped_until FROM stopped
 """
 # Writes nothing in the ordinary case.
 GO_ON = """

@@ -30,6 +30,20 @@ STAGED = """
 """
 
 
+def alerts(rows: str) -> str:
+    """The CTEs that store an alert for each of these rows of (url, data), as jsonb."""
+    return f"""
+    told AS (
+        INSERT INTO trackers_event (topic_id, type, t, url, data)
+        SELECT topic.id, 'create', floor(extract(epoch FROM clock_timestamp()) * 1000), url, data
+        FROM ({rows}) AS alert(url, data)
+        JOIN trackers_topic topic ON topic.name = 'alerts' AND topic.wanted
+        RETURNING id
+    ),
+    {STAGED}
+    """
+
+
 def later(at: str, than: str) -> str:
     """`at` in milliseconds since 1970, but always later than the time `than`."""
     return f"floor(extract(epoch FROM greatest({at}, {than} + interval '1 ms')) * 1000)"

@@ -1,0 +1,83 @@
+"""What needs a person is told in `alerts`, by the statement that brings it about, and once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.events.conftest import subscriber
+from trackers.credentials.models import Credential
+from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, refuse
+from trackers.events.spread import spread
+from trackers.money import stops
+from trackers.money.projects import App
+from trackers.outbox.models import Event
+from trackers.xapi.errors import Depleted
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+
+
+@pytest.fixture
+def credential():
+    return Credential.objects.create(
+        name="first", kind="bearer", app=App.objects.named("first"), secrets={"bearer_token": "t"}
+    )
+
+
+def told():
+    spread()
+    return list(
+        Event.objects.filter(topic__name="alerts").order_by("id").values_list("data", flat=True)
+    )
+
+
+def refuse_often(credential):
+    """From five minutes ago on."""
+    return [
+        refuse(credential, "no", now=NOW + timedelta(minutes=3 * nth))
+        for nth in range(REFUSALS_UNTIL_DISABLED + 1)
+    ]
+
+
+def test_a_credential_that_x_refuses_is_told_when_that_disables_it(credential):
+    subscriber("ops", ["alerts"])
+
+    assert refuse_often(credential) == [False, False, True, False]
+
+    assert told() == [{"credential": "first", "what": "Refused by X: no"}]
+    [event] = Event.objects.all()
+    assert (event.type, event.url) == ("create", "/operations/")
+
+
+def test_one_that_a_person_disables_is_told_once(credential):
+    subscriber("ops", ["alerts"])
+
+    for reason in ("disabled by ada", "once more"):
+        credential.disable(reason, now=NOW)
+
+    assert told() == [{"credential": "first", "what": "disabled by ada"}]
+
+
+def test_a_project_without_money_is_told_once_until_it_has_some_again(credential):
+    subscriber("ops", ["alerts"])
+    app, error = credential.app_id, Depleted("Credits are used up.")
+
+    for hours in (0, 8, 16):
+        stops.stop(app, error, now=NOW + timedelta(hours=hours))
+    assert told() == [{"project": credential.app.project.name, "what": "Credits are used up."}]
+    stops.go_on(app)
+    stops.stop(app, error, now=NOW + timedelta(hours=24))
+
+    assert len(told()) == 2
+
+
+def test_while_nobody_subscribes_nothing_is_stored(credential):
+    refuse_often(credential)
+    stops.stop(credential.app_id, Depleted("Credits are used up."), now=NOW)
+
+    assert told() == []
+    credential.refresh_from_db()
+    assert credential.disabled_at is not None
