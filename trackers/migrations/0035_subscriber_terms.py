@@ -12,7 +12,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0033_event_chores'),
+        ('trackers', '0034_live_feed'),
     ]
 
     operations = [

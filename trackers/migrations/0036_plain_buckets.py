@@ -19,7 +19,7 @@ ALTER TABLE trackers_sizedbucket ALTER COLUMN ids SET STORAGE EXTENDED;
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("trackers", "0033_event_chores"),
+        ("trackers", "0035_subscriber_terms"),
     ]
 
     operations = [
