@@ -23,7 +23,7 @@ FILL = (
     """,
     f"""
     INSERT INTO {FEED} (place, spread_at, first_at, last_at, topics, events)
-    SELECT (1000 + n) << 20, now() - interval '2 h' + n * interval '0.36 s', now(), now(),
+    SELECT (1000 + n)::bigint << 20, now() - interval '2 h' + n * interval '0.36 s', now(), now(),
            array_fill((SELECT id FROM trackers_topic WHERE name = 'tweets'), ARRAY[{EVENTS}]),
            ARRAY(SELECT low + n * {EVENTS} + k FROM generate_series(0, {EVENTS - 1}) k)
     FROM generate_series(0, {ROWS - 1}) n, (SELECT min(id) AS low FROM {TOLD}) first

@@ -47,14 +47,15 @@ NEWEST = """
       AND (row.place, told.nth) > (%(place)s, %(nth)s)
     ORDER BY row.place DESC, told.nth DESC LIMIT 100
 """
-# As those of a batch, by their key, in the partitions of their days alone. OFFSET 0: joined freely
-# the planner may read whole partitions. Filters are those of the bus: of a tweet that was untracked
-# nobody knows the author or the source any more, so its end passes.
+# One by one by their key, in the partitions of their days alone, and LIMIT 1: for a list of ids the
+# planner may read all of a partition, when it takes it for empty. Filters are those of the bus: of
+# a tweet that was untracked nobody knows the author or the source any more, so its end passes.
 EVENTS = """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text
-    FROM (
+    FROM unnest(%(ids)s::bigint[]) AS wanted(id)
+    CROSS JOIN LATERAL (
         SELECT id, topic_id, type, t, tweet_id, url, figures, data FROM trackers_event
-        WHERE id = ANY(%(ids)s) AND received_at BETWEEN %(first_at)s AND %(last_at)s OFFSET 0
+        WHERE id = wanted.id AND received_at BETWEEN %(first_at)s AND %(last_at)s LIMIT 1
     ) e
     JOIN trackers_topic topic ON topic.id = e.topic_id
     CROSS JOIN LATERAL (
