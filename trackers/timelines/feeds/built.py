@@ -26,6 +26,7 @@ from trackers.timelines.feeds.since import since
 from trackers.timelines.feeds.stands import STATE, Stands, standing, stands_of
 from trackers.timelines.feeds.truth import unbrought
 from trackers.timelines.homes import Feed, FeedRebuild, FeedSettings
+from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 from tweetwatch.database import ask as ask_all
 
@@ -126,12 +127,12 @@ class Built(ABC):
         return self.with_embedded(watcher_id, self.page_of(ask))
 
     def page_of(self, ask: Ask) -> Page:
-        stands = self.stands(ask)
+        stands = self.stands(ask.watcher_id, anchor=ask.anchor)
         if stands.state is None:
             if not self.builds_at_once(ask.watcher_id):
                 self.want(ask.watcher_id)
                 return self.on_read(ask, stands, served_by="read(rebuilding)", complete=False)
-            stands = self.stands(ask)
+            stands = self.stands(ask.watcher_id, anchor=ask.anchor)
         state = stands.state
         if state is None or ask.anchor < state.floor:
             return self.on_read(ask, stands)
@@ -157,13 +158,14 @@ class Built(ABC):
         """What the home keeps of these tweets besides their ids."""
         return {}
 
-    def stands(self, ask: Ask) -> Stands:
-        """How far the home is laid out, in one trip. What is delivered is told before what is laid
-        out is read: whatever is delivered in between is read twice, and not never."""
-        given = {**self.named(ask.watcher_id), "anchor": ask.anchor}
+    def stands(self, watcher_id: int, *, anchor: int = LARGEST_ID) -> Stands:
+        """How far the home is laid out, in one trip, for who reads from that anchor on. What is
+        delivered is told before what is laid out is read: whatever is delivered in between is read
+        twice, and not never."""
+        given = {**self.named(watcher_id), "anchor": anchor}
         stands = stands_of(*ask_all((moment.NUMBER, {}), (standing(self.STATE), given)))
         if stands.is_due:
-            self.touch(ask.watcher_id)
+            self.touch(watcher_id)
         return stands
 
     def named(self, watcher_id: int) -> Mapping[str, object]:
