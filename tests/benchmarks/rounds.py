@@ -130,7 +130,8 @@ def subscribed_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
     does that is a process of its own, on any host, which `bench events` measures."""
     shop = rounds.shop
     database = stack.enter_context(pipeline.loaded(shop, x))
-    if untold := pipeline.save_untold(database, rounds=max(1, shop.size.many(UNTOLD_ROUNDS))):
+    many = 1 if shop.size.is_smoke else UNTOLD_ROUNDS
+    if untold := pipeline.save_untold(database, rounds=many):
         for name, micros in untold.items():
             rounds.spreads[f"subscribed: CPU of a save {name} events, nobody subscribed"] = micros
         pairs = zip(untold["with"], untold["without"], strict=True)
