@@ -13,11 +13,12 @@ from django.conf import settings
 
 from trackers.bus.forget_keys import forget_keys
 from trackers.credentials.usage import ask_usage
-from trackers.events import keep, standing
+from trackers.events import keep
 from trackers.events.drop import drop_oldest
 from trackers.events.live.watch import forget_old
 from trackers.events.spread import spread
-from trackers.events.subscribe import forget_removed
+from trackers.events.subscribers import standing
+from trackers.events.subscribers.subscribe import forget_removed
 from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.polls.state import Polling

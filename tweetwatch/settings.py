@@ -82,7 +82,7 @@ TIMELINE_METADATA_BYTES = environment.number(
 )
 
 # The event bus: where programs find this installation, how long a delivery may take, and which
-# addresses may be called (trackers/events/egress.py)
+# addresses may be called (trackers/events/delivery/egress.py)
 
 PUBLIC_URL = (
     environment.base_url(env, "PUBLIC_URL", such_as="https://watch.example") or "https://localhost"

@@ -13,9 +13,9 @@ from django.utils import timezone
 from tests.conftest import PROJECT
 from tests.timelines.feeds.world import bring, source, tweet
 from trackers.api.urls import api
-from trackers.events.claim import claim, promote
+from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.settle import Delivery, settle
 from trackers.events.models import EventBatch
-from trackers.events.settle import Delivery, settle
 from trackers.events.spread import spread
 from trackers.timelines import feeds
 from trackers.timelines.watchers import own

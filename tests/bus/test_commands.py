@@ -18,11 +18,11 @@ from trackers.bus import tokens
 from trackers.bus.auth import caller_of
 from trackers.bus.fields import NewToken
 from trackers.bus.subscribers import listed as all_of_them
-from trackers.events import signing_keys
-from trackers.events.claim import claim, promote
+from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.settle import Delivery, settle
 from trackers.events.models import BusToken, EventBatch, Subscriber, SubscriberState
-from trackers.events.settle import Delivery, settle
 from trackers.events.spread import spread_all
+from trackers.events.subscribers import signing_keys
 from trackers.outbox.models import Topic
 from trackers.outbox.tell import Told, tell
 

@@ -197,8 +197,8 @@ def add_all(callbacks, keys, at_least, every):
     """In one transaction, so that each gets all that is ever told; by `manage.py shell`."""
     from django.db import transaction
 
-    from trackers.events import subscribe
     from trackers.events.models import Subscriber
+    from trackers.events.subscribers import subscribe
 
     with transaction.atomic():
         for name, callback in callbacks.items():
@@ -220,8 +220,8 @@ def drop_what_waits(name):
     """As a person does on its page; by `manage.py shell`."""
     from django.db import transaction
 
-    from trackers.events import subscribe
     from trackers.events.models import Subscriber
+    from trackers.events.subscribers import subscribe
 
     with transaction.atomic():
         subscribe.empty(Subscriber.objects.get(name=name))

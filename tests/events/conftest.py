@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.events import subscribe
 from trackers.events.books import read_books
-from trackers.events.claim import claim, promote
+from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.settle import Delivery, settle
 from trackers.events.models import EventBatch, Subscriber
-from trackers.events.settle import Delivery, settle
 from trackers.events.spread import spread
+from trackers.events.subscribers import subscribe
 from trackers.outbox.models import Event
 from trackers.outbox.tell import Told, tell
 

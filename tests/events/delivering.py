@@ -16,11 +16,11 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 from tests.conftest import PROJECT, url_of
-from trackers.events import subscribe
 from trackers.events.books import read_books
-from trackers.events.deliver import Deliverer, Settings
-from trackers.events.egress import Egress
+from trackers.events.delivery.deliver import Deliverer, Settings
+from trackers.events.delivery.egress import Egress
 from trackers.events.models import Attempt, EventBatch, Subscriber
+from trackers.events.subscribers import subscribe
 from trackers.outbox.tell import Told, tell
 
 # Longer than any test: what a lease's end brings about, a test brings about by `end_leases`.

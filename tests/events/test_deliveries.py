@@ -10,9 +10,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from tests.events.conftest import A_MINUTE, books, deliver, line, numbers, subscriber, take, told
-from trackers.events.claim import claim, promote
+from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.settle import recover
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
-from trackers.events.settle import recover
 
 pytestmark = pytest.mark.django_db
 

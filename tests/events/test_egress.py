@@ -12,7 +12,7 @@ import pytest
 from tests.authority import Authority
 from tests.events.receivers import Receiver, answers
 from tests.events.test_post import LOOPBACK, PATIENT, deliver, outgoing
-from trackers.events.egress import Egress, fault_of, refusal
+from trackers.events.delivery.egress import Egress, fault_of, refusal
 
 REFUSED = """
     0.0.0.0 0.1.2.3 10.0.0.1 10.255.255.255 100.64.0.1 100.127.255.255 127.0.0.1 127.255.0.1

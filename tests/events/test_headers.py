@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ValidationError
 
-from trackers.events.headers import MOST_HEADERS, changed, read_line
+from trackers.events.subscribers.headers import MOST_HEADERS, changed, read_line
 
 # fmt: off
 NOT_THEIRS = (

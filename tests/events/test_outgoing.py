@@ -9,9 +9,9 @@ import pytest
 
 from tests.events.delivering import publish, subscriber
 from tests.plans import watched
-from trackers.events.claim import claim, promote
+from trackers.events.delivery.claim import claim, promote
+from trackers.events.delivery.outgoing import load
 from trackers.events.models import EventBatch
-from trackers.events.outgoing import load
 from trackers.events.spread import spread_all
 from tweetwatch.database import cursor
 

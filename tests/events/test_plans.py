@@ -9,9 +9,9 @@ import pytest
 from tests.events.conftest import A_MINUTE, deliver, news, subscriber
 from tests.plans import watched
 from trackers.events.books import read_books
-from trackers.events.claim import claim, give_back, promote
+from trackers.events.delivery.claim import claim, give_back, promote
+from trackers.events.delivery.settle import recover
 from trackers.events.drop import drop_some
-from trackers.events.settle import recover
 from trackers.events.spread import spread
 from tweetwatch.database import cursor
 

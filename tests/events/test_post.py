@@ -27,11 +27,11 @@ from tests.events.receivers import (
     says,
     says_before_reading,
 )
-from trackers.events.claim import Claimed
-from trackers.events.egress import Egress
-from trackers.events.outgoing import Outgoing
-from trackers.events.post import Sender, retry_after
-from trackers.events.signing_keys import new_signing_key
+from trackers.events.delivery.claim import Claimed
+from trackers.events.delivery.egress import Egress
+from trackers.events.delivery.outgoing import Outgoing
+from trackers.events.delivery.post import Sender, retry_after
+from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.xapi.secrets import Secrets
 
 # For those who answer, on however busy a machine; and for those who never do.

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from trackers.events.shapes import CLOUDEVENTS, ROUTEMASTER, Shape, Told, time_of
-from trackers.events.sign import signed
+from trackers.events.delivery.shapes import CLOUDEVENTS, ROUTEMASTER, Shape, Told, time_of
+from trackers.events.delivery.sign import signed
 
 US = "https://watch.example"
 CHANGE = Told(7, "tweets", "update", 1_700_000_000_123, 42, None, [*range(12)], None)

@@ -6,9 +6,9 @@ import pytest
 
 from tests.events.conftest import books, line, news, subscriber, told
 from tests.factories import TweetFactory
-from trackers.events import subscribe
 from trackers.events.models import EventBatch
 from trackers.events.spread import spread
+from trackers.events.subscribers import subscribe
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.tell import Told, tell
 from trackers.schedule import steer

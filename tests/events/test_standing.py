@@ -9,8 +9,8 @@ from django.db.models import F
 
 from tests.events.conftest import books, deliver, subscriber, take, told
 from trackers import tasks
-from trackers.events import standing, subscribe
 from trackers.events.models import Subscriber, SubscriberState
+from trackers.events.subscribers import standing, subscribe
 
 pytestmark = pytest.mark.django_db
 

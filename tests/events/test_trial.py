@@ -13,8 +13,8 @@ from django.db import connection, transaction
 
 from tests.events.conftest import deliver, subscriber, take
 from trackers.events.books import read_books
+from trackers.events.delivery.settle import recover
 from trackers.events.models import EventBatch, SubscriberState
-from trackers.events.settle import recover
 from trackers.events.spread import spread
 from trackers.outbox.models import Event, Staged
 from trackers.outbox.tell import Told, tell

@@ -13,8 +13,8 @@ from tests.events.conftest import subscriber, take, told
 from tests.events.delivering import delivering
 from tests.events.receivers import Receiver, answers
 from tests.pages.test_subscribers import words
-from trackers.events import standing
 from trackers.events.models import Subscriber
+from trackers.events.subscribers import standing
 from trackers.outbox.models import Topic
 
 pytestmark = pytest.mark.django_db

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.events.conftest import books, deliver, subscriber, take, told
-from trackers.events import standing
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread
+from trackers.events.subscribers import standing
 from trackers.outbox.models import Staged
 
 pytestmark = pytest.mark.django_db

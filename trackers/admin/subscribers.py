@@ -15,9 +15,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from trackers.admin.readonly import MachineMade
-from trackers.events import again, signing_keys, standing, subscribe
-from trackers.events.forms import HOW, MAIN, PACE, PROOF, WHICH, SubscriberForm
+from trackers.events import again
 from trackers.events.models import Attempt, LoggedAttempt, Subscriber
+from trackers.events.subscribers import signing_keys, standing, subscribe
+from trackers.events.subscribers.forms import HOW, MAIN, PACE, PROOF, WHICH, SubscriberForm
 
 NOW = ("stands", "health", "made_at", "paused_at", "disabled_because", "added", "delivered",
        "dropped", "on_its_page")  # fmt: skip

@@ -13,11 +13,11 @@ from pydantic import Field
 
 from trackers.api.auth import Bearer, SignedIn, user_of
 from trackers.api.shapes import Id
+from trackers.events.delivery.shapes import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
 from trackers.events.live.stream import Terms, stream
 from trackers.events.live.watch import watch
-from trackers.events.shapes import ROUTEMASTER, Shape
 from trackers.outbox.models import MILESTONES, TWEETS
 from trackers.tweets.snowflake import LARGEST_ID
 

@@ -18,14 +18,15 @@ from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.auth import user_of
 from trackers.api.shapes import Id, Strict
-from trackers.events import again, signing_keys, standing, subscribe, terms
-from trackers.events.attempts import read_attempts
-from trackers.events.listing import described, shown
+from trackers.events import again
+from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
-from trackers.events.rules import MOST_FILTERED, MOST_TOPICS, NAME
 from trackers.events.spread import spread_all
-from trackers.events.standings import standing_of, standings
-from trackers.events.terms import NoSuchSubscriberError, Terms
+from trackers.events.subscribers import signing_keys, standing, subscribe, terms
+from trackers.events.subscribers.listing import described, shown
+from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS, NAME
+from trackers.events.subscribers.standings import standing_of, standings
+from trackers.events.subscribers.terms import NoSuchSubscriberError, Terms
 
 router = Router(tags=["subscribers"])
 DONE: dict[Any, Any] = {204: None}

@@ -10,8 +10,8 @@ import orjson
 from django.conf import settings
 
 from trackers.bus.answers import malformed
-from trackers.events.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
-from trackers.events.rules import (
+from trackers.events.subscribers.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
+from trackers.events.subscribers.rules import (
     MOST_EVENTS,
     MOST_TIMEOUT,
     MOST_TOPICS,

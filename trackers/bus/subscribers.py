@@ -10,11 +10,11 @@ from trackers.bus.answers import Refused
 from trackers.bus.auth import HOW, Caller
 from trackers.bus.fields import Wanted
 from trackers.events.models import BusToken, Subscriber
-from trackers.events.signing_keys import new_signing_key
 from trackers.events.spread import spread_all
-from trackers.events.standing import enable
-from trackers.events.standings import Standing, standings
-from trackers.events.subscribe import add, change, leave, remove
+from trackers.events.subscribers.signing_keys import new_signing_key
+from trackers.events.subscribers.standing import enable
+from trackers.events.subscribers.standings import Standing, standings
+from trackers.events.subscribers.subscribe import add, change, leave, remove
 from trackers.outbox.models import Topic
 
 NOT_ONE = "You are not a subscriber."

@@ -10,7 +10,7 @@ from trackers.bus.answers import malformed
 from trackers.bus.fields import NewToken, is_name
 from trackers.events.models import BusToken, Subscriber
 from trackers.events.spread import spread_all
-from trackers.events.subscribe import remove
+from trackers.events.subscribers.subscribe import remove
 from trackers.tokens.secret import digest_of
 
 # Between the name and what is secret of a token that was made here.

@@ -13,8 +13,8 @@ from trackers.bus.auth import Caller, for_both, for_client, for_root
 from trackers.bus.body import object_of
 from trackers.bus.keys import is_first, key_of
 from trackers.events.models import BusToken
-from trackers.events.rules import TOPIC
-from trackers.events.standings import Standing
+from trackers.events.subscribers.rules import TOPIC
+from trackers.events.subscribers.standings import Standing
 from trackers.outbox.tell import Told, tell
 
 SHOWN_OF_UUID = 4

@@ -16,8 +16,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from trackers.credentials.models import Credential
-from trackers.events.standings import staged, topics
-from trackers.events.standings import standings as standings_of_subscribers
+from trackers.events.subscribers.standings import staged, topics
+from trackers.events.subscribers.standings import standings as standings_of_subscribers
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import standings
 from trackers.jobs.figures import figures

@@ -19,7 +19,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from trackers.credentials.secrets import EncryptedJSONField
-from trackers.events.rules import (
+from trackers.events.delivery.shapes import METRICS
+from trackers.events.subscribers.rules import (
     MOST_CONCURRENCY,
     MOST_EVENTS,
     MOST_FILTERED,
@@ -29,7 +30,6 @@ from trackers.events.rules import (
     NAME_RULE,
     check_callback,
 )
-from trackers.events.shapes import METRICS
 from trackers.outbox.models import Topic
 
 HEALTHY = 100

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from trackers.events.claim import promote
+from trackers.events.delivery.claim import promote
+from trackers.events.delivery.threads import DatabaseThread
 from trackers.events.spread import spread
-from trackers.events.threads import DatabaseThread
 from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)

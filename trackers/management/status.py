@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.credentials.models import Credential
-from trackers.events.listing import described
-from trackers.events.standings import staged, topics
-from trackers.events.standings import standings as standings_of_subscribers
+from trackers.events.subscribers.listing import described
+from trackers.events.subscribers.standings import staged, topics
+from trackers.events.subscribers.standings import standings as standings_of_subscribers
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.jobs.figures import figures

@@ -8,9 +8,9 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from trackers.events.headers import given_twice
 from trackers.events.models import Subscriber
-from trackers.events.terms import Terms
+from trackers.events.subscribers.headers import given_twice
+from trackers.events.subscribers.terms import Terms
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:

@@ -5,7 +5,7 @@ import django.contrib.postgres.validators
 import django.core.validators
 import django.db.models.functions.datetime
 import re
-import trackers.events.rules
+import trackers.events.subscribers.rules
 from django.db import migrations, models
 
 
@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='subscriber',
             name='callback',
-            field=models.CharField(help_text='The https address that gets batches.', max_length=2000, validators=[trackers.events.rules.check_callback]),
+            field=models.CharField(help_text='The https address that gets batches.', max_length=2000, validators=[trackers.events.subscribers.rules.check_callback]),
         ),
         migrations.AlterField(
             model_name='subscriber',

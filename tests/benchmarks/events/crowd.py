@@ -12,9 +12,9 @@ from django.db import transaction
 
 from tests.benchmarks.events.receivers import Receivers
 from tests.benchmarks.processes import wait_until
-from trackers.events import subscribe
 from trackers.events.books import Books, read_books
 from trackers.events.models import Subscriber
+from trackers.events.subscribers import subscribe
 from trackers.outbox.tell import Told, tell
 from tweetwatch.database import cursor
 

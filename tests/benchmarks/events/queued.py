@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from tests.benchmarks.events.crowd import crowd
 from tests.benchmarks.events.receivers import Receivers
-from trackers.events.claim import claim, give_back
+from trackers.events.delivery.claim import claim, give_back
 from tweetwatch.database import cursor
 
 TOPIC, BATCH, BATCHES = "queued", 100, 10

@@ -10,8 +10,8 @@ import orjson
 
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, counted, signed
+from trackers.events.delivery.shapes import METRICS, Told
 from trackers.events.live.cursor import Cursor
-from trackers.events.shapes import METRICS, Told
 from trackers.outbox.models import ALERTS, MILESTONES, TWEETS
 from trackers.tweets.models import Tweet
 

@@ -15,9 +15,10 @@ from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.subscribers.views import CHANGE, DELETE, find
-from trackers.events import again, standing
+from trackers.events import again
 from trackers.events.models import Subscriber
-from trackers.events.subscribe import empty, remove
+from trackers.events.subscribers import standing
+from trackers.events.subscribers.subscribe import empty, remove
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_http_methods
 
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.subscribers.views import ADD, CHANGE, find
-from trackers.events import signing_keys
-from trackers.events.forms import SubscriberForm
 from trackers.events.models import Subscriber
-from trackers.events.terms import NoSuchSubscriberError
+from trackers.events.subscribers import signing_keys
+from trackers.events.subscribers.forms import SubscriberForm
+from trackers.events.subscribers.terms import NoSuchSubscriberError
 from trackers.schedule.intervals import current
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.events.models import HEALTHY
-from trackers.events.standings import Standing
+from trackers.events.subscribers.standings import Standing
 
 # What waits longer than this, and for nothing, is looked at by a person.
 LATE_AFTER = timedelta(minutes=5)

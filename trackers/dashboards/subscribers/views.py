@@ -14,9 +14,9 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.subscribers.line import is_behind, line
 from trackers.dashboards.words import Moment, ago, ahead, counted
-from trackers.events.attempts import read_attempts
+from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, EventBatch, Subscriber
-from trackers.events.standings import staged, standing_of, standings, topics
+from trackers.events.subscribers.standings import staged, standing_of, standings, topics
 from trackers.schedule.intervals import current
 
 ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from trackers.events.delivery.shapes import Told
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.pick import Gap, Row, pick
-from trackers.events.shapes import Told
 from trackers.events.spread import spread
 from tweetwatch.database import cursor
 

@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 import orjson
 from django.db import connection
 
+from trackers.events.delivery.shapes import Shape
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.lookout import lookout
 from trackers.events.live.places import place
 from trackers.events.live.read import Read, Wanted, begin, read_on
-from trackers.events.shapes import Shape
 from tweetwatch.database import LOST
 from tweetwatch.stopping import is_stopping
 

@@ -11,8 +11,8 @@ import uvloop
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from trackers.events.deliver import Deliverer, Settings
-from trackers.events.egress import Egress
+from trackers.events.delivery.deliver import Deliverer, Settings
+from trackers.events.delivery.egress import Egress
 
 MOST_SLOTS = 20_000
 # The database, the log, look-ups.

@@ -16,14 +16,15 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from trackers.events import again, signing_keys, standing, terms
-from trackers.events.attempts import read_attempts
-from trackers.events.headers import read_line
-from trackers.events.listing import described, shown
+from trackers.events import again
+from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.spread import spread_all
-from trackers.events.standings import standings
-from trackers.events.subscribe import remove
+from trackers.events.subscribers import signing_keys, standing, terms
+from trackers.events.subscribers.headers import read_line
+from trackers.events.subscribers.listing import described, shown
+from trackers.events.subscribers.standings import standings
+from trackers.events.subscribers.subscribe import remove
 from trackers.management.subscribers import find, line_of, line_of_attempt, terms_of
 
 USAGE = 2

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
 from trackers.credentials.secrets import SecretUnreadableError, decrypt
-from trackers.events.claim import Claimed
-from trackers.events.settle import Delivery
-from trackers.events.shapes import Shape, Told
+from trackers.events.delivery.claim import Claimed
+from trackers.events.delivery.settle import Delivery
+from trackers.events.delivery.shapes import Shape, Told
 from trackers.xapi.secrets import Secrets
 from tweetwatch.database import cursor, plain
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.events.backoff import asked_for, batch_floor
-from trackers.events.claim import Claimed
+from trackers.events.delivery.backoff import asked_for, batch_floor
+from trackers.events.delivery.claim import Claimed
 from tweetwatch.database import cursor, plain
 
 # Longer ones are cut.

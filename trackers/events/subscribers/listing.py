@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from trackers.events.models import Attempt
-from trackers.events.standings import Standing
+from trackers.events.subscribers.standings import Standing
 
 
 def described(one: Standing) -> dict[str, Any]:

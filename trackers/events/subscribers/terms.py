@@ -14,12 +14,12 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from trackers.events import headers, subscribe
+from trackers.events.delivery.shapes import METRICS
 from trackers.events.models import Subscriber
-from trackers.events.rules import check_topics, check_uuid
-from trackers.events.shapes import METRICS
-from trackers.events.signing_keys import new_signing_key
 from trackers.events.spread import spread_all
+from trackers.events.subscribers import headers, subscribe
+from trackers.events.subscribers.rules import check_topics, check_uuid
+from trackers.events.subscribers.signing_keys import new_signing_key
 
 TWICE = "There is a subscriber of this name already."
 

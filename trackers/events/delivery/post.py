@@ -25,12 +25,19 @@ from typing import Any, Self
 import aiohttp
 from aiohttp.connector import Connection
 
-from trackers.events.backoff import RETRY_AFTER_MOST
-from trackers.events.egress import Egress, RefusedError, Resolver, fault_of, open_socket, trusting
-from trackers.events.headers import is_ours
-from trackers.events.outgoing import Outgoing
-from trackers.events.settle import MOST_ANSWER, Delivery
-from trackers.events.sign import signed
+from trackers.events.delivery.backoff import RETRY_AFTER_MOST
+from trackers.events.delivery.egress import (
+    Egress,
+    RefusedError,
+    Resolver,
+    fault_of,
+    open_socket,
+    trusting,
+)
+from trackers.events.delivery.outgoing import Outgoing
+from trackers.events.delivery.settle import MOST_ANSWER, Delivery
+from trackers.events.delivery.sign import signed
+from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)
 

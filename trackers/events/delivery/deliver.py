@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
-from trackers.events.claim import Claimed, claim, give_back
-from trackers.events.egress import Egress
-from trackers.events.outgoing import Loaded, Outgoing, load
-from trackers.events.post import Progress, Sender
-from trackers.events.settle import Delivery, recover, settle
+from trackers.events.delivery.claim import Claimed, claim, give_back
+from trackers.events.delivery.egress import Egress
+from trackers.events.delivery.outgoing import Loaded, Outgoing, load
+from trackers.events.delivery.post import Progress, Sender
+from trackers.events.delivery.settle import Delivery, recover, settle
+from trackers.events.delivery.threads import DatabaseThread
 from trackers.events.spreading import AWAY, IDLE, TICK, Spreader
-from trackers.events.threads import DatabaseThread
 from tweetwatch.database import LOST
 
 logger = logging.getLogger(__name__)

@@ -9,12 +9,12 @@ from django import forms
 from django.contrib.postgres.forms import SimpleArrayField
 from django.core.exceptions import ValidationError
 
-from trackers.events import terms
-from trackers.events.headers import check_header, given_twice, read_line
+from trackers.events.delivery.shapes import METRICS
 from trackers.events.models import Subscriber
-from trackers.events.rules import check_topics, check_uuid
-from trackers.events.shapes import METRICS
-from trackers.events.terms import Terms
+from trackers.events.subscribers import terms
+from trackers.events.subscribers.headers import check_header, given_twice, read_line
+from trackers.events.subscribers.rules import check_topics, check_uuid
+from trackers.events.subscribers.terms import Terms
 from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 
 OWN_TOPICS = (

@@ -10,7 +10,7 @@ import re
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from trackers.events.addresses import MOST_CALLBACK, fault_of
+from trackers.events.subscribers.addresses import MOST_CALLBACK, fault_of
 
 # Of subscribers, of publishers, and of their tokens.
 NAME = re.compile(r"\A[a-z0-9:_-]{1,64}\Z")

@@ -1,0 +1,1 @@
+"""Who gets events: what may be asked for, how it is saved, how each one stands."""
