@@ -10,6 +10,7 @@ from django.utils import timezone
 from tests.events.conftest import subscriber
 from trackers.credentials.models import Credential
 from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, refuse
+from trackers.events.live.watch import watch
 from trackers.events.spread import spread
 from trackers.money import stops
 from trackers.money.projects import App
@@ -50,6 +51,14 @@ def test_a_credential_that_x_refuses_is_told_when_that_disables_it(credential):
     assert told() == [{"credential": "first", "what": "Refused by X: no"}]
     [event] = Event.objects.all()
     assert (event.type, event.url) == ("create", "/operations/")
+
+
+def test_who_watches_the_live_feed_is_told_as_well(credential):
+    watch(["alerts"])
+
+    credential.disable("disabled by ada", now=NOW)
+
+    assert told() == [{"credential": "first", "what": "disabled by ada"}]
 
 
 def test_one_that_a_person_disables_is_told_once(credential):

@@ -40,6 +40,18 @@ def test_to_look_has_changes_recorded_and_shows_by_how_much_tweets_moved(staff):
     assert f'href="/tweets/{tweet.pk}/"' in page.content.decode()
 
 
+def test_an_alert_says_of_what_it_is(staff):
+    staff.get("/live/")
+    for of in ("subscriber", "credential", "project"):
+        tell([Told("alerts", "create", url="/operations/", data={of: "main", "what": "It broke."})])
+
+    said = rows(staff.get("/live/?show=sources"))
+
+    assert len(said) == 3
+    for of, row in zip(("Project", "Credential", "Subscriber"), said, strict=True):
+        assert f"{of} main: It broke." in row
+
+
 def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
     tweet = watched()
     measure(tweet, 0, likes=900)

@@ -37,7 +37,7 @@ def alerts(rows: str) -> str:
         INSERT INTO trackers_event (topic_id, type, t, url, data)
         SELECT topic.id, 'create', floor(extract(epoch FROM clock_timestamp()) * 1000), url, data
         FROM ({rows}) AS alert(url, data)
-        JOIN trackers_topic topic ON topic.name = 'alerts' AND topic.wanted
+        JOIN trackers_topic topic ON topic.name = 'alerts' AND {RECORDED}
         RETURNING id
     ),
     {STAGED}

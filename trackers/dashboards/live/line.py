@@ -22,6 +22,8 @@ WORDS = {
     (MILESTONES, "create"): ("milestone", "fresh"),
     (ALERTS, "create"): ("alert", "bad"),
 }
+# Of an alert, by what it is about.
+ALERTED = {"subscriber": "Subscriber", "credential": "Credential", "project": "Project"}
 # Of a source, by what its event says.
 OF_SOURCE = {
     "gap": ("gap", "warn"),
@@ -103,7 +105,8 @@ def said_of(told: Told, data: Mapping[str, object]) -> str:
         at, figure = (counted(int(str(data[one]))) for one in ("at", "figure"))
         return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
     if told.topic == ALERTS:
-        return f"{data.get('subscriber', '')}: {data.get('what', '')}"
+        about = "".join(f"{word} {data[key]}: " for key, word in ALERTED.items() if key in data)
+        return f"{about}{data.get('what', '')}"
     if "tweets" in data and isinstance(data["tweets"], list):
         return f"{len(data['tweets'])} tweets slipped through a poll, and were found later"
     return str(data.get("why", ""))
