@@ -43,10 +43,8 @@ def read_only_for_new_sessions(small):
         admin.execute("ALTER DATABASE tweetwatch RESET default_transaction_read_only")
 
 
-@pytest.mark.parametrize(
-    "read_only",
-    [read_only_at_once, pytest.param(read_only_for_new_sessions, marks=pytest.mark.more)],
-)
+@pytest.mark.more
+@pytest.mark.parametrize("read_only", [read_only_at_once, read_only_for_new_sessions])
 def test_a_read_only_database_is_told_of_and_work_resumes_when_it_can_be_written(small, read_only):
     small.start()
 

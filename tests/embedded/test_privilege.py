@@ -91,6 +91,7 @@ def test_it_drops_a_database_in_which_another_role_is_at_work(shared_server):
         admin.execute("DROP ROLE other")
 
 
+@pytest.mark.more
 def test_what_an_older_version_made_as_superuser_is_handed_over(server):
     url = server.user().url()
     with as_superuser(url) as admin:
@@ -149,6 +150,7 @@ def test_root_copies_nothing_that_the_servers_account_cannot_read(server, tmp_pa
 
 
 @as_root
+@pytest.mark.more
 def test_a_short_folder_for_the_socket_that_is_a_link_is_not_used(server, tmp_path, monkeypatch):
     temporary = tmp_path / "tmp"
     temporary.mkdir(mode=0o777)

@@ -64,6 +64,7 @@ def test_logs_that_grew_large_are_cut_and_written_on(server):
         assert log.read_text().count("an old line") == 0
 
 
+@pytest.mark.more
 def test_a_recovery_is_waited_for_past_the_time_limit_with_a_word(server):
     first = server.user()
     url = first.url()

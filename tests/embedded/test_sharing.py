@@ -138,6 +138,7 @@ def test_a_user_killed_with_9_is_not_waited_for(server):
     assert poll(lambda: has_ended(postmaster))
 
 
+@pytest.mark.more
 def test_a_forked_child_keeps_the_server_after_its_parent(server):
     parent = server.user(code=FORK)
     url = parent.url()
@@ -190,6 +191,7 @@ def _is_shareable(lock):
     return shared
 
 
+@pytest.mark.more
 def test_a_deep_directory_works_survives_a_killed_postmaster_and_leaves_no_socket_behind(
     tmp_path, server
 ):

@@ -39,6 +39,7 @@ def test_a_killed_postmaster_is_back_with_its_rows_though_a_query_was_running(se
     busy.close()
 
 
+@pytest.mark.more
 def test_after_both_postmaster_and_keeper_were_killed_a_new_user_starts_them(server):
     url = server.user().url()
     commit_rows(url)
@@ -120,6 +121,7 @@ def test_pid_files_that_do_not_name_our_postmaster_are_stale(server, program, se
     assert poll(lambda: has_ended(postmaster))
 
 
+@pytest.mark.more
 def test_a_removed_directory_ends_its_server(server):
     server.user().url()
     postmaster = server.postmaster()

@@ -96,6 +96,7 @@ def test_older_data_are_told_of_at_once_and_upgraded_with_all_that_is_in_them(ol
     execute(url, "SET ROLE tweetwatch; INSERT INTO words (word) VALUES ('another')")
 
 
+@pytest.mark.more
 def test_an_upgrade_that_fails_leaves_everything_as_it_was(old):
     user = old.user(PGSERVER_POSTGRES_VERSION=str(OLD))
     execute(user.url(), CANNOT_BE_LOADED)

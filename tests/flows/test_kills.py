@@ -88,7 +88,7 @@ def victim(product, kind, cluster, *, busy=None):
     [
         pytest.param("worker", False, id="an idle worker", marks=pytest.mark.more),
         pytest.param("worker", True, id="a busy worker"),
-        pytest.param("pusher", None, id="the pusher"),
+        pytest.param("pusher", None, id="the pusher", marks=pytest.mark.more),
         pytest.param("monitor", None, id="the monitor", marks=pytest.mark.more),
     ],
 )
@@ -145,6 +145,7 @@ def test_sigterm_ends_a_cluster_and_loses_not_one_answer_when_sent_to(product, t
     check_the_books(product, ids, unsaved=0)
 
 
+@pytest.mark.more
 def test_two_clusters_never_ask_for_one_due_time_twice(product):
     ids = prepare(product)
     product.x.put("latency", {"ms": 50})

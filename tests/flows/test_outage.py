@@ -189,6 +189,7 @@ def backlog(fakex, fake_time):
 
 
 @pytest.mark.timeout(400)
+@pytest.mark.more
 def test_the_youngest_stay_fresh_while_a_flood_and_then_an_outage_are_caught_up_with(backlog):
     backlog.run(until=5 * MINUTE)
     flooded_at = backlog.time.now()

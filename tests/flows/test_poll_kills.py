@@ -145,11 +145,18 @@ MOMENTS = [
 ]
 
 
-def test_a_poll_survives_a_kill_at_any_moment(product):
+@pytest.mark.parametrize(
+    "moments",
+    [
+        pytest.param([during_the_request, before_the_commit, after_the_commit], id="some"),
+        pytest.param(MOMENTS, id="all", marks=pytest.mark.more),
+    ],
+)
+def test_a_poll_survives_a_kill_at_any_moment(product, moments):
     author = prepare(product)
     cluster = product.start_cluster(workers=1)
 
-    for moment in MOMENTS:
+    for moment in moments:
         name = moment.__name__.replace("_", " ")
         posts = release(product, author)
         [worker] = product.wait_for("worker", cluster=cluster)

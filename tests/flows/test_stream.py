@@ -198,6 +198,7 @@ def test_rules_follow_the_sources_without_a_new_connection(open_stream):
     assert stream.rules() == []
 
 
+@pytest.mark.more
 def test_a_database_that_is_slow_loses_nothing(open_stream):
     stream = open_stream
     stream.release(count=1500, rate=300)
@@ -213,6 +214,7 @@ def test_a_database_that_is_slow_loses_nothing(open_stream):
     assert stream.row()["connects"] == 1
 
 
+@pytest.mark.more
 def test_killed_connections_of_the_database_lose_nothing(open_stream):
     stream = open_stream
     stream.release(count=1500, rate=300)

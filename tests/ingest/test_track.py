@@ -396,6 +396,7 @@ print(time.monotonic() - began, used.ru_maxrss / 1024)
 """
 
 
+@pytest.mark.more
 def test_lines_of_2_kb_keep_the_memory_flat(fresh_database, capsys):
     """A million take as much: `LINES_OF_JSON=1000000` tells it of them."""
     figures = {}

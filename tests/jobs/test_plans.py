@@ -86,7 +86,14 @@ def statistics_of_a_backlog(db):
         statistics_of_a_drained_queue,
     ],
 )
-@pytest.mark.parametrize("mode", ["auto", "force_custom_plan", "force_generic_plan"])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        "auto",
+        pytest.param("force_custom_plan", marks=pytest.mark.more),
+        "force_generic_plan",
+    ],
+)
 def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
     with cursor() as db:
         # Nobody may mend the statistics meanwhile.

@@ -99,7 +99,11 @@ def test_two_claims_at_the_same_time_share_nothing(committed_jobs):
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
-    "act", ["schedule_many", "refresh_now", pytest.param("pause", marks=pytest.mark.more)]
+    "act",
+    [
+        "schedule_many",
+        *(pytest.param(act, marks=pytest.mark.more) for act in ("refresh_now", "pause")),
+    ],
 )
 def test_saves_and_those_who_reschedule_do_not_lock_each_other_out(committed_jobs, act):
     ids = list(range(1, 2001))

@@ -28,7 +28,7 @@ from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-TWEETS = int(os.environ.get("SEARCH_TWEETS", "100000"))
+TWEETS = int(os.environ.get("SEARCH_TWEETS", "50000"))
 
 SEARCHES = {
     "all": "",

@@ -170,6 +170,7 @@ def test_a_rule_is_added_in_the_admin_and_its_posts_come_live(world, stream):
 
 
 @pytest.mark.browser
+@pytest.mark.more
 def test_a_file_is_uploaded_from_the_admin_and_its_posts_come(world, tmp_path):
     posts = world.release("file")
     file = tmp_path / "ids.txt"

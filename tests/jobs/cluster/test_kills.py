@@ -50,6 +50,7 @@ def test_a_busy_worker_that_is_killed_is_replaced(cluster):
     assert cluster.does(), cluster.said()
 
 
+@pytest.mark.more
 def test_a_worker_deaf_to_its_time_out_is_killed_and_replaced(run):
     cluster = run(workers=1, timeout=1).wait_until_up(workers=1)
     word = cluster.enqueue("hang")

@@ -6,6 +6,7 @@ import os
 import signal
 
 import psycopg
+import pytest
 
 from tests.jobs.cluster.running import poll
 from trackers.jobs.models import namespaces
@@ -47,6 +48,7 @@ def test_another_cluster_goes_on_when_the_one_that_took_them_is_killed(run):
     assert poll(lambda: taken_since(two.url, at) == all_of_them()), two.said()
 
 
+@pytest.mark.more
 def test_a_table_that_is_away_for_a_while_ends_nothing(run):
     cluster = run().wait_until_up()
     with psycopg.connect(cluster.url) as db:

@@ -114,6 +114,7 @@ def test_a_stuck_cluster_ends_with_one_and_leaves_nobody(run, url):
     assert "tweet:update has had work due" in cluster.said()
 
 
+@pytest.mark.more
 def test_a_stuck_cluster_stays_while_all_is_paused_or_held(run, url):
     cluster = run().wait_until_up()
     stick(cluster)
