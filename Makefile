@@ -29,7 +29,7 @@ demo: .venv/made .env
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "alone and not more"
+	$(BIN)/python -m pytest -m "alone and not more"
 
 test-more: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m more

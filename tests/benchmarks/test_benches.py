@@ -195,6 +195,7 @@ def test_nothing_is_left_behind(runs, server):
     assert not [name for (name,) in left if not psutil.pid_exists(int(name.split("_")[2]))]
 
 
+@pytest.mark.more
 def test_an_interrupted_bench_ends_its_processes_and_drops_its_databases(server):
     process = bench("pipeline", "--tweets", "2000")
     ours = f"bench_tweetwatch_{process.pid}_%"

@@ -12,6 +12,9 @@ import pytest
 from tests.chaos.conftest import WORKERS
 from tests.chaos.ground import wait_until
 
+# A full disk and what befalls databases are tried in tests/embedded and by each run of chaos, too.
+pytestmark = pytest.mark.more
+
 IN_HAND = WORKERS * 100
 SPOILT_FOR = 6.0
 TABLESPACE_MB = 96
@@ -43,7 +46,6 @@ def read_only_for_new_sessions(small):
         admin.execute("ALTER DATABASE tweetwatch RESET default_transaction_read_only")
 
 
-@pytest.mark.more
 @pytest.mark.parametrize("read_only", [read_only_at_once, read_only_for_new_sessions])
 def test_a_read_only_database_is_told_of_and_work_resumes_when_it_can_be_written(small, read_only):
     small.start()

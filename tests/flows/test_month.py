@@ -42,7 +42,7 @@ MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 TIERS = ((6 * HOUR, HOUR), (DAY, 4 * HOUR), (7 * DAY, 12 * HOUR), (30 * DAY, DAY))
 BUFFER = 15 * MINUTE
 # The schedule does it every minute; here that would be most of the work.
-RATION_EVERY = MINUTE if TWEETS <= 2000 else 30 * MINUTE
+RATION_EVERY = (5 if TWEETS <= 2000 else 30) * MINUTE
 NOT_LATER = timedelta(minutes=20)
 
 # Tweets younger than a week whose newest look is older than their interval allows.

@@ -295,6 +295,7 @@ def test_a_deposed_process_writes_nothing_more(open_stream):
     assert stream.row()["pid"] == second.pid
 
 
+@pytest.mark.more
 def test_silence_ends_the_connection_and_begins_another(open_stream):
     stream = open_stream
     wait_until(lambda: stream.row()["stored_until"], what="keep-alives come")
@@ -306,6 +307,7 @@ def test_silence_ends_the_connection_and_begins_another(open_stream):
     assert stream.gaps(stream.moon)
 
 
+@pytest.mark.more
 def test_without_a_credential_it_waits_and_begins_when_there_is_one(stream):
     stream.source("#moon")
     stream.start()
@@ -335,7 +337,7 @@ def test_the_day_s_money_ends_the_connection(open_stream):
     ("fault", "times", "endpoint"),
     [
         ("503_json", 1, "GET /2/tweets/search/stream"),
-        ("reset", 2, "GET /2/tweets/search/stream"),
+        pytest.param("reset", 2, "GET /2/tweets/search/stream", marks=pytest.mark.more),
         # Before the process has connected at all.
         pytest.param("503_json", 1, "GET /2/tweets/search/stream/rules", marks=pytest.mark.more),
     ],

@@ -190,6 +190,7 @@ def test_the_demo_ends_everything_when_told_to(tmp_path):
         demo.close()
 
 
+@pytest.mark.more
 def test_a_demo_that_is_killed_leaves_nobody_behind(tmp_path):
     demo = Demo(tmp_path, "--tweets=100")
     try:
@@ -201,6 +202,7 @@ def test_a_demo_that_is_killed_leaves_nobody_behind(tmp_path):
         demo.close()
 
 
+@pytest.mark.more
 def test_a_worker_cluster_that_dies_is_started_again(tmp_path):
     demo = Demo(tmp_path, "--tweets=100")
     try:
