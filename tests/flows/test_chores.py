@@ -30,12 +30,12 @@ for hours in range(0, 96, 6):
     SAMPLES.make(SAMPLES.covering(now - timedelta(hours=hours)))
 SAMPLES.make_ahead(now=now)
 """
-# Of two days that are over.
+# Of two days that are over, also in the half hour after midnight, in which yesterday is not yet.
 MORE = """
     INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements, likes)
     SELECT tweet, at, at, 1, n
     FROM generate_series(%s::int, %s::int) tweet, generate_series(1, %s::int) n,
-         LATERAL (SELECT date_trunc('day', now()) - interval '2 days' + n * interval '1 hour') t(at)
+         LATERAL (SELECT date_trunc('day', now()) - interval '3 days' + n * interval '1 hour') t(at)
 """
 IN_ROWS = "SELECT count(*) FROM trackers_sample"
 IN_ARRAYS = "SELECT coalesce(sum(cardinality(taken_at)), 0) FROM trackers_packedsamples"
