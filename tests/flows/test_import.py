@@ -251,6 +251,7 @@ def test_a_worker_killed_anywhere_costs_no_line_and_doubles_none(product, web, t
     check_the_books(product, 10_000)
 
 
+@pytest.mark.more
 def test_a_cluster_that_dies_leaves_the_rest_to_the_next_one(product, web, tmp_path):
     product.environment |= {"REQUEST_TIMEOUT": "2", "TASK_TIMEOUT": "5"}
     product.sql("UPDATE trackers_namespace SET lease = '%s s', buffer_ttl = '0'" % LEASE)  # noqa: UP031

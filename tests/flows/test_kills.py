@@ -169,6 +169,7 @@ def postmaster(directory):
     return int(next(Path(directory).rglob("postmaster.pid")).read_text().split()[0])
 
 
+@pytest.mark.more
 def test_a_cluster_survives_the_kill_of_postgres(own_fakex, tmp_path, monkeypatch):
     from tweetwatch.embedded import database_url
 

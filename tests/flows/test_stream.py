@@ -275,6 +275,7 @@ def test_another_process_stands_by_and_takes_over_when_the_first_is_killed(open_
     wait_until(lambda: not stream.missing(stream.moon, truth), what="none is missing")
 
 
+@pytest.mark.more
 def test_a_deposed_process_writes_nothing_more(open_stream):
     stream = open_stream
     stream.release(count=3000, rate=200)

@@ -273,6 +273,7 @@ print(time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN).ru_
 """
 
 
+@pytest.mark.more
 def test_a_large_file_is_read_fast_and_memory_stays_flat(fresh_database, tmp_path, capsys):
     figures = {}
     for count in (20_000, 200_000):

@@ -76,6 +76,7 @@ def told(log, id, checked):
 
 
 @pytest.mark.browser
+@pytest.mark.more
 def test_sixty_seconds_become_thirty_with_the_next_look(demo):
     with screen(demo) as seen:
         id = liveliest(seen)
