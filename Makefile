@@ -1,6 +1,6 @@
 # make demo   everything on this machine with a fake X; Ctrl-C ends it
 # make test   the suite
-# make test-more   more cases of what the suite has one of, and every benchmark in small
+# make test-more   further cases, which take longer, and every benchmark in small
 # make chaos  faults from a seed for CHAOS_MINUTES, and the books at the end
 # make check  what CI checks: lint, then the suite
 .DEFAULT_GOAL := help

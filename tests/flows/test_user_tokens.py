@@ -33,8 +33,8 @@ def test_two_clusters_renew_the_tokens_of_one_user_by_turns_and_lose_none(produc
 
     clusters = [product.start_cluster(workers=4) for _ in range(2)]
     wait_until(
-        lambda: sum(entry["endpoint"] == TOKEN for entry in product.x.log()) >= 4,
-        what="the tokens were renewed four times",
+        lambda: sum(entry["endpoint"] == TOKEN for entry in product.x.log()) >= 6,
+        what="the tokens were renewed six times",
     )
     for cluster in clusters:
         assert product.stop(cluster) == 0
