@@ -10,15 +10,13 @@ demo ─┬─ embedded PostgreSQL (a fresh one)
 
 from __future__ import annotations
 
-import json
 import os
-import secrets
 import signal
 import socket
 import sys
 import time
-import urllib.request
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -26,14 +24,16 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db.models import Q
+from django.utils import timezone
 
-from trackers.management import demo_folder
+from trackers.management import demo_folder, demo_scene
 from trackers.management.children import Child, end
+from trackers.tweets.models import Tweet
 
 MARK = "TWEETWATCH_DEMO"
 RESTARTS_MOST = 5
 FIRST_LOOKS_WITHIN = 60.0
-LIVE_TAG = "launch"
 ENOUGH = 0.9
 
 BANNER = """
@@ -95,8 +95,11 @@ class Command(BaseCommand):
         self.stdout.write("Starting a PostgreSQL of its own …")
         call_command("migrate", verbosity=0)
         self.stdout.write("Starting a fake X …")
-        fake = self.start_fake(children, logs, options)
-        password = prepare(fake)
+        start_ms = int(time.time() * 1000)
+        fake = self.start_fake(children, logs, options, start_ms=start_ms)
+        self.stdout.write("Working out its tweets' last week …")
+        begun = timezone.now()
+        password = demo_scene.prepare(fake, demo_scene.world_of(options, start_ms=start_ms))
         self.stdout.write("Starting the workers and the pages …")
         env = child_env(X_API_BASE_URL=fake)
         manage = [sys.executable, str(settings.BASE_DIR / "manage.py")]
@@ -107,7 +110,7 @@ class Command(BaseCommand):
         send = [*manage, "deliver"]
         children.append(Child("deliveries", send, log=logs / "deliver.log", env=env))
         children.append(Child("pages", gunicorn(port), log=logs / "pages.log", env=env))
-        count = self.wait_for_first_looks(children)
+        count = self.wait_for_first_looks(children, begun)
         self.wait_until(children, lambda: is_listening(port), "The pages did not start")
         self.stdout.write(
             BANNER.format(
@@ -119,10 +122,12 @@ class Command(BaseCommand):
             self.look_after(children)
             time.sleep(0.5)
 
-    def start_fake(self, children: list[Child], logs: Path, options: dict[str, Any]) -> str:
-        """The fake's address, once it listens and this database tracks its tweets."""
+    def start_fake(
+        self, children: list[Child], logs: Path, options: dict[str, Any], *, start_ms: int
+    ) -> str:
+        """The fake's address, once it listens."""
         port = free_port(0)
-        given = {"port": port, "start": int(time.time() * 1000)} | {
+        given = {"port": port, "start": start_ms} | {
             name: options[name] for name in ("seed", "tweets", "clock_speed")
         }
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
@@ -132,15 +137,15 @@ class Command(BaseCommand):
         self.wait_until(children, lambda: is_listening(port), "The fake X did not start")
         return f"http://127.0.0.1:{port}"
 
-    def wait_for_first_looks(self, children: list[Child]) -> int:
-        """Until nearly every tweet was looked up once, or for a minute; how many are tracked."""
-        from trackers.tweets.models import Tweet
-
+    def wait_for_first_looks(self, children: list[Child], begun: datetime) -> int:
+        """Until nearly every tweet was looked up since, or for a minute; how many are tracked."""
         total, told = Tweet.objects.count(), 0
         deadline = time.monotonic() + FIRST_LOOKS_WITHIN
         while True:
             self.look_after(children)
-            done = Tweet.objects.exclude(measurements=0, missing_since=None).count()
+            done = Tweet.objects.filter(
+                Q(measured_until__gte=begun) | Q(missing_since__gte=begun)
+            ).count()
             if done > told:
                 self.stdout.write(f"  {done:,} of {total:,} tweets looked up")
                 told = done
@@ -198,6 +203,7 @@ def begin_again(directory: Path, *, workers: int) -> NoReturn:
         "CSRF_TRUSTED_ORIGINS": "",
         "WORKERS": str(workers),
         "PYTHONUNBUFFERED": "1",
+        **demo_scene.SETTINGS,
     }
     os.execve(sys.executable, sys.orig_argv, env)  # noqa: S606 - this same program
 
@@ -234,40 +240,3 @@ def is_listening(port: int) -> bool:
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def prepare(fake: str) -> str:
-    """A credential for the fake, an admin, and the fake's tweets tracked; the admin's password."""
-    from django.contrib.auth.models import User
-
-    from trackers.credentials.models import Credential
-    from trackers.ingest.files.track_lines import track_lines
-    from trackers.ingest.sources.models import Source
-    from trackers.money.projects import App
-
-    Credential.objects.create(
-        name="demo",
-        kind=Credential.Kind.BEARER,
-        app=App.objects.named("demo"),
-        secrets={"bearer_token": secrets.token_urlsafe(40)},
-    )
-    password = secrets.token_urlsafe(9)
-    User.objects.create_superuser("admin", "", password)
-    with urllib.request.urlopen(f"{fake}/_fake/ids", timeout=30) as answer:  # noqa: S310
-        ids = json.load(answer)["ids"]
-    track_lines(ids, came_from="the demo")
-    Source.objects.create(kind=Source.Kind.STREAM, of=f"#{LIVE_TAG}", owner="demo")
-    let_posts_appear(fake)
-    return password
-
-
-def let_posts_appear(fake: str) -> None:
-    """One every few seconds, from now on, that the demo's stream is to find."""
-    flow = {"rate": 0.3, "authors": 20, "tags": [LIVE_TAG], "tagged": 0.5}
-    request = urllib.request.Request(  # noqa: S310 - our own fake
-        f"{fake}/_fake/posts",
-        data=json.dumps(flow).encode(),
-        headers={"Content-Type": "application/json"},
-    )
-    with urllib.request.urlopen(request, timeout=30):  # noqa: S310
-        return

@@ -1,0 +1,80 @@
+"""The demo's past: what a week of look-ups would have stored, so that its pages have a history.
+
+The figures of the fake X depend on a tweet's age alone. So those of last week can be worked out,
+and recorded as if they had been looked up then. What the fake answers from now on continues them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
+
+from trackers.fakex.world.seeded import World
+from trackers.fakex.world.traits import DELETED, TROUBLED, Traits
+from trackers.schedule.intervals import Plan
+from trackers.tweets.models import Tweet
+from trackers.tweets.record import Measured, record
+from trackers.xapi.answers import Figures
+
+WEEK = timedelta(days=7)
+AT_ONCE = 1_000
+
+
+def live_through_the_week(
+    world: World, tweet_ids: Sequence[int], plan: Plan, *, now: datetime
+) -> int:
+    """Record the past of these tweets, which are tracked and not measured yet; how many looks."""
+    tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and is_shown(tweet)]
+    pasts = [
+        [look(world, tweet, plan, at=at) for at in times]
+        for tweet in tweets
+        if (times := looks(tweet, plan, now=now))
+    ]
+    Tweet.objects.bulk_update(
+        [Tweet(id=past[0].tweet_id, tracked_at=past[0].at) for past in pasts],
+        ["tracked_at"],
+        batch_size=AT_ONCE,
+    )
+    for measured in rounds(pasts):
+        record(measured)
+    return sum(map(len, pasts))
+
+
+def is_shown(tweet: Traits) -> bool:
+    """Some authors are protected or suspended: whatever the fake says of those, it says itself."""
+    return not tweet.flags & TROUBLED
+
+
+def born(tweet: Traits) -> datetime:
+    return datetime.fromtimestamp(tweet.born_ms / 1000, UTC)
+
+
+def looks(tweet: Traits, plan: Plan, *, now: datetime) -> list[datetime]:
+    """When it was looked up by the plan in the last week, oldest first; not after its deletion."""
+    begins, ends = max(born(tweet), now - WEEK), now
+    if tweet.flags & DELETED:
+        ends = min(ends, born(tweet) + timedelta(milliseconds=tweet.turn_ms))
+    times: list[datetime] = []
+    at = now
+    while tier := plan.tier(born(tweet), now=at):
+        at -= tier.every
+        if at <= begins:
+            break
+        if at < ends:
+            times.append(at)
+    return times[::-1]
+
+
+def look(world: World, tweet: Traits, plan: Plan, *, at: datetime) -> Measured:
+    tier = plan.tier(born(tweet), now=at)
+    figures = world.count(tweet, (at - born(tweet)) / timedelta(milliseconds=1))
+    return Measured(tweet.id, at, Figures(*figures), 2 * tier.every if tier else None)
+
+
+def rounds(pasts: Sequence[Sequence[Measured]]) -> Iterator[list[Measured]]:
+    """The first look at each tweet, then the second one, and so on, a thousand at once."""
+    for places in zip_longest(*pasts):
+        of_round = [one for one in places if one is not None]
+        for begin in range(0, len(of_round), AT_ONCE):
+            yield of_round[begin : begin + AT_ONCE]

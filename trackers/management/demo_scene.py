@@ -1,0 +1,110 @@
+"""What the demo has to show: two projects, three sources, and tweets that have a history.
+
+The tweets' past is worked out (`demo_past`). All else comes about by itself: the stream notices
+that it was away for half an hour, and a search fills the gap; an overlap finds what a leaky
+account showed too late; one of the two projects uses up its small budget.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import urllib.request
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from trackers.credentials.models import Credential
+from trackers.fakex.world.clock import Clock
+from trackers.fakex.world.ids import Ids
+from trackers.fakex.world.seeded import World
+from trackers.ingest.files.track_lines import track_lines
+from trackers.ingest.sources import life
+from trackers.ingest.sources.models import Source, Stream
+from trackers.management.demo_past import live_through_the_week
+from trackers.money.projects import App, Project
+from trackers.schedule import intervals
+
+TAG = "launch"
+AWAY = timedelta(minutes=30)
+BUDGET = 600
+# Of the leaky account: one post in four appears 10 to 30 seconds late.
+LAG = {"late_share": 0.25, "late_ms": [10_000, 30_000], "very_late_share": 0}
+# So that the first overlap, which finds them, comes within minutes.
+SETTINGS = {"OVERLAP_EVERY": "60"}
+
+
+def world_of(options: dict[str, Any], *, start_ms: int) -> World:
+    """The world that a fake X has which is started with these options."""
+    seed = options["seed"]
+    return World(
+        seed=seed,
+        ids=Ids(seed=seed, tweets=options["tweets"], start_ms=start_ms),
+        clock=Clock(start_ms=start_ms, speed=options["clock_speed"]),
+    )
+
+
+def prepare(fake: str, world: World) -> str:
+    """Fill the empty database; the password of its admin. `fake` is the address of `world`."""
+    password = secrets.token_urlsafe(9)
+    User.objects.create_superuser("admin", "", password)
+    add_credential("demo")
+    add_credential("newsroom")
+    Project.objects.filter(name="newsroom").update(posts_a_day=BUDGET)
+    now = timezone.now()
+    ids = list(world.ids.between(0, world.ids.tweets))
+    track_lines(map(str, ids), came_from="the demo")
+    live_through_the_week(world, ids, intervals.current()[1], now=now)
+    listen(fake)
+    poll_leaky_account(fake, world)
+    return password
+
+
+def add_credential(name: str) -> None:
+    Credential.objects.create(
+        name=name,
+        kind=Credential.Kind.BEARER,
+        app=App.objects.named(name),
+        secrets={"bearer_token": secrets.token_urlsafe(40)},
+    )
+
+
+def listen(fake: str) -> None:
+    """To a tag that somebody posts every few seconds; the last half hour of it was missed."""
+    let_posts_appear(
+        fake,
+        {
+            "rate": 0.3,
+            "authors": 20,
+            "tags": [TAG],
+            "tagged": 0.5,
+            "starts_in_s": -AWAY.total_seconds(),
+        },
+    )
+    Stream.objects.update_or_create(defaults={"stored_until": timezone.now() - AWAY})
+    life.add(Source(kind=Source.Kind.STREAM, of=f"#{TAG}", owner="demo"))
+
+
+def poll_leaky_account(fake: str, world: World) -> None:
+    author = next(author for author in world.people if not author.troubled)
+    let_posts_appear(fake, {"rate": 0.2, "authors": [str(author.id)], "lag": LAG})
+    life.add(
+        Source(
+            kind=Source.Kind.ACCOUNT,
+            of=author.username,
+            owner="newsroom",
+            every=timedelta(seconds=20),
+        )
+    )
+
+
+def let_posts_appear(fake: str, flow: dict[str, Any]) -> None:
+    request = urllib.request.Request(  # noqa: S310 - our own fake
+        f"{fake}/_fake/posts",
+        data=json.dumps(flow).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30):  # noqa: S310
+        return
