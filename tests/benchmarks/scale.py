@@ -49,15 +49,17 @@ def run(shop: Workshop) -> Result:
     rows = [measured(shop, shop.size.many(tracked)) for tracked in numbers]
     first, last = rows[0], rows[-1]
     growth = float(last["claim p50 ms"] or 0) / float(first["claim p50 ms"] or 1)
-    first_ones = max(float(row["first claims p99 ms"] or 0) for row in rows)
+    kept_up = float(last["then tweets/s"] or 0) / float(first["then tweets/s"] or 1)
+    first_ones = max(float(row["first claims p99 ms"] or 0) for row in rows[: len(TRACKED)])
     slowest = max(float(row["poll ms"] or 0) for row in rows)
     return Result(
         name="scale",
         rows=rows,
         bars=[
             Bar("claim at most tweets ÷ at fewest", growth, 1.5, "at most"),
-            Bar("claim p99, from the first on", first_ones, 20, "at most", "ms"),
+            Bar("claim p99 up to 5 M, from the first on", first_ones, 20, "at most", "ms"),
             Bar("poll with nothing due, slowest", slowest, 0.1, "at most", "ms"),
+            Bar("tweets/s at most tweets ÷ at fewest, steady", kept_up, 0.6, "at least"),
         ],
     )
 
@@ -80,8 +82,13 @@ def measured(shop: Workshop, tweets: int) -> dict[str, Value]:
         database.sql(CLAIM_SO_MANY, (CLAIMED, TWEET_UPDATE))
         database.sql(GIVE_BACK)
         database.sql("VACUUM (ANALYZE) trackers_tweetbucket")
-        done = pipeline.stretch(shop, database, x, seconds=shop.size.seconds(60))
-        shop.say(f"scale: {tweets:,} tweets, {done.rate.a_second:,.0f} tweets/s")
+        # At first each look-up writes a page that was not written since the checkpoint, whole; once
+        # most were, it is as it stays for the half hour until the next checkpoint.
+        at_first, then = (
+            pipeline.stretch(shop, database, x, seconds=shop.size.seconds(60)).rate.a_second
+            for _ in range(2)
+        )
+        shop.say(f"scale: {tweets:,} tweets, {at_first:,.0f} and then {then:,.0f} tweets/s")
         return {
             "tweets": tweets,
             "first claims p50 ms": median(touching.times),
@@ -89,7 +96,8 @@ def measured(shop: Workshop, tweets: int) -> dict[str, Value]:
             "claim p50 ms": median(claim.times),
             "claim p99 ms": p99(claim.times),
             "poll ms": poll,
-            "tweets/s": done.rate.a_second,
+            "at first tweets/s": at_first,
+            "then tweets/s": then,
             "loaded in s": loaded,
         }
 
@@ -110,7 +118,7 @@ def claims(database: Database, times: int, *, low: Any = queue.FROM_THE_HEAD) ->
         while len(taken) < times:
             given = {**NAMESPACE, "low": low, "token": secrets.randbits(63)}
             milliseconds, found = timed(lambda given=given: db.execute(statement, given).fetchone())
-            if found is None or found[0] is None:
+            if not found[0]:
                 break
             low = found[1]
             taken.append(milliseconds)

@@ -147,22 +147,41 @@ def test_a_change_that_is_none_is_a_bad_request(x, body):
 
 
 def test_a_rule_acts_after_a_while_and_for_a_while_after_its_end(x, listen):
+    """By X's clock, however slow the machine is."""
+
+    def now_ms():
+        return x.fake("GET", "posts")["now_ms"]
+
+    def matches():
+        """Whether the rule matched each of the posts that were sent so far."""
+        return [slow in line["rules"] for line in x.fake("GET", "stream")["sent"]]
+
     add(x, "#moon")
-    x.fake("PUT", "stream", {"rule_delay_s": 1})
+    x.fake("PUT", "stream", {"rule_delay_s": 0.5})
     listener = listen()
+    release(x, count=100_000)
+    before_adding = now_ms()
     [slow] = add(x, "has:hashtags moon")
-    release(x, count=400)
-    wait_until(lambda: any(slow in line["rules"] for line in x.fake("GET", "stream")["sent"]))
+    wait_until(lambda: any(matches()))
+    before_deleting = now_ms()
     change(x, {"delete": {"ids": [slow]}})
+    after_deleting = now_ms()
+    wait_until(lambda: not matches()[-1])
+    x.fake("DELETE", "posts/0")
+    truth = all_visible(x)
+    wait_until(lambda: len(listener.lines) == len(truth))
 
-    all_visible(x)
-    wait_until(lambda: len(listener.lines) == 400)
-
-    rules = [{rule["id"] for rule in json.loads(line)["matching_rules"]} for line in listener.lines]
-    acted = [n for n, matching in enumerate(rules) if slow in matching]
-    assert 100 < acted[0] < 300
-    assert len(acted) > 100
-    truth = {post["id"] for post in x.visible()}
+    events = [json.loads(line) for line in listener.lines]
+    acted = {
+        event["data"]["id"]
+        for event in events
+        if slow in {rule["id"] for rule in event["matching_rules"]}
+    }
+    shown = {post["id"]: post["visible_at_ms"] for post in x.visible()}
+    first, last = min(shown[id] for id in acted), max(shown[id] for id in acted)
+    assert before_adding + 500 <= first
+    assert before_deleting < last < after_deleting + 500
+    assert acted == {id for id, at_ms in shown.items() if first <= at_ms <= last}
     assert set(listener.ids) == truth
 
 
