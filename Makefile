@@ -1,8 +1,8 @@
-# make demo   everything on this machine with a fake X; Ctrl-C ends it
-# make test   the suite
-# make test-more   further cases, which take longer, and every benchmark in small
-# make chaos  faults from a seed for CHAOS_MINUTES, and the books at the end
-# make check  what CI checks: lint, then the suite
+# make demo   runs everything on this machine with a fake X; Ctrl-C ends it
+# make test   runs the test suite
+# make test-more   runs further, slower tests, and a short form of every benchmark
+# make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
+# make check  runs what CI checks: lint, then the test suite
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-more chaos lint check format
 
