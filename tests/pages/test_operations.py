@@ -58,7 +58,10 @@ def test_the_figures_are_those_of_the_queue(staff):
 
     assert '<dt>Scheduled</dt><dd><data value="5"' in page
     assert '<dt>Due</dt><dd><data value="3"' in page
-    assert 'class="card warn" title="How long the most overdue tweet has waited."' in page
+    assert (
+        'class="card warn" title="How long ago the most overdue tweet should have been checked."'
+        in page
+    )
 
 
 def test_the_minutes_are_bars(staff):

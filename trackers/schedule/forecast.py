@@ -57,7 +57,7 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
     if demand is None:
         return Forecast("unknown", why="A running qcluster has to count the tweets first.")
     return catch_up(
-        due=figures.due,
+        due=figures.due + figures.in_flight,
         capacity=capacity(namespace.request_keys),
         demand=demand,
         held_for=held_for(namespace, now=now),
@@ -65,7 +65,7 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
 
 
 def is_behind(figures: QueueSummary) -> bool:
-    return figures.due > 0 and figures.oldest_due_seconds > BEHIND_AFTER
+    return figures.oldest_due_seconds > BEHIND_AFTER
 
 
 def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:

@@ -89,7 +89,7 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
     if shared.waiting:
         delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        batch = put_off(batch, shared.waiting, delay)
+        batch = put_off(batch, shared.waiting, delay, anew=delay > FLOORS_COME)
         if not batch.keys:
             return Waiting()
     # Where a request is full there is most often another. They must not take the whole window from
@@ -197,11 +197,11 @@ def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
     return NO_CREDENTIAL_WAIT
 
 
-def put_off(batch: Batch, ids: Collection[int], delay: timedelta) -> Batch:
-    """Give these back, due after `delay`; the batch without them."""
+def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool = False) -> Batch:
+    """Give these back, due after `delay`; the batch without them. `anew`: not late until then."""
     back, batch = parted(batch, ids)
     if back.keys:
-        queue.release(back, delay)
+        queue.release(back, delay, anew=anew)
     return batch
 
 

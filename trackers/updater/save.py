@@ -50,11 +50,11 @@ SAVE = recording(
     f"""
     WITH fence AS MATERIALIZED (
         DELETE FROM {BUCKET} WHERE lease = %(lease)s
-        RETURNING due_at, lease, attempts, urgent, stamp, keys
+        RETURNING due_at, lease, attempts, urgent, owed_since, stamp, keys
     ),
     stay AS (
-        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, stamp, keys)
-        SELECT due_at, lease, attempts, urgent, stamp, of.keys
+        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, owed_since, stamp, keys)
+        SELECT due_at, lease, attempts, urgent, owed_since, stamp, of.keys
         FROM fence CROSS JOIN LATERAL (
             SELECT array_agg(key) AS keys FROM unnest(fence.keys) AS key
             WHERE (key IN (SELECT unnest(%(ids)s::bigint[]))) IS NOT TRUE

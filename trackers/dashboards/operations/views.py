@@ -118,7 +118,7 @@ def shown() -> dict[str, object]:
         "now": now,
         "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
         "count": count(found, now=now),
-        "behind": sentence_of(foreseen, due=found.due, youngest=youngest),
+        "behind": sentence_of(foreseen, due=found.due + found.in_flight, youngest=youngest),
         "bars": drawn,
         "blocks": blocks(now=now),
         "keys": keys(now=now),
