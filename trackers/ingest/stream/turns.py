@@ -82,6 +82,20 @@ def payer() -> Payer:
     return found
 
 
+# Removed counts as disabled.
+IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at IS NULL"
+
+
+def check_payer(who: Payer) -> None:
+    """NoTurnError when who listens may not any more: disabled, removed, or out of money."""
+    with cursor() as db:
+        is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
+    if not is_enabled:
+        # Another one may go on; who looks again finds it, or says that there is none.
+        raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
+    check_money(who)
+
+
 def check_money(who: Payer) -> None:
     """NoTurnError when the day's tweet-days, or dollars, are used up.
 
