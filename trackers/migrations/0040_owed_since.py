@@ -1,6 +1,7 @@
-"""A bucket knows since when it is owed, whenever it may next be claimed.
+"""What the pages tell of what waits: since when a bucket is owed, and that a look-up waits for money.
 
-A null column and an index of next to no rows: quick however long the queue is.
+A hold has room for its reason. Null columns, indexes of next to no rows, and a limit that is raised:
+quick however long the queue is.
 """
 
 from django.db import migrations, models
@@ -31,4 +32,27 @@ class Migration(migrations.Migration):
         ("trackers", "0036_plain_buckets"),
     ]
 
-    operations = [operation for bucket in BUCKETS for operation in turn(bucket)]
+    operations = [
+        migrations.AddField(
+            model_name="tweetupdate",
+            name="for_money_until",
+            field=models.DateTimeField(
+                help_text="It waits for money while this is when it is due; null: it does not.",
+                null=True,
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="tweetupdate",
+            index=models.Index(
+                condition=models.Q(("for_money_until__isnull", False)),
+                fields=["key"],
+                name="tweetupdate_for_money",
+            ),
+        ),
+        *[operation for bucket in BUCKETS for operation in turn(bucket)],
+        migrations.AlterField(
+            model_name="namespace",
+            name="held_because",
+            field=models.CharField(blank=True, editable=False, max_length=400),
+        ),
+    ]

@@ -109,7 +109,8 @@ SAVE = recording(
     ),
     moved AS (
         UPDATE {JOB} j
-        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false)
+        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false),
+            for_money_until = NULL
         FROM planned p
         WHERE j.ctid = ANY(ARRAY(SELECT place FROM held)) AND j.ctid = p.place
           AND p.due_at IS NOT NULL
