@@ -70,7 +70,7 @@ def no_credential(said: str) -> Notice:
     is_none = said == trouble.NONE_YET
     page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
     return Notice(
-        "No credential.",
+        "X is not asked.",
         said,
         link=reverse(f"admin:{page}"),
         link_words="Add one" if is_none else "Credentials",
