@@ -61,6 +61,8 @@ def turn_clock(model, by):
         for one in (model, model.bucket):
             isolated = "WHERE attempts < 4"
             db.execute(f"UPDATE {one._meta.db_table} SET due_at = due_at - %s {isolated}", [by])
+        table = model.bucket._meta.db_table
+        db.execute(f"UPDATE {table} SET owed_since = owed_since - %s", [by])
 
 
 def states(model):

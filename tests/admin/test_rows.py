@@ -52,6 +52,15 @@ def test_an_action_reaches_the_queue(staff, action, paused, scheduled):
     assert TweetUpdate.objects.filter(key=tweet.id).exists() is scheduled
 
 
+@pytest.mark.parametrize(("paused", "level"), [(True, "error"), (False, "success")])
+def test_an_action_that_does_nothing_is_no_success(staff, paused, level):
+    tweet = TweetFactory(paused=paused)
+
+    page = act(staff, TWEETS, "refresh_now", tweet.id)
+
+    assert [message.level_tag for message in page.context["messages"]] == [level]
+
+
 def test_a_paused_tweet_is_resumed(staff):
     tweet = TweetFactory(paused=True)
 

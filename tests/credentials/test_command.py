@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from datetime import timedelta
 
 import pytest
 from cryptography.fernet import Fernet
@@ -16,6 +17,7 @@ from tests.x import OAUTH1, consent, save_credential
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.events.models import Subscriber
+from trackers.jobs.models import Namespace
 from trackers.money.projects import App
 from trackers.xapi.wire import way
 from trackers.xapi.wire.way import Way
@@ -146,6 +148,16 @@ def test_a_credential_is_disabled_enabled_and_removed(run):
     assert not Credential.objects.exists()
 
 
+def test_enabling_one_ends_the_hold_of_the_look_ups(run):
+    save_credential("a").disable("moved", now=timezone.now())
+    later = timezone.now() + timedelta(seconds=15)
+    Namespace.objects.filter(pk="tweet:update").update(held_until=later, held_because="none")
+
+    run("credential", "enable", "a")
+
+    assert Namespace.objects.get(pk="tweet:update").held_until is None
+
+
 @pytest.mark.parametrize("action", ["check", "disable", "enable", "remove"])
 def test_an_unknown_name_is_said_to_be_unknown(run, action):
     with pytest.raises(CommandError, match="no credential called nobody") as refused:
@@ -168,7 +180,9 @@ def test_a_check_asks_x_with_each_and_learns_its_window(run, fake, settings):
     assert (stale["name"], stale["verdict"]) == ("stale", "refused")
     assert "401" in stale["reason"]
     assert Window.objects.exclude(limit=None).get().app.name == "good"
-    assert Credential.objects.get(name="stale").refused == 0
+    # Shown as one refusal, however often it is tried.
+    refused = Credential.objects.get(name="stale")
+    assert (refused.refused, refused.state) == (1, "refused")
 
 
 def test_a_check_says_on_which_way_x_is_asked_and_no_password(run, settings):

@@ -80,12 +80,14 @@ def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
     assert Window.objects.get(endpoint=SEARCH["v2"]).refused == 0
 
 
-def test_what_is_tried_by_hand_is_not_counted():
+def test_what_is_tried_by_hand_counts_once_however_often():
     credential = save_credential("a")
 
-    refused(only=credential.pk, by_hand=True)
+    for _ in range(5):
+        refused(only=credential.pk, by_hand=True)
 
-    assert Window.objects.get().refused == 0
+    assert Window.objects.get().refused == 1
+    assert Credential.objects.get().state == "refused"
 
 
 def test_a_users_token_may_be_refused_where_its_apps_bearer_token_is_not():

@@ -198,7 +198,7 @@ def test_no_single_failure_of_x_disables_a_credential(fake, kind):
         ask(fake, credential)
 
     credential.refresh_from_db()
-    assert (credential.state, credential.renewals_failed) == ("ready", 1)
+    assert (credential.disabled_at, credential.renewals_failed) == (None, 1)
     assert credential.reason == failed.value.reason
     wait = credential.refreshing_until - timezone.now()
     assert (wait > timedelta(seconds=15)) == (kind == "429")

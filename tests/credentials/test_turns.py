@@ -65,7 +65,7 @@ def test_any_number_of_refusals_within_five_minutes_disables_nothing():
     for seconds in range(0, 299, 10):
         assert not turns.refuse(credential, "401", now=now + timedelta(seconds=seconds))
 
-    assert Credential.objects.get().state == "ready"
+    assert Credential.objects.get().disabled_at is None
 
 
 def test_two_refusals_that_are_hours_apart_disable_nothing():
@@ -74,7 +74,7 @@ def test_two_refusals_that_are_hours_apart_disable_nothing():
     turns.refuse(credential, "401", now=now)
     turns.refuse(credential, "401", now=now + timedelta(hours=7))
 
-    assert Credential.objects.get().state == "ready"
+    assert Credential.objects.get().disabled_at is None
 
 
 def test_an_accepted_request_ends_the_row_of_refusals():
@@ -86,7 +86,7 @@ def test_an_accepted_request_ends_the_row_of_refusals():
 
     turns.refuse(credential, "401", now=now + timedelta(minutes=9))
     credential.refresh_from_db()
-    assert (credential.refused, credential.state) == (1, "ready")
+    assert (credential.refused, credential.state) == (1, "refused")
 
 
 def test_accepting_one_that_was_never_refused_costs_no_query(django_assert_num_queries):

@@ -32,7 +32,11 @@ class Jobs:
         """As if so much time had passed for what waits and for what is claimed."""
         with cursor() as db:
             db.execute("UPDATE trackers_tweetupdate SET due_at = due_at - %s", [by])
-            db.execute("UPDATE trackers_tweetbucket SET due_at = due_at - %s", [by])
+            db.execute(
+                "UPDATE trackers_tweetbucket SET due_at = due_at - %(by)s,"
+                " owed_since = owed_since - %(by)s",
+                {"by": by},
+            )
 
     def row(self, key):
         """(lease, attempts) or None."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from django.db.models import F
 
 from tests.factories import TweetFactory
 from tests.pages.conftest import watched
@@ -84,7 +85,12 @@ def test_every_state_has_its_tweets_and_no_others(staff):
     ids["paused"] = TweetFactory(paused=True).id
     ids["resting"] = TweetFactory(measured=True).id
     ids["isolated"] = watched(9).id
-    Tweet.objects.filter(pk=ids["missing"]).update(missing_since=now, missing_because="not_found")
+    Tweet.objects.filter(pk=ids["missing"]).update(missing_since=now, missing_because="protected")
+    ids["not_found"] = watched(11, missing_since=now, missing_because="not_found").id
+    ids["no_money"] = watched(12).id
+    TweetUpdate.objects.filter(pk=ids["no_money"]).update(for_money_until=F("due_at"))
+    # One that was put off once, and moved since.
+    TweetUpdate.objects.filter(pk=ids["fresh"]).update(for_money_until=now)
     Tweet.objects.filter(pk=ids["gone"]).update(missing_since=now, gone_at=now)
     TweetUpdate.objects.filter(pk=ids["isolated"]).update(attempts=STRIKES)
     ids["unclear"] = watched(10, unclear_since=now).id

@@ -54,6 +54,8 @@ SEARCHES = {
     "resting": "state=resting",
     "paused": "state=paused",
     "missing": "state=missing",
+    "not found": "state=not_found",
+    "waits for money": "state=no_money",
     "gone": "state=gone",
     "isolated": "state=isolated",
     "a word in every text, fresh": "q=the&state=fresh",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import timedelta
 
 import pytest
@@ -205,3 +206,19 @@ def test_an_act_needs_a_post_and_the_permission(client, act):
     assert client.post(f"/tweets/{tweet.id}/{act}").status_code == 403
     assert Tweet.objects.filter(pk=tweet.id, paused=False).exists()
     assert "Untrack" not in client.get(f"/tweets/{tweet.id}/").content.decode()
+
+
+def test_a_range_keeps_the_curves_that_were_chosen(staff):
+    tweet = watched()
+
+    page = staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense").content.decode()
+    usual = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert pressed(page) == ["likes", "quotes"]
+    assert '<a href="?range=24h&amp;metrics=likes+quotes+nonsense"' in page
+    assert pressed(usual) == ["impressions", "likes", "retweets"]
+    assert '<a href="?range=24h"' in usual
+
+
+def pressed(page):
+    return re.findall(r'data-metric="(\w+)" aria-pressed="true"', page)

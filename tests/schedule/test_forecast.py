@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, id_born
+from trackers.credentials import trouble
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Tally
@@ -176,4 +177,5 @@ def test_with_nobody_to_ask_with_nobody_can_tell():
     behind(10)
     Project.objects.update(stopped_until=now() + HOUR)
 
-    assert (told().state, told().why) == ("unknown", "No credential may be used now.")
+    assert (told().state, told().why) == ("unknown", trouble.nobody_may_ask())
+    assert "Buy more from X" in told().why

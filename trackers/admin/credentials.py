@@ -160,6 +160,7 @@ class CredentialAdmin(admin.ModelAdmin):
         for credential in chosen:
             credential.forget_rejections()
             credential.enable()
+        holds.lift(TWEET_UPDATE)
         self.message_user(request, f"Enabled {len(chosen)}.", messages.SUCCESS)
 
     @admin.action(description="Disable", permissions=["change"])

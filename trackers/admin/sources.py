@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 
+from trackers.admin.outcome import level
 from trackers.admin.readonly import MachineMade
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import MAIN, SourceForm
@@ -163,17 +164,17 @@ class SourceAdmin(admin.ModelAdmin):
     @admin.action(description="Poll now", permissions=["change"])
     def poll_now(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.poll_now(ids(chosen))
-        self.message_user(request, f"{count:,} are polled next.", messages.SUCCESS)
+        self.message_user(request, f"{count:,} are polled next.", level(count))
 
     @admin.action(description="Pause", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.pause(ids(chosen))
-        self.message_user(request, f"Paused {count:,}.", messages.SUCCESS)
+        self.message_user(request, f"Paused {count:,}.", level(count))
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.resume(ids(chosen))
-        self.message_user(request, f"Resumed {count:,}.", messages.SUCCESS)
+        self.message_user(request, f"Resumed {count:,}.", level(count))
 
     @admin.action(description="Remove: their tweets stay tracked", permissions=["end"])
     def remove(self, request: HttpRequest, chosen: QuerySet[Source]) -> HttpResponse | None:

@@ -14,6 +14,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
 from trackers.admin.estimate import EstimatingPaginator
+from trackers.admin.outcome import level
 from trackers.admin.readonly import MachineMade
 from trackers.ingest.files.track_lines import track_lines
 from trackers.schedule import steer
@@ -93,15 +94,17 @@ class TweetAdmin(MachineMade):
     @admin.action(description="Refresh now", permissions=["act"])
     def refresh_now(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
         count = steer.refresh_now(ids(chosen))
-        self.message_user(request, f"{count:,} are looked up next.", messages.SUCCESS)
+        self.message_user(request, f"{count:,} are looked up next.", level(count))
 
     @admin.action(description="Pause", permissions=["act"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        self.message_user(request, f"Paused {steer.pause(ids(chosen)):,}.", messages.SUCCESS)
+        count = steer.pause(ids(chosen))
+        self.message_user(request, f"Paused {count:,}.", level(count))
 
     @admin.action(description="Resume", permissions=["act"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        self.message_user(request, f"Resumed {steer.resume(ids(chosen)):,}.", messages.SUCCESS)
+        count = steer.resume(ids(chosen))
+        self.message_user(request, f"Resumed {count:,}.", level(count))
 
     @admin.action(description="Untrack: remove with the whole history", permissions=["end"])
     def untrack(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:

@@ -53,7 +53,7 @@ class CheckResult:
 
 
 def check(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
-    """Ask, and learn the window. A refusal here is shown, not counted against the credential."""
+    """Ask, and learn the window. A refusal is shown, here and in the credential's state."""
     try:
         return ask(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:

@@ -103,13 +103,23 @@ class Credential(models.Model):
         if self.disabled_at:
             return "disabled"
         # Until X answers again: its project has neither credits nor posts left.
-        return "stopped" if self.project.stopped_because else "ready"
+        if self.project.stopped_because:
+            return "stopped"
+        # Of its keys, or at one of its endpoints; until X takes it again.
+        return "refused" if self.refused or self.refused_at else "ready"
 
     @property
     def reason(self) -> str:
         """Why it is not used, or not everywhere, or may soon not be; empty when all is well."""
         because = self.disabled_because or self.renewal_problem or self.project.stopped_because
-        return because or self.refused_at
+        return because or self.refused_keys or self.refused_at
+
+    @property
+    def refused_keys(self) -> str:
+        if not self.refused or self.disabled_at:
+            return ""
+        times = "" if self.refused == 1 else f" {self.refused} times in a row"
+        return f"X refused its keys{times}. Correct them in the admin, then check it again."
 
     @property
     def refused_at(self) -> str:

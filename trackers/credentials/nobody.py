@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from trackers.credentials import trouble
 from trackers.credentials.windows import (
     HAS_CREDIT,
     HAS_TOKENS,
@@ -48,7 +49,9 @@ class Prospect(NamedTuple):
 
     `at`: when to look. `why`: what else than its window keeps it from asking: X, its tokens, or its
     project's money. `has_room`: whether its window has room, if not at once. `opens`: when X says
-    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint.
+    that it opens, None when it did not. `is_shut`: X refuses it at this endpoint. `stopped`: its
+    project's name, where X says that the money is used up. `is_awaited`: the reply to the request
+    that finds out for all.
     """
 
     name: str
@@ -58,6 +61,8 @@ class Prospect(NamedTuple):
     has_room: bool
     opens: datetime | None
     is_shut: bool
+    stopped: str
+    is_awaited: bool
     now: datetime
 
 
@@ -65,6 +70,8 @@ class Prospect(NamedTuple):
 # is asked about all the same. A rest that ends with its window needs no word of its own.
 SOON = "statement_timestamp() + interval '250 milliseconds'"
 IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
+IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
+                      AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD})))"""
 ROOM_AGAIN = f"""
     SELECT c.name,
            {ROOM} > 0 AND {IN_TURN} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {IS_AWAKE}, greatest(
@@ -74,8 +81,7 @@ ROOM_AGAIN = f"""
                 WHEN c.renewal_problem = '' THEN {SOON}
                 ELSE c.refreshing_until END,
            CASE WHEN {ROOM} > 0 THEN CASE WHEN NOT {IN_TURN} THEN {LAST} + {STEP} END
-                WHEN {OVER} OR cardinality({LIVE}) > 0
-                               AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD}) THEN {SOON}
+                WHEN {IS_AWAITED} THEN {SOON}
                 ELSE least({OPENS}, w.learned_at + {UNHEARD_FOR}) END) AS at,
            CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_because
                 WHEN NOT {IS_AWAKE}
@@ -83,7 +89,8 @@ ROOM_AGAIN = f"""
                 THEN w.rests_because
                 WHEN {HAS_TOKENS} THEN ''
                 ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END,
-           {ROOM} > 0, {OPENS}, {IS_SHUT} AND NOT {IS_AWAKE}, statement_timestamp()
+           {ROOM} > 0, {OPENS}, {IS_SHUT} AND NOT {IS_AWAKE},
+           CASE WHEN {HAS_CREDIT} THEN '' ELSE p.name END, {IS_AWAITED}, statement_timestamp()
     FROM {USABLE} WHERE {WHICH}
     ORDER BY at, c.name
 """
@@ -113,11 +120,15 @@ def why_nobody(
             f"{one.name}: {one.why}; tried again at {again}, or at once after "
             f"`manage.py credential enable {one.name}`."
         )
+    if one.stopped:
+        return NoRoom(one.at, trouble.stopped(one.stopped, one.why))
     if one.why:
         again = clock_time(one.at, now=one.now)
         return NoRoom(one.at, f"{one.name}: {one.why}; looked at again at {again}.")
     if one.has_room:
         return NoRoom(one.at, "Much is due: requests are spread over what is left of X's window.")
+    if one.is_awaited:
+        return NoRoom(one.at, trouble.REPLY_AWAITED)
     who = "The only credential has" if len(found) == 1 else f"All {len(found)} credentials have"
     return NoRoom(
         one.at, f"{who} used up what X allows; {one.name} may ask again at {opening(one)}."
@@ -136,16 +147,7 @@ def opening(one: Prospect) -> str:
 def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> str:
     if unreadable:
         return next(iter(unreadable.values()))
-    if disabled:
-        name, because = disabled
-        return (
-            f"No credential is enabled ({name}: {because or 'disabled by hand'}). "
-            f"See what is wrong with `manage.py credential check`, then `credential enable {name}`."
-        )
-    return (
-        "There is no credential for X yet. Add one in the admin, or with "
-        "`manage.py credential add NAME --kind bearer`."
-    )
+    return trouble.disabled(*disabled) if disabled else trouble.NONE_YET
 
 
 def others_were_faster() -> NoRoom:

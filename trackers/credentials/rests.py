@@ -61,11 +61,12 @@ REST = f"""
 """
 
 # As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
-IS_ENOUGH = """(w.refused + 1 >= %(refusals)s
+IS_ENOUGH = """(%(counts)s AND w.refused + 1 >= %(refusals)s
                 AND w.refused_since <= statement_timestamp() - %(for)s::interval)"""
 REFUSE = f"""
     UPDATE trackers_window w SET
-        refused = least(w.refused + 1, 32767),
+        refused = CASE WHEN %(counts)s THEN least(w.refused + 1, 32767)
+                       ELSE greatest(w.refused, 1) END,
         refused_since = coalesce(w.refused_since, statement_timestamp()),
         refused_because = %(because)s,
         rejected_at = statement_timestamp(),
@@ -109,11 +110,11 @@ def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
         )
 
 
-def refuse(reservation: Reservation, *, name: str, because: str) -> None:
+def refuse(reservation: Reservation, *, name: str, because: str, counts: bool = True) -> None:
     """X refused the endpoint to the credential of this name, with a 403.
 
     The third refusal in a row, if the first is five minutes old, and each one after it, lets it
-    rest there.
+    rest there. `counts`: False for a person's try, which is shown as one refusal.
     """
     with cursor() as db:
         row = db.execute(
@@ -121,6 +122,7 @@ def refuse(reservation: Reservation, *, name: str, because: str) -> None:
             {
                 "id": reservation.window_id,
                 "at": reservation.at,
+                "counts": counts,
                 "refusals": REFUSALS_UNTIL_DISABLED,
                 "for": REFUSED_FOR_AT_LEAST,
                 "most": LONGEST_REST,

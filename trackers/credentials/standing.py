@@ -9,6 +9,8 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.db.models.functions import Now
+
 from trackers.credentials.models import Credential
 from trackers.outbox.staging import alerts
 from tweetwatch.database import cursor
@@ -60,6 +62,14 @@ def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
         return False
     logger.warning("credential %s is disabled: %s", credential.name, params["because"])
     return True
+
+
+def note(credential: Credential) -> None:
+    """X refused a person's try: shown as one refusal, however many tries there were.
+
+    It counts as the first of a row, and never disables by itself.
+    """
+    Credential.objects.filter(pk=credential.pk, refused=0).update(refused=1, refused_since=Now())
 
 
 def accept(credential: Credential) -> None:

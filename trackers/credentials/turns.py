@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import connection
 
-from trackers.credentials import learning, rests, windows
+from trackers.credentials import learning, rests, standing, windows
 from trackers.credentials.models import Credential
 from trackers.credentials.nobody import (
     NoCredential,
@@ -61,7 +61,7 @@ class Turn:
     # time.monotonic() before it was reserved.
     reserved_at: float
     stops: int = 0
-    # A person tries it: what X refuses then is shown, and not counted.
+    # A person tries it: what X refuses then is shown, and counts once, however often it is tried.
     by_hand: bool = False
 
     @property
@@ -210,8 +210,10 @@ def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> 
     `now`: refusals of its keys, and a project that has run out of money, are counted too.
     """
     if isinstance(error, Forbidden):
-        if not turn.by_hand:
-            rests.refuse(turn.reservation, name=turn.credential.name, because=error.reason)
+        name = turn.credential.name
+        rests.refuse(turn.reservation, name=name, because=error.reason, counts=not turn.by_hand)
+    elif turn.by_hand and isinstance(error, Refused):
+        standing.note(turn.credential)
     elif now and isinstance(error, Refused):
         refuse(turn.credential, str(error), now=now)
     if now and isinstance(error, Depleted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.credentials import turns
+from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
 from trackers.xapi.endpoints import USAGE
 from trackers.xapi.errors import XError
@@ -21,7 +21,11 @@ def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str
         .first()
     )
     if credential is None:
-        return "X tells the usage to a bearer token only, and there is none."
+        return (
+            trouble.none_enabled()
+            or "X tells the usage to bearer tokens of the v2 API alone. Add or enable one for this "
+            "project in the admin."
+        )
     turn = turns.take(USAGE, only=credential.pk)
     if not isinstance(turn, turns.Turn):
         return turn.why

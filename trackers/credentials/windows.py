@@ -109,8 +109,9 @@ USABLE = f"""
 WHICH = """
     c.id <> ALL (%(except)s::bigint[])
     AND (%(project)s::bigint IS NULL OR a.project_id = %(project)s::bigint)
-    AND CASE WHEN %(only)s::bigint IS NULL THEN c.disabled_at IS NULL
-             ELSE c.id = %(only)s::bigint END
+    AND (%(only)s::bigint IS NULL OR c.id = %(only)s::bigint)
+    -- Only a person who tries it asks with one that is disabled.
+    AND (c.disabled_at IS NULL OR %(by_hand)s)
 """
 # Not while X says that its project's credits or cap are used up (trackers.money.stops).
 HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL

@@ -14,12 +14,12 @@ from django.shortcuts import redirect
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`do`: a task for ids, which returns how many it changed. `leaves`: there is no such page
-    any more."""
+    """`do`: a task for ids, which returns how many it changed; `refused` is what is said when it
+    changed none, and what to do then. `leaves`: there is no such page any more."""
 
     do: Callable[[Iterable[int]], int]
     done: str
-    undone: str
+    refused: str
     permission: str
     leaves: bool = False
 
@@ -42,6 +42,8 @@ def carry_out(
         raise PermissionDenied
     found = find(id)
     name = str(found)
-    done = chosen.do([found.pk])
-    messages.success(request, f"{name}: {chosen.done if done else chosen.undone}")
-    return redirect(f"{what}s") if chosen.leaves else redirect(what, id=id)
+    if chosen.do([found.pk]):
+        messages.success(request, f"{name}: {chosen.done}")
+        return redirect(f"{what}s") if chosen.leaves else redirect(what, id=id)
+    messages.error(request, f"{name}: {chosen.refused}")
+    return redirect(what, id=id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from trackers.jobs.models import STRIKES
 from trackers.tweets.finding.way import Look, Way
@@ -18,13 +18,17 @@ STATES = {
     "fresh": "Kept fresh",
     "resting": "Resting",
     "paused": "Paused",
+    "no_money": "Waits for money",
     "missing": "Missing",
+    "not_found": "Not found on X",
     "unclear": "Unclear",
     "gone": "Gone",
     "isolated": "Isolated",
 }
+NOT_FOUND = "not_found"
+NO_MONEY = "today's budget is spent; raise it in the admin, or wait for the next check"
 # Those of few tweets, each with an index of its own.
-FEW = {"paused", "missing", "unclear", "gone", "isolated"}
+FEW = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class State:
 
     @property
     def is_scheduled(self) -> bool:
-        return self.name in {"fresh", "missing", "unclear", "gone"}
+        return self.name in {"fresh", "no_money", "missing", "not_found", "unclear", "gone"}
 
 
 def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
@@ -50,10 +54,14 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
         return State("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.attempts >= STRIKES:
         return State("isolated", "Isolated", "four look-ups of it never came to an end")
+    if tweet.missing_since and tweet.missing_because == NOT_FOUND:
+        return State("not_found", STATES["not_found"], "a second look will tell whether it is gone")
     if tweet.missing_since:
         return State("missing", "Missing", f"{because}; a second look will tell")
     if tweet.unclear_since:
         return State("unclear", "Unclear", why_unclear(tweet))
+    if job and job.waits_for_money:
+        return State("no_money", STATES["no_money"], NO_MONEY)
     if job:
         return State("fresh", STATES["fresh"])
     return State("resting", "Resting", "it is older than the last interval")
@@ -77,14 +85,19 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
     isolated = Exists(jobs.filter(attempts__gte=STRIKES))
     if name == "isolated":
         return tweets.filter(isolated)
-    if name == "missing":
-        return tweets.exclude(missing_since=None).filter(~isolated)
+    if name in ("missing", "not_found"):
+        found = tweets.exclude(missing_since=None).filter(~isolated)
+        is_known = Q(missing_because=NOT_FOUND)
+        return found.filter(is_known if name == "not_found" else ~is_known)
     tweets = tweets.filter(missing_since=None)
     if name == "unclear":
         return tweets.exclude(unclear_since=None).filter(~isolated)
     tweets = tweets.filter(unclear_since=None)
+    waiting = Exists(jobs.filter(for_money_until=F("due_at")))
+    if name == "no_money":
+        return tweets.filter(waiting)
     if name == "fresh":
-        return tweets.filter(Exists(jobs.filter(attempts__lt=STRIKES)))
+        return tweets.filter(Exists(jobs.filter(attempts__lt=STRIKES)), ~waiting)
     return tweets.filter(~Exists(jobs))
 
 
@@ -96,14 +109,16 @@ def candidates(name: str, way: Way, most: int) -> Look:
         rows = rows.exclude(gone_at=None)
     elif name == "paused":
         rows = rows.filter(paused=True)
-    elif name == "missing":
+    elif name in ("missing", "not_found"):
         rows = rows.filter(gone_at=None).exclude(missing_since=None)
     elif name == "unclear":
         rows = rows.exclude(unclear_since=None)
-    elif name in ("fresh", "isolated"):
+    elif name in ("fresh", "isolated", "no_money"):
         key, rows = "key", TweetUpdate.objects.all()
         if name == "isolated":
             rows = rows.filter(attempts__gte=STRIKES)
+        elif name == "no_money":
+            rows = rows.exclude(for_money_until=None)
     if way.up:
         rows = rows.filter(**{f"{key}__gt": way.beyond}).order_by(key)
     else:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import metrics
+from trackers.dashboards import answers, metrics
 from trackers.dashboards.columns import acts as column_acts
 from trackers.dashboards.columns import views as columns
 from trackers.dashboards.feeds import addresses as feed_addresses
@@ -26,6 +26,7 @@ from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
     path("", tweets.tweets, name="tweets"),
+    path("answers/", answers.answers, name="answers"),
     path("rows/", tweets.tweet_rows, name="tweet-rows"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),

@@ -5,6 +5,7 @@ What stands on a page by the hundred writes its own HTML: a template takes many 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,11 @@ class Moment:
         at = self.at.astimezone(UTC).isoformat()
         exact, words = escape(self.exact), escape(self.words)
         return SafeString(f'<time datetime="{at}" data-relative title="{exact}">{words}</time>')
+
+
+def coded(sentence: str) -> SafeString:
+    """A sentence as HTML, with what stands between backticks as code."""
+    return SafeString(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))
 
 
 def counted(number: int) -> str:

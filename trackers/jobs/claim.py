@@ -48,6 +48,8 @@ NO_DELAY = timedelta(0)
 # that one that kills its worker takes ever fewer along: the first to be ready go, of those the
 # oldest. After four of them a key is isolated, out of the way until a person retries it. After one
 # it is not urgent any more: suspects would fill the share of the urgent ones meanwhile.
+#
+# How late a key is counts from when it was first due, however often it was given back since.
 CLAIM = plain("""
     WITH knobs AS MATERIALIZED (
         SELECT set_config('synchronous_commit', 'off', true), task, lease,
@@ -80,7 +82,7 @@ CLAIM = plain("""
         SELECT locked.*
         FROM (SELECT place FROM near_urgent ORDER BY due_at, id) AS near
         CROSS JOIN LATERAL (
-            SELECT ctid AS place, id, due_at, urgent, stamp, keys,
+            SELECT ctid AS place, id, due_at, owed_since, urgent, stamp, keys,
                    {strikes_now} AS strikes
             FROM {bucket}
             WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
@@ -103,7 +105,7 @@ CLAIM = plain("""
         SELECT locked.*
         FROM (SELECT place FROM near_oldest ORDER BY due_at, id) AS near
         CROSS JOIN LATERAL (
-            SELECT ctid AS place, id, due_at, urgent, stamp, keys,
+            SELECT ctid AS place, id, due_at, owed_since, urgent, stamp, keys,
                    {strikes_now} AS strikes
             FROM {bucket}
             WHERE ctid = near.place AND due_at <= now() FOR UPDATE SKIP LOCKED
@@ -162,15 +164,17 @@ CLAIM = plain("""
     claimed AS (
         UPDATE {bucket} b
         SET due_at = now() + (SELECT lease FROM knobs), lease = %(token)s, attempts = c.strikes,
-            urgent = c.urgent AND c.strikes = 0, keys = c.live[1:c.taken]
+            urgent = c.urgent AND c.strikes = 0, keys = c.live[1:c.taken],
+            owed_since = coalesce(c.owed_since, c.due_at)
         FROM chosen c
         WHERE b.ctid = ANY (ARRAY(SELECT place FROM chosen)) AND b.ctid = c.place
         RETURNING b.keys, b.stamp, b.urgent, b.due_at AS expires_at,
-                  c.live, c.taken, c.n, c.due_at, c.strikes
+                  b.owed_since, c.live, c.taken, c.n, c.due_at, c.strikes, c.owed_since AS owed
     ),
     left_over AS (
-        INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
-        SELECT due_at, strikes, urgent, stamp, live[taken + 1:] FROM claimed WHERE taken < n
+        INSERT INTO {bucket} (due_at, attempts, urgent, owed_since, stamp, keys)
+        SELECT due_at, strikes, urgent, owed, stamp, live[taken + 1:]
+        FROM claimed WHERE taken < n
     ),
     pruned AS (
         UPDATE {bucket} b SET keys = l.live
@@ -194,7 +198,7 @@ CLAIM = plain("""
     )
     SELECT ARRAY(SELECT unnest(keys) AS key FROM claimed ORDER BY key),
            min(due_at), min(expires_at), now(),
-           array_agg(extract(epoch FROM now() - due_at)::float4), array_agg(taken),
+           array_agg(extract(epoch FROM now() - owed_since)::float4), array_agg(taken),
            (SELECT task FROM knobs), (SELECT strikes FROM ready),
            sum(taken) = (SELECT most FROM ready), (SELECT array_agg(key) FROM isolated),
            (SELECT min(due_at) FROM head), (SELECT min(due_at) FROM urgent),

@@ -21,7 +21,7 @@ from tweetwatch.database import cursor
 # statistics say.
 CUT = """
     held AS MATERIALIZED (
-        SELECT ctid AS place, due_at, lease, attempts, urgent, stamp, keys
+        SELECT ctid AS place, due_at, lease, attempts, urgent, owed_since, stamp, keys
         FROM {bucket} WHERE lease = %(lease)s ORDER BY id FOR UPDATE
     ),
     cut AS MATERIALIZED (
@@ -54,29 +54,37 @@ CUT = """
     )
 """
 
-# Buckets that go back as a whole, and a new one for a part.
+# Buckets that go back as a whole, and a new one for a part. They are owed for as long as before,
+# unless they are due anew.
 GO_BACK = """
     whole AS (
-        UPDATE {bucket} b SET due_at = cut.due, lease = NULL
+        UPDATE {bucket} b SET due_at = cut.due, lease = NULL, owed_since = {owed}
         FROM (SELECT *, {due} AS due FROM cut WHERE stay IS NULL) cut
         WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL)) AND b.ctid = cut.place
     ),
     part AS (
-        INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
-        SELECT {due}, attempts, urgent, stamp, back FROM cut WHERE stay IS NOT NULL
+        INSERT INTO {bucket} (due_at, attempts, urgent, owed_since, stamp, keys)
+        SELECT {due}, attempts, urgent, {owed}, stamp, back FROM cut WHERE stay IS NOT NULL
     )
 """
 
+
+def go_back(*, due: str, owed: str) -> str:
+    return GO_BACK.replace("{due}", due).replace("{owed}", owed)
+
+
 # In its place in line, which the oldest of the batch had. An urgent one was due much later.
+PLACE_IN_LINE = "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END"
 PUT_BACK = f"""
     WITH {CUT},
-    {GO_BACK.replace("{due}", "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END")}
+    {go_back(due=PLACE_IN_LINE, owed="cut.owed_since")}
     SELECT key FROM ours
 """
 
+OWED = "CASE WHEN NOT %(anew)s THEN cut.owed_since END"
 RELEASE = f"""
     WITH {CUT},
-    {GO_BACK.replace("{due}", "now() + %(delay)s")},
+    {go_back(due="now() + %(delay)s", owed=OWED)},
     moved AS (
         UPDATE {{job}} SET due_at = now() + %(delay)s
         WHERE ctid = ANY(ARRAY(SELECT place FROM ours))
@@ -113,12 +121,16 @@ FINISH = f"""
 """
 
 
-def release(batch: Batch, delay: timedelta = NO_DELAY) -> set[int]:
-    """Give the batch back, due after `delay`. That is no strike. The keys that were still ours."""
+def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) -> set[int]:
+    """Give the batch back, due after `delay`. That is no strike. The keys that were still ours.
+
+    `anew`: nobody should have looked at them until then. Else they are late since they were first
+    due, and the figures say so.
+    """
     with cursor() as db:
         db.execute(
             on(batch.namespace, RELEASE),
-            {"keys": list(batch.keys), "lease": batch.lease, "delay": delay},
+            {"keys": list(batch.keys), "lease": batch.lease, "delay": delay, "anew": anew},
         )
         return set(keys_of(db))
 

@@ -43,7 +43,7 @@ SUCCEED = """
 def hold(namespace: str, *, until: datetime, because: str) -> None:
     """Claim nothing from the namespace until then."""
     with cursor() as db:
-        db.execute(HOLD, {"namespace": namespace, "until": until, "because": because[:200]})
+        db.execute(HOLD, {"namespace": namespace, "until": until, "because": because[:400]})
 
 
 def lift(namespace: str) -> None:
@@ -56,7 +56,7 @@ def fail(namespace: str, *, because: str) -> timedelta:
     """A request failed: climb the ladder; how long its own batch should wait."""
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
-        db.execute(FAIL, {"namespace": namespace, "because": because[:200], "jitter": jitter})
+        db.execute(FAIL, {"namespace": namespace, "because": because[:400], "jitter": jitter})
     return first_wait(namespace, jitter=jitter)
 
 

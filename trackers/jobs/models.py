@@ -61,7 +61,7 @@ class Namespace(models.Model):
 
     paused = models.BooleanField(default=False, help_text="Nothing is claimed while this is set.")
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
-    held_because = models.CharField(max_length=200, blank=True, editable=False)
+    held_because = models.CharField(max_length=400, blank=True, editable=False)
     failures = models.PositiveIntegerField(
         default=0, editable=False, help_text="Requests that failed in a row."
     )
@@ -207,6 +207,12 @@ class Bucket(models.Model):
         db_default=0, help_text="Leases that ran out since the last success."
     )
     urgent = models.BooleanField(db_default=False)
+    # Giving a batch back moves `due_at` and never this, so that figures of waiting are true.
+    owed_since = models.DateTimeField(
+        null=True,
+        help_text="Since when its keys should have been looked at, once it was claimed; "
+        "null: since due_at.",
+    )
     stamp = models.BigIntegerField()
     keys = ArrayField(models.BigIntegerField())
 
@@ -226,6 +232,12 @@ class Bucket(models.Model):
             # What a claim has, for who ends it.
             models.Index(
                 fields=["lease"], name="%(class)s_lease", condition=Q(lease__isnull=False)
+            ),
+            # What was claimed and is not finished, the longest owed first: a few at any time.
+            models.Index(
+                fields=["owed_since"],
+                name="%(class)s_owed",
+                condition=Q(owed_since__isnull=False),
             ),
             # The bucket of a key.
             models.Index(fields=["stamp"], name="%(class)s_stamp"),

@@ -19,7 +19,9 @@ SPENT = """
            coalesce(sum(s.posts + s.posts_reserved) FILTER (WHERE s.day = given.day), 0)::bigint,
            coalesce(sum(s.posts + s.posts_reserved), 0)::bigint,
            coalesce(sum(s.money + s.reserved) FILTER (WHERE s.day = given.day), 0),
-           coalesce(sum(s.money + s.reserved), 0)
+           coalesce(sum(s.money + s.reserved), 0),
+           coalesce(sum(s.users + s.users_reserved) FILTER (WHERE s.day = given.day), 0)::bigint,
+           coalesce(sum(s.users + s.users_reserved), 0)::bigint
     FROM unnest(%(projects)s::bigint[], %(days)s::date[]) AS given(project, day)
     JOIN trackers_project p ON p.id = given.project
     LEFT JOIN LATERAL (
@@ -36,12 +38,14 @@ SPENT = """
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Tweet-days and US dollars, with what is reserved."""
+    """Tweet-days, US dollars and accounts, with what is reserved."""
 
     posts_today: int = 0
     posts_month: int = 0
     money_today: Decimal = Decimal(0)
     money_month: Decimal = Decimal(0)
+    users_today: int = 0
+    users_month: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from trackers.credentials import trouble
 from trackers.jobs.figures import QueueSummary
 from trackers.jobs.models import Namespace
 from trackers.schedule.capacity import Capacity, capacity
@@ -44,6 +45,8 @@ class Forecast:
 
 
 FRESH = Forecast("fresh")
+# It was so just now, and is no more.
+NOBODY = "No credential may be used now."
 
 
 def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
@@ -56,16 +59,19 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
     demand = census(plan, now=now).demand
     if demand is None:
         return Forecast("unknown", why="A running qcluster has to count the tweets first.")
+    found = capacity(namespace.request_keys)
+    if not found.usable:
+        return Forecast("unknown", why=trouble.nobody_may_ask() or NOBODY)
     return catch_up(
-        due=figures.due,
-        capacity=capacity(namespace.request_keys),
+        due=figures.due + figures.in_flight,
+        capacity=found,
         demand=demand,
         held_for=held_for(namespace, now=now),
     )
 
 
 def is_behind(figures: QueueSummary) -> bool:
-    return figures.due > 0 and figures.oldest_due_seconds > BEHIND_AFTER
+    return figures.oldest_due_seconds > BEHIND_AFTER
 
 
 def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
@@ -83,8 +89,6 @@ def catch_up(
 
     It is rather too long than too short: what is behind is not due again until it was looked up.
     """
-    if not capacity.usable:
-        return Forecast("unknown", why="No credential may be used now.")
     allowed = capacity.least
     if allowed is None:
         return Forecast("unknown", why="X has not told of its windows yet.")

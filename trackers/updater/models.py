@@ -29,9 +29,22 @@ class TweetUpdate(Job):
     most_keys = 1000
     request_keys = 100
 
+    # Written by `reserve`, and taken back by the save. Whoever else moves the look-up leaves it,
+    # and then it is another time than that at which it is due.
+    for_money_until = models.DateTimeField(
+        null=True,
+        help_text="It waits for money while this is when it is due; null: it does not.",
+    )
+
     class Meta(Job.Meta):
         indexes = [
             *Job.Meta.indexes,
+            # Those that wait for money, for the filter of the page.
+            models.Index(
+                fields=["key"],
+                name="tweetupdate_for_money",
+                condition=Q(for_money_until__isnull=False),
+            ),
             # For estimates that cost the same however many wait (trackers.updater.needs).
             models.Index(
                 HASH,
@@ -42,6 +55,10 @@ class TweetUpdate(Job):
 
     def __str__(self) -> str:
         return f"look-up of {self.key}"
+
+    @property
+    def waits_for_money(self) -> bool:
+        return self.for_money_until is not None and self.for_money_until == self.due_at
 
 
 class IsolatedTweet(TweetUpdate):

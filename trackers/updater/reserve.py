@@ -27,6 +27,7 @@ from trackers.updater.hundreds import (
 )
 from trackers.updater.morning import until_rationed
 from trackers.updater.shares import Share, share_out
+from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +90,10 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
     if shared.waiting:
         delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        batch = put_off(batch, shared.waiting, delay)
+        is_today = delay <= FLOORS_COME
+        batch = put_off(batch, shared.waiting, delay, anew=not is_today)
+        if not is_today:
+            mark(shared.waiting)
         if not batch.keys:
             return Waiting()
     # Where a request is full there is most often another. They must not take the whole window from
@@ -197,11 +201,26 @@ def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
     return NO_CREDENTIAL_WAIT
 
 
-def put_off(batch: Batch, ids: Collection[int], delay: timedelta) -> Batch:
-    """Give these back, due after `delay`; the batch without them."""
+# For the pages, which tell these from those that are fresh. Locks: the jobs, in the order of keys.
+MARK = """
+    UPDATE trackers_tweetupdate SET for_money_until = due_at
+    WHERE key = ANY(ARRAY(
+        SELECT key FROM trackers_tweetupdate
+        WHERE key = ANY(%(ids)s::bigint[]) AND due_at > now() ORDER BY key FOR UPDATE))
+"""
+
+
+def mark(ids: Collection[int]) -> None:
+    """Have it known that these wait for money until they are due."""
+    with cursor() as db:
+        db.execute(MARK, {"ids": sorted(ids)})
+
+
+def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool = False) -> Batch:
+    """Give these back, due after `delay`; the batch without them. `anew`: not late until then."""
     back, batch = parted(batch, ids)
     if back.keys:
-        queue.release(back, delay)
+        queue.release(back, delay, anew=anew)
     return batch
 
 

@@ -50,11 +50,11 @@ SAVE = recording(
     f"""
     WITH fence AS MATERIALIZED (
         DELETE FROM {BUCKET} WHERE lease = %(lease)s
-        RETURNING due_at, lease, attempts, urgent, stamp, keys
+        RETURNING due_at, lease, attempts, urgent, owed_since, stamp, keys
     ),
     stay AS (
-        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, stamp, keys)
-        SELECT due_at, lease, attempts, urgent, stamp, of.keys
+        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, owed_since, stamp, keys)
+        SELECT due_at, lease, attempts, urgent, owed_since, stamp, of.keys
         FROM fence CROSS JOIN LATERAL (
             SELECT array_agg(key) AS keys FROM unnest(fence.keys) AS key
             WHERE (key IN (SELECT unnest(%(ids)s::bigint[]))) IS NOT TRUE
@@ -109,7 +109,8 @@ SAVE = recording(
     ),
     moved AS (
         UPDATE {JOB} j
-        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false)
+        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false),
+            for_money_until = NULL
         FROM planned p
         WHERE j.ctid = ANY(ARRAY(SELECT place FROM held)) AND j.ctid = p.place
           AND p.due_at IS NOT NULL

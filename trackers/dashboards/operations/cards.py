@@ -49,7 +49,7 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
         seconds(
             "Oldest due",
             figures.oldest_due_seconds,
-            "How long the most overdue tweet has waited.",
+            "How long ago the most overdue tweet should have been checked.",
             mood=lateness(figures.oldest_due_seconds),
         ),
         whole("In flight", figures.in_flight, "Tweets that a worker is asking X about."),

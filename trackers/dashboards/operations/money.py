@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from trackers.credentials import trouble
 from trackers.dashboards.words import Moment, ago, ahead, counted, dollars, lasting, signed
 from trackers.money.books import Books
 from trackers.money.projects import Project
@@ -22,7 +23,8 @@ NEARLY = Decimal("0.9")
 class Meter:
     """What is spent of a budget. `spent` and `limit` are exact, as <meter> wants them.
 
-    `limit` is empty without a budget; `by_others`: the limit is what other budgets leave.
+    `limit` is empty without a budget. `note`: what the limit comes from where it is no budget of
+    its own, and what was paid for.
     """
 
     label: str
@@ -31,15 +33,17 @@ class Meter:
     limit: str = ""
     limit_words: str = ""
     nearly: str = ""
-    by_others: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What X says it billed this month; `drift` is empty where there is nothing to compare."""
+    """What X says it billed this month, and `ours` at that moment; `drift` is the difference, and
+    empty where there is nothing to compare."""
 
     read: Moment
     posts: str
+    ours: str
     drift: str
     mood: str
     cap: str
@@ -55,6 +59,7 @@ class Block:
     has_budget: bool
     stopped: Moment | None
     stopped_because: str
+    stopped_why: str
     meters: tuple[Meter, ...]
     outlook: str
     mood: str
@@ -72,6 +77,7 @@ def block(books: Books, *, now: datetime) -> Block:
         has_budget=project.has_budget,
         stopped=ahead(until, now=now) if until and project.stopped(now=now) else None,
         stopped_because=project.stopped_because,
+        stopped_why=trouble.stopped(project.name, project.stopped_because),
         meters=meters(books),
         outlook=outlook,
         mood=mood,
@@ -86,10 +92,40 @@ def meters(books: Books) -> tuple[Meter, ...]:
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
     return (
-        meter("Tweet-days today", spent.posts_today, project.posts_a_day, posts, posts_rest),
-        meter("Money today", spent.money_today, project.money_a_day, dollars, money_rest),
+        meter("Tweet-days today", spent.posts_today, project.posts_a_day, posts,
+              rest=posts_rest, of=rest_of(project, project.posts_a_month)),
+        meter("Money today", spent.money_today, project.money_a_day, dollars,
+              rest=money_rest, of=rest_of(project, project.money_a_month),
+              paid=paid(project, spent.money_today, spent.posts_today, spent.users_today)),
         meter("Tweet-days this month", spent.posts_month, project.posts_a_month, posts),
-        meter("Money this month", spent.money_month, project.money_a_month, dollars),
+        meter("Money this month", spent.money_month, project.money_a_month, dollars,
+              paid=paid(project, spent.money_month, spent.posts_month, spent.users_month)),
+    )  # fmt: skip
+
+
+def rest_of(project: Project, month: int | Decimal | None) -> str:
+    """Where the limit of a day without a budget of its own comes from; `month`: its own month's."""
+    limits = (
+        *(project.posts_a_day, project.posts_a_month),
+        *(project.money_a_day, project.money_a_month),
+    )
+    others = sum(limit is not None for limit in limits) - (month is not None)
+    if month is None:
+        return "what the other budget allows" if others == 1 else "what the other budgets allow"
+    return "today's share of the month" if not others else "the least that the budgets allow"
+
+
+def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
+    """What the money was for, where it was not for posts at today's price alone."""
+    of_posts, of_users = posts * project.price_of_a_post, users * project.price_of_a_user
+    if money == of_posts:
+        return ""
+    if money != of_posts + of_users:
+        # The price was changed meanwhile.
+        return f"for {counted(posts)} posts and {counted(users)} accounts, some at another price"
+    return (
+        f"for {counted(posts)} posts, {dollars(of_posts)}, "
+        f"and {counted(users)} accounts, {dollars(of_users)}"
     )
 
 
@@ -98,12 +134,16 @@ def meter(
     spent: int | Decimal,
     budget: int | Decimal | None,
     words: Callable[[Decimal], str],
+    *,
     rest: Decimal | None = None,
+    of: str = "",
+    paid: str = "",
 ) -> Meter:
+    """`rest`: the limit where there is no budget, and what it is `of`. `paid`: what for."""
     limit = rest if budget is None else Decimal(budget)
     spent = Decimal(spent)
     if limit is None:
-        return Meter(label, plain(spent), words(spent))
+        return Meter(label, plain(spent), words(spent), note=paid)
     return Meter(
         label,
         plain(spent),
@@ -111,7 +151,7 @@ def meter(
         limit=plain(limit),
         limit_words=words(limit),
         nearly=plain(limit * NEARLY),
-        by_others=budget is None,
+        note="; ".join(filter(None, (of if budget is None else "", paid))),
     )
 
 
@@ -159,6 +199,7 @@ def told(project: Project, *, now: datetime) -> Told | None:
     return Told(
         read=ago(project.usage_read_at, now=now),
         posts="" if project.usage_of_month is None else counted(project.usage_of_month),
+        ours="" if project.ours_of_month is None else counted(project.ours_of_month),
         drift="" if drift is None else signed(drift) or "0",
         mood="warn" if drift else "",
         cap="" if project.cap is None else counted(project.cap),

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import staff_only
+from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
 from trackers.dashboards.operations.catch_up import card_of, sentence_of
@@ -21,7 +22,6 @@ from trackers.jobs.figures import by_minute, figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
 from trackers.money.books import books
-from trackers.money.projects import Project
 from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -66,15 +66,6 @@ class Hand:
     is_stale: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A project that X says has no money left."""
-
-    name: str
-    until: Moment
-    because: str
-
-
 @require_safe
 @staff_only
 def operations(request: HttpRequest) -> HttpResponse:
@@ -99,17 +90,13 @@ def strip(request: HttpRequest) -> HttpResponse:
         {
             "cards": (*cards(found), card_of(forecast(plan, found, now=now))),
             "count": count(found, now=now),
-            "no_worker": not Worker.objects.alive(now=now).exists(),
-            "no_credential": not Credential.objects.enabled().exists(),
-            "stopped": stopped(now=now),
-            "queues": [queue for queue in queues(now=now) if queue.paused or queue.held],
+            "notices": notices(now=now),
         },
     )
 
 
 def shown() -> dict[str, object]:
     now, plan = current()
-    hands = workers(now=now)
     drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
     found = figures(TWEET_UPDATE)
     foreseen = forecast(plan, found, now=now)
@@ -118,24 +105,14 @@ def shown() -> dict[str, object]:
         "now": now,
         "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
         "count": count(found, now=now),
-        "behind": sentence_of(foreseen, due=found.due, youngest=youngest),
+        "behind": sentence_of(foreseen, due=found.due + found.in_flight, youngest=youngest),
         "bars": drawn,
         "blocks": blocks(now=now),
         "keys": keys(now=now),
-        "hands": hands,
-        "no_worker": not any(not hand.is_stale for hand in hands),
-        "stopped": stopped(now=now),
+        "hands": workers(now=now),
+        "notices": notices(now=now),
         "queues": queues(now=now),
     }
-
-
-def stopped(*, now: datetime) -> list[Stopped]:
-    found = Project.objects.filter(stopped_until__gt=now)
-    return [
-        Stopped(project.name, ahead(project.stopped_until, now=now), project.stopped_because)
-        for project in found
-        if project.stopped_until
-    ]
 
 
 def blocks(*, now: datetime) -> list[Block]:

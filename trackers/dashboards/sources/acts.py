@@ -16,13 +16,13 @@ ACTS = {
     "poll": Act(
         life.poll_now,
         "Its next poll is due now.",
-        "It cannot be polled now.",
+        "Not polled: it is paused, or being polled right now.",
         CHANGE,
     ),
     "pause": Act(
         life.pause,
         "Paused. Nobody reads it until it is resumed.",
-        "It was paused.",
+        "It was paused already.",
         CHANGE,
     ),
     "resume": Act(

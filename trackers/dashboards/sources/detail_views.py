@@ -110,7 +110,9 @@ def shown(id: int) -> dict[str, object]:
 
 def how_far(standing: Standing, *, now: datetime) -> Reading | None:
     """Of what is polled; a stream and a file have no cursor."""
-    return reading(standing.source, now=now) if standing.source.is_polled else None
+    if not standing.source.is_polled:
+        return None
+    return reading(standing.source, now=now, waits=standing.state in ("no_money", "problem"))
 
 
 def gaps(source: Source, *, now: datetime) -> list[Stretch]:

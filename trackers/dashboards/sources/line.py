@@ -15,7 +15,9 @@ SKEW_WORTH_TELLING = timedelta(seconds=1)
 
 WORDS = {
     "paused": "Paused",
+    "not_found": "Not found on X",
     "hidden": "Hidden",
+    "no_money": "Waits for money",
     "problem": "Problem",
     "isolated": "Isolated",
     "reading": "Reading",
@@ -31,6 +33,8 @@ WORDS = {
     "done": "Done",
 }
 MOODS = {
+    "not_found": "bad",
+    "no_money": "warn",
     "hidden": "bad",
     "problem": "bad",
     "isolated": "bad",
@@ -113,7 +117,7 @@ def line(standing: Standing, *, now: datetime) -> Line:
         badge=WORDS[standing.state],
         mood=MOODS.get(standing.state, ""),
         said=said(standing),
-        problem=standing.reason if standing.state == "problem" else "",
+        problem=standing.reason if standing.state in ("problem", "no_money") else "",
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,
         yielded=number(source.yielded),
@@ -134,7 +138,9 @@ def said(standing: Standing) -> str:
             return "nobody reads it until it is resumed"
         case "hidden":
             return f"X shows nothing of it: {standing.reason}"
-        case "problem":
+        case "not_found":
+            return "X knows nothing of this name: correct it, or remove the source"
+        case "problem" | "no_money":
             return ""
         case "new":
             return f"its first poll is next, then every {lasting(source.every)}"

@@ -11,16 +11,14 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers.credentials.models import Credential
 from trackers.dashboards.access import staff_only
-from trackers.dashboards.queues import queues
+from trackers.dashboards.notices import notices
 from trackers.dashboards.sources.connection import Connection, connection_of
 from trackers.dashboards.sources.line import Line, lines
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import standings
-from trackers.jobs.models import Worker
 from trackers.schedule.intervals import current
 
 ADD = "trackers.add_source"
@@ -76,13 +74,7 @@ def shown() -> dict[str, object]:
         "rows": rows,
         "more": len(watched) > MOST,
         "connection": connection(rows, now=now),
-        "no_worker": not Worker.objects.alive(now=now).exists(),
-        "no_credential": not Credential.objects.enabled().exists(),
-        "queues": [
-            queue
-            for queue in queues(now=now)
-            if queue.name in ("source:poll", "import:part") and (queue.paused or queue.held)
-        ],
+        "notices": notices(now=now, of=("source:poll", "import:part")),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -14,6 +15,11 @@ from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spell
 from trackers.tweets.snowflake import born_at
 
+WAITING: dict[Purpose, str] = {
+    "poll": "A poll waits to go on",
+    "gap": "The filling of a gap waits to go on",
+    "overlap": "What was read is to be read again, which waits to go on",
+}
 PURPOSES: dict[Purpose, str] = {
     "poll": "A poll is under way",
     "gap": "A gap is being filled",
@@ -41,7 +47,8 @@ class Reading:
     sweeping: Sweeping | None
 
 
-def reading(source: Source, *, now: datetime) -> Reading:
+def reading(source: Source, *, now: datetime, waits: bool = False) -> Reading:
+    """`waits`: something keeps the source from being read now."""
     rules, at = rules_of(source, tasks.polling()), cursor_of(source)
     # An overlap stands back while polls are due.
     resting = Sweep(**source.resting) if source.resting else None
@@ -51,7 +58,7 @@ def reading(source: Source, *, now: datetime) -> Reading:
         through=through(at, rules, now=now) if at else None,
         newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
         k=spell(k),
-        sweeping=sweeping(sweep, now=now) if sweep else None,
+        sweeping=sweeping(sweep, WAITING if waits else PURPOSES, now=now) if sweep else None,
     )
 
 
@@ -59,9 +66,9 @@ def through(at: Cursor, rules: ReadingRules, *, now: datetime) -> Moment:
     return ago(born_at(max(since_id_of(at, rules), through_id_of(at, rules))), now=now)
 
 
-def sweeping(sweep: Sweep, *, now: datetime) -> Sweeping:
+def sweeping(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> Sweeping:
     return Sweeping(
-        purpose=PURPOSES[sweep.purpose],
+        purpose=words[sweep.purpose],
         pages=counted(sweep.pages),
         down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
         # What is read again is read whole.

@@ -14,10 +14,16 @@ CHANGE = "trackers.change_tweet"
 
 ACTS = {
     "refresh": Act(
-        steer.refresh_now, "It is looked up next.", "It cannot be looked up now.", CHANGE
+        steer.refresh_now,
+        "It is looked up next.",
+        "Not refreshed: it is paused, or being looked up right now.",
+        CHANGE,
     ),
     "pause": Act(
-        steer.pause, "Paused. Nobody looks it up until it is resumed.", "It was paused.", CHANGE
+        steer.pause,
+        "Paused. Nobody looks it up until it is resumed.",
+        "It was paused already.",
+        CHANGE,
     ),
     "resume": Act(steer.resume, "Resumed.", "It was not paused.", CHANGE),
     "untrack": Act(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
@@ -28,6 +29,8 @@ from trackers.tweets.snowflake import LARGEST_ID
 from trackers.updater.models import TweetUpdate
 
 TABLE_MOST = 200
+# Whose curves are drawn unless the address says otherwise.
+DRAWN = ("impressions", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +112,15 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
     range = asked_range(request)
     drawn = curve(found, plan, range=range, now=now)
     row = rows([found], plan, now=now)[0]
+    asked = request.GET.get("metrics")
     return {
         "now": now,
         "tweet": found,
         "row": row,
         "labels": LABELS,
         "range": range,
+        "metrics": asked_metrics(request),
+        "metrics_asked": f"&{urlencode({'metrics': asked})}" if asked is not None else "",
         "ranges": RANGES,
         "told": told(drawn.runs, drawn.holes),
         "lines": lines(drawn, now=now),
@@ -212,6 +218,12 @@ def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
 def asked_range(request: HttpRequest) -> str:
     range = request.GET.get("range", "")
     return range if range in RANGES else "all"
+
+
+def asked_metrics(request: HttpRequest) -> list[str]:
+    """Whose curves are drawn at first: by name, with blanks between; what is none is left out."""
+    asked = request.GET.get("metrics")
+    return list(DRAWN) if asked is None else [one for one in LABELS if one in asked.split()]
 
 
 def lines(drawn: Curve, *, now: datetime) -> list[Line]:

@@ -74,7 +74,7 @@ def import_part(batch: Batch) -> Imported | None:
         queue.finish(batch, {})
         return None
     if part.source.paused_at:
-        queue.release(batch, PAUSED_FOR)
+        queue.release(batch, PAUSED_FOR, anew=True)
         return None
     report: Import = part.source.report
     stream = read_part(

@@ -6,11 +6,11 @@ X bills each post that it shows, also those that a source leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.credentials import turns
+from trackers.credentials import trouble, turns
 from trackers.ingest.polls.room import left_to_others
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
@@ -19,7 +19,6 @@ from trackers.money.ledger import Payment, Purse
 from trackers.xapi.errors import XError
 from trackers.xapi.page import FEWEST, MOST, Page
 from trackers.xapi.timelines import ENDPOINTS
-from tweetwatch.clock_times import clock_time
 from tweetwatch.database import array, cursor
 
 # How long nothing is asked when there is no credential that could; a person has to act.
@@ -69,13 +68,9 @@ def money_left(purse: Purse, age: timedelta) -> float:
     return float("inf") if purse.left is None else purse.left - purse.floor(age)
 
 
-def until_tomorrow(purses: Iterable[Purse], *, now: datetime) -> Wait:
+def until_tomorrow(purses: Sequence[Purse], *, now: datetime) -> Wait:
     first = min(now + (purse.next_day() - purse.now) for purse in purses)
-    return Wait(
-        first,
-        f"Today's money is spent; polled again at {clock_time(first, now=now, seconds=False)}. "
-        "Budgets are set by project.",
-    )
+    return Wait(first, trouble.spent([purse.name for purse in purses], again=first, now=now))
 
 
 def in_turn(

@@ -11,13 +11,13 @@ from datetime import datetime
 
 from django.db.models import Count, Q
 
+from trackers.credentials import trouble
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import queue
 from trackers.jobs.models import STRIKES
 
 HIDDEN = {
-    "not_found": "it does not exist",
     "protected": "protected",
     "suspended": "suspended",
     "unauthorized": "not visible to our credentials",
@@ -32,10 +32,9 @@ NOBODY = "nobody listens: start manage.py stream"
 class Standing:
     """A source and what its row does not tell. `report` is an import's, `stream` a rule's.
 
-    state: paused, hidden, problem, isolated, reading, new, polled, idle; of a stream live,
-    connecting, waiting, stopped; of a file
-    uploading, uploaded, reading, done. reason: a phrase, or a sentence of X,
-    that goes with it; may be empty.
+    state: paused, not_found, hidden, no_money, problem, isolated, reading, new, polled, idle; of a
+    stream live, connecting, waiting, stopped; of a file uploading, uploaded, reading, done.
+    reason: a phrase, or a sentence of X, that goes with it; may be empty.
     """
 
     source: Source
@@ -80,13 +79,16 @@ def standing(
     now: datetime,
 ) -> Standing:
     state, reason = state_of(source, job, claimed_until, report=report, stream=stream, now=now)
-    waits = job is not None and source.is_polled and state not in ("paused", "isolated", "reading")
+    is_planned = job is not None and source.is_polled
+    waits = is_planned and state not in ("paused", "isolated", "reading")
+    # While something keeps it from being read, the job knows when it is tried again.
+    is_kept = state in ("no_money", "problem")
     return Standing(
         source=source,
         state=state,
         reason=reason,
         # The job may be due sooner, to fill a gap.
-        next_poll_at=(source.poll_at or job.due_at) if job and waits else None,
+        next_poll_at=((not is_kept and source.poll_at) or job.due_at) if job and waits else None,
         gaps_open=gaps[0],
         gaps_lost=gaps[1],
         report=report,
@@ -108,10 +110,12 @@ def state_of(
         return "paused", ""
     if source.kind == Source.Kind.IMPORT:
         return of_file(report)
+    if source.hidden_because == "not_found":
+        return "not_found", source.problem
     if source.hidden_because:
         return "hidden", HIDDEN.get(source.hidden_because, source.hidden_because)
     if source.problem:
-        return "problem", source.problem
+        return ("no_money" if trouble.is_spent(source.problem) else "problem"), source.problem
     if job is not None and job.attempts >= STRIKES:
         return "isolated", "four polls of it never came to an end: poll it now to try again"
     if is_stream(source):
@@ -140,6 +144,8 @@ def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[
         return "stopped", NOBODY
     if stream.state == Stream.State.OPEN:
         return ("live", "") if source.rule_id else ("connecting", "X is being told of the rule")
+    if trouble.is_spent(stream.because):
+        return "no_money", stream.because
     return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because
 
 

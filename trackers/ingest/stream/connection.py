@@ -31,7 +31,7 @@ from trackers.ingest.stream.lines import StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import Reader
 from trackers.ingest.stream.store import store
-from trackers.ingest.stream.turns import NoTurnError, check_money
+from trackers.ingest.stream.turns import NoTurnError, check_payer
 from trackers.xapi.errors import XError
 from trackers.xapi.stream import Opened
 from tweetwatch.database import cursor
@@ -181,10 +181,10 @@ class Connection:
                 time.sleep(0.2)
 
     def _look(self) -> Pause | None:
-        """The lease, the money, and the rules; a Pause ends the connection."""
+        """The lease, the credential with its money, and the rules; a Pause ends the connection."""
         try:
             stream_lease.renew(self.asker.lease)
-            check_money(self.asker.who)
+            check_payer(self.asker.who)
             if self.rules.look():
                 self._listeners = self.rules.listeners
         except NoTurnError as none:

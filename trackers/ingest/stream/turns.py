@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
-from trackers.credentials import turns
+from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.ladder import at_most_a_window
 from trackers.money import ledger
@@ -69,17 +69,27 @@ def payer() -> Payer:
     with cursor() as db:
         row = db.execute(WHO).fetchone()
     if row is None:
-        raise NoTurnError(
-            "There is no enabled bearer credential of the v2 API, and X opens streams for these "
-            "alone. Add one with `manage.py credential add NAME --kind bearer`.",
-            LOOKS_AGAIN,
-        )
+        raise NoTurnError(trouble.none_enabled() or trouble.NO_BEARER, LOOKS_AGAIN)
     id, name, project, stopped_for, because, project_name = row
     if stopped_for is not None:
-        raise NoTurnError(f"Project {project_name} is stopped: {because}", LOOKS_AGAIN)
+        raise NoTurnError(trouble.stopped(project_name, because), LOOKS_AGAIN)
     found = Payer(id, name, project)
     check_money(found)
     return found
+
+
+# Removed counts as disabled.
+IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at IS NULL"
+
+
+def check_payer(who: Payer) -> None:
+    """NoTurnError when who listens may not any more: disabled, removed, or out of money."""
+    with cursor() as db:
+        is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
+    if not is_enabled:
+        # Another one may go on; who looks again finds it, or says that there is none.
+        raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
+    check_money(who)
 
 
 def check_money(who: Payer) -> None:
@@ -89,8 +99,9 @@ def check_money(who: Payer) -> None:
     """
     for purse in ledger.purses():
         if purse.project == who.project and purse.left is not None and purse.left <= 0:
-            wait = max(timedelta(0), purse.next_day() - purse.now)
-            raise NoTurnError(f"The day's money of project {purse.name} is spent.", wait)
+            again = purse.next_day()
+            why = trouble.spent([purse.name], again=again, now=purse.now)
+            raise NoTurnError(why, max(timedelta(0), again - purse.now))
 
 
 def ask(endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]) -> Answer:

@@ -117,6 +117,7 @@ class Command(BaseCommand):
         credential = find(options["name"])
         credential.forget_rejections()
         credential.enable()
+        holds.lift(TWEET_UPDATE)
         self.say(f"{credential} is enabled.")
         self.show([describe(credential)], options)
 

@@ -50,8 +50,11 @@
   };
 
   const draw = () => {
+    // Before the old plot goes: an empty box need not have a width.
+    const width = box.clientWidth;
+    if (!width) return;
     if (plot) plot.destroy();
-    const size = { width: box.clientWidth, height: Math.max(260, Math.min(420, box.clientWidth * 0.42)) };
+    const size = { width, height: Math.max(260, Math.min(420, width * 0.42)) };
     plot = new uPlot(
       {
         ...size,
@@ -68,6 +71,7 @@
         scales: { x: { time: true, range: around }, counts: { range: span }, views: { range: span } },
         cursor: { points: { size: 7 }, drag: { x: true, y: false } },
         legend: { live: true },
+        hooks: { setScale: [(u, key) => { if (key === "x") box.dataset.seconds = u.scales.x.max - u.scales.x.min; }] },
       },
       [data.times, ...metrics().map(column)],
       box,
@@ -76,8 +80,10 @@
     box.dataset.ready = "1";
   };
 
-  // A first measurement alone stands in the middle of a minute, not at the edge of years.
+  // A first measurement alone stands in the middle of a minute; uPlot would give it years.
   function around(_, from, to) {
+    const [first] = data.times;
+    if (first === data.times[data.times.length - 1]) return [first - 30, first + 30];
     if (from === null || to === null || to - from >= 60) return [from, to];
     const room = (60 - (to - from)) / 2;
     return [from - room, to + room];
@@ -99,13 +105,23 @@
     if (plot && known) {
       plot.setData([data.times, ...metrics().map(column)]);
       box.dataset.points = String(data.times.length);
-    } else if (data.times.length) {
-      box.replaceChildren();
-      draw();
     } else {
       box.replaceChildren();
-      box.dataset.ready = "1";
+      box.toggleAttribute("data-empty", !data.times.length);
+      if (data.times.length) draw();
+      else box.dataset.ready = "1";
     }
+  };
+
+  // The address has what is shown, so that a range, a reload and a bookmark keep it.
+  const keep = () => {
+    const shown = [...document.querySelectorAll('.toggle[aria-pressed="true"]')].map((toggle) => toggle.dataset.metric);
+    const address = (url) => {
+      url.searchParams.set("metrics", shown.join(" "));
+      return url;
+    };
+    history.replaceState(history.state, "", address(new URL(location.href)));
+    for (const link of document.querySelectorAll(".chart .ranges a")) link.href = address(new URL(link.href));
   };
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -116,6 +132,7 @@
         const on = toggle.getAttribute("aria-pressed") !== "true";
         toggle.setAttribute("aria-pressed", String(on));
         if (plot) plot.setSeries(metrics().indexOf(toggle.dataset.metric) + 1, { show: on });
+        keep();
       });
     }
     new ResizeObserver(() => {

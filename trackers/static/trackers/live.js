@@ -1,5 +1,4 @@
-// The page's clock: relative times every second, and a "tick" by which htmx asks for news. A page
-// whose server does not answer, or errs, says so until it answers again.
+// The page's clock: relative times every second, and a "tick" by which htmx asks for news.
 (() => {
   const EVERY = 3000;
   let offset = 0;
@@ -28,29 +27,6 @@
       if (time.textContent !== words) time.textContent = words;
     }
   };
-
-  const trouble = (words) => {
-    const old = document.querySelector("[data-trouble]");
-    if (!words) {
-      old?.remove();
-      return;
-    }
-    const notice = old ?? document.createElement("p");
-    notice.className = "notice warn";
-    notice.dataset.trouble = "";
-    notice.setAttribute("role", "status");
-    if (notice.textContent !== words) notice.textContent = words;
-    if (!old) document.getElementById("main").append(notice);
-  };
-  const again = () =>
-    live ? "This page keeps asking" : "This page is not live: press r to ask again";
-  document.addEventListener("htmx:sendError", () => trouble(
-    `The server does not answer. ${again()}. Once this notice is gone, repeat what you did last.`));
-  document.addEventListener("htmx:responseError", (event) => trouble(
-    `The server answered with an error (${event.detail.xhr.status}). ${again()}. If this stays, reload the page.`));
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful) trouble("");
-  });
 
   const tick = () => {
     last = Date.now();

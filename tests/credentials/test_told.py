@@ -1,0 +1,50 @@
+"""What is said of a credential that X refused a person's try with, and of a first reply."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import CredentialFactory
+from trackers.credentials import trouble, turns
+from trackers.credentials.check import check
+from trackers.credentials.models import Credential
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def checked(x):
+    return check(Credential.objects.get(), base_url=x.url, timeout=timedelta(seconds=5))
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [("401", "X refused its keys. Correct them"), ("403", "refused at GET /2/tweets: 403")],
+)
+def test_a_credential_whose_check_was_refused_is_not_green_until_x_takes_it(fakex, kind, why):
+    CredentialFactory(name="one")
+    for _ in range(5):
+        fakex.put("faults", [{"kind": kind}])
+        assert checked(fakex).verdict == "refused"
+
+    told = Credential.objects.get()
+    assert told.state == "refused"
+    assert told.reason.startswith(why)
+    assert told.disabled_at is None
+    assert all(window.refused <= 1 for window in told.kept())
+
+    fakex.delete("faults")
+    assert checked(fakex).ok
+    assert Credential.objects.get().state == "ready"
+
+
+def test_a_window_that_awaits_its_first_reply_is_not_called_used_up():
+    CredentialFactory(name="one")
+    first = turns.take()
+
+    second = turns.take()
+
+    assert isinstance(first, turns.Turn)
+    assert isinstance(second, turns.NoRoom)
+    assert second.why == trouble.REPLY_AWAITED

@@ -1,0 +1,60 @@
+"""The curve on the screen: it survives being drawn anew, and the address has its choices."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.pages.conftest import measure, watched
+from tests.pages.looking import looking
+
+WIDTH = "() => document.querySelector('#chart canvas')?.width ?? 0"
+SHOWN = """() => [...document.querySelectorAll('.toggle[aria-pressed="true"]')].map(
+    toggle => toggle.dataset.metric)"""
+WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff, live_server):
+    tweet, lone = watched(), watched(1)
+    for minute in range(5):
+        measure(tweet, 60 * minute, likes=minute, impressions=100 * minute)
+    measure(lone, 60, likes=5)
+
+    with looking(staff, live_server, viewport=WIDE) as seen:
+        page = seen.page
+        page.goto(f"{live_server.url}/tweets/{tweet.pk}/?range=24h")
+        page.wait_for_selector("#chart canvas")
+        redraws = {
+            "theme key": lambda: page.keyboard.press("t"),
+            "theme button": lambda: page.click("[data-theme-button]"),
+            "back to the system's": lambda: page.keyboard.press("t"),
+            "the system goes dark": lambda: page.emulate_media(color_scheme="dark"),
+            "resized": lambda: page.set_viewport_size({"width": 900, "height": 800}),
+            "a phone": lambda: page.set_viewport_size(NARROW),
+            "rotated": lambda: page.set_viewport_size({"width": 844, "height": 390}),
+        }
+        widths = {}
+        for what, redraw in redraws.items():
+            page.evaluate("() => document.querySelector('#chart canvas').dataset.old = '1'")
+            redraw()
+            # Drawn anew: another canvas.
+            page.wait_for_selector("#chart canvas:not([data-old])")
+            widths[what] = page.evaluate(WIDTH)
+        assert all(widths.values()), widths
+
+        page.click(".toggle[data-metric=impressions]")
+        page.click(".toggle[data-metric=quotes]")
+        page.click(".ranges a:has-text('7d')")
+        page.wait_for_selector(".ranges a[aria-current]:has-text('7d')")
+        assert page.evaluate(SHOWN) == ["likes", "retweets", "quotes"]
+        page.reload()
+        assert page.evaluate(SHOWN) == ["likes", "retweets", "quotes"]
+        assert "range=7d" in page.url
+
+        page.goto(f"{live_server.url}/tweets/{lone.pk}/")
+        page.wait_for_selector("#chart canvas")
+        span = timedelta(seconds=float(page.get_attribute("#chart", "data-seconds")))
+    assert timedelta(0) < span <= timedelta(minutes=2)

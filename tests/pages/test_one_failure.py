@@ -1,0 +1,157 @@
+"""One failure is one sentence with one next step, the same on every page, and no two contradict."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict
+from datetime import timedelta
+from html import unescape
+
+import pytest
+
+from tests.factories import CredentialFactory, ProjectFactory
+from tests.pages.sources import now, source, words
+from trackers.credentials import trouble, turns
+from trackers.dashboards.words import coded
+from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.models import Stream
+from trackers.ingest.stream.turns import NoTurnError, payer
+from trackers.jobs.models import Namespace
+from trackers.money.projects import Project
+
+pytestmark = pytest.mark.django_db
+HOUR = timedelta(hours=1)
+
+
+def read(staff, address):
+    return unescape(words(staff.get(address).content.decode()))
+
+
+def hold(because):
+    soon = now() + timedelta(seconds=15)
+    Namespace.objects.filter(pk__in=["tweet:update", "source:poll"]).update(
+        held_until=soon, held_because=because
+    )
+
+
+def listening():
+    """Why the stream does not."""
+    with pytest.raises(NoTurnError) as refused:
+        payer()
+    return refused.value.why
+
+
+def everywhere(staff):
+    """The pages that say why X is not asked."""
+    made = source(due_in=15, problem=turns.take().why)
+    rule = source("stream", "#artemis", polled_at=None)
+    Stream.objects.create(state="waiting", because=listening())
+    addresses = ("/operations/strip/", "/operations/", "/sources/now/", f"/sources/{made.pk}/now/")
+    return [read(staff, address) for address in (*addresses, f"/sources/{rule.pk}/now/")]
+
+
+def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
+    CredentialFactory(name="main").disable("disabled by ada", now=now())
+    said = (
+        "No credential is enabled (main: disabled by ada). Enable one in the admin, or with "
+        "`manage.py credential enable main`."
+    )
+    hold(turns.take().why)
+
+    pages = everywhere(staff)
+
+    assert turns.take().why == listening() == trouble.nobody_may_ask() == said
+    for page in pages:
+        assert said.replace("`", " ").split(" manage")[0] in page.replace("`", " ")
+        assert "Add one" not in page
+        assert "There is no" not in page
+    # Not once more for each queue that it holds.
+    assert pages[0].count("No credential is enabled") == 1
+    assert "tweet:update waits" not in pages[0]
+
+
+def test_without_any_credential_every_page_says_to_add_one(staff):
+    hold(turns.take().why)
+
+    for page in everywhere(staff):
+        assert "There is no credential for X yet. Add one in the admin" in page
+        assert "enabled" not in page.replace("is enabled.", "")
+    assert turns.take().why == listening() == trouble.NONE_YET
+
+
+def test_a_stopped_project_is_told_once_and_alike(staff):
+    CredentialFactory(name="main")
+    Project.objects.update(stopped_until=now() + HOUR, stopped_because="402 depleted", stops=1)
+    said = trouble.stopped("main", "402 depleted")
+    hold(turns.take().why)
+
+    strip, operations = (read(staff, f"/operations/{one}") for one in ("strip/", ""))
+
+    assert turns.take().why == listening() == trouble.nobody_may_ask() == said
+    assert strip.count(said) == 1
+    assert said in operations
+    assert "is stopped: " not in operations
+
+
+def test_another_hold_is_told_for_its_queue(staff):
+    CredentialFactory()
+    hold("X answered 503.")
+
+    page = read(staff, "/operations/strip/")
+
+    assert "tweet:update waits. X answered 503. It is tried again in 1" in page
+
+
+def dry(**given):
+    sentence = trouble.spent(["acme"], again=now() + HOUR, now=now())
+    sweep = asdict(Sweep("poll", None, None, pages_left=6, pages=4))
+    return source(due_in=3600, problem=sentence, sweep=sweep, poll_at=None, **given), sentence
+
+
+def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
+    made, sentence = dry()
+
+    listed, paged = read(staff, "/sources/now/"), read(staff, f"/sources/{made.pk}/now/")
+
+    for page in (listed, paged):
+        assert "Waits for money" in page
+        assert sentence in page
+        assert "Problem" not in page
+        assert "under way" not in page
+        assert "being read" not in page
+    assert re.search(r"next in (59 min|1 h)", listed)
+    assert re.search(r"next poll in (59 min|1 h)", paged)
+    assert "A poll waits to go on: 4 pages read" in paged
+    assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/now/").content.decode()
+
+
+def test_a_stream_without_money_waits_for_money(staff):
+    made = source("stream", "#artemis", polled_at=None)
+    _, sentence = dry()
+    Stream.objects.create(state="waiting", because=sentence)
+
+    assert "Waits for money" in read(staff, f"/sources/{made.pk}/now/")
+
+
+def test_what_x_does_not_find_is_not_found(staff):
+    made = source(due_in=60, hidden_because="not_found", problem="X knows no such account or list.")
+
+    page = read(staff, f"/sources/{made.pk}/now/")
+
+    assert "Not found on X" in page
+    assert "X knows nothing of this name: correct it, or remove the source" in page
+    assert "Hidden" not in page
+
+
+def test_budgets_of_several_projects_are_named():
+    ProjectFactory(name="a")
+
+    said = trouble.spent(["a", "b"], again=now() + HOUR, now=now())
+
+    assert said.startswith("Today's budget of projects a, b is spent.")
+    assert trouble.is_spent(said)
+    assert not trouble.is_spent(trouble.NONE_YET)
+
+
+def test_a_command_in_a_sentence_is_code_and_nothing_else_is_markup():
+    assert coded("Run `a <b>` <i>.") == "Run <code>a &lt;b&gt;</code> &lt;i&gt;."

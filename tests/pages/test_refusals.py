@@ -1,0 +1,41 @@
+"""What a button could not do is said as an error, and it is not offered where that is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.conftest import watched
+from tests.pages.sources import now, source
+
+pytestmark = pytest.mark.django_db
+
+
+def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
+    tweet = watched(paused=True)
+
+    refused = staff.post(f"/tweets/{tweet.pk}/refresh", follow=True).content.decode()
+    done = staff.post(f"/tweets/{tweet.pk}/resume", follow=True).content.decode()
+
+    assert '<p class="notice bad" role="alert">' in refused
+    assert "Not refreshed: it is paused" in refused
+    assert '<p class="notice" role="status">' in done
+
+
+def test_a_paused_source_that_is_asked_to_be_polled_says_no_in_red(staff):
+    paused = source(paused_at=now())
+
+    refused = staff.post(f"/sources/{paused.pk}/poll", follow=True).content.decode()
+
+    assert '<p class="notice bad" role="alert">' in refused
+
+
+def test_a_paused_tweet_offers_no_refresh_and_one_that_is_kept_fresh_does(staff):
+    paused, fresh = watched(paused=True), watched(1)
+
+    assert "Refresh now" not in staff.get(f"/tweets/{paused.pk}/").content.decode()
+    assert "Refresh now" in staff.get(f"/tweets/{fresh.pk}/").content.decode()
+
+
+def test_whether_the_server_answers_needs_no_database(client, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert client.get("/answers/").status_code == 204

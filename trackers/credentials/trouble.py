@@ -1,0 +1,85 @@
+"""Why X cannot be asked: one sentence for each failure, with the one step that ends it.
+
+Queues, sources, the stream, the forecast and every page say these, so that no two contradict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tweetwatch.clock_times import clock_time
+from tweetwatch.database import cursor
+
+NONE_YET = (
+    "There is no credential for X yet. Add one in the admin, or with "
+    "`manage.py credential add NAME --kind bearer`."
+)
+NO_BEARER = (
+    "X opens streams for bearer tokens of the v2 API alone, and none is enabled. Add or enable one "
+    "in the admin, or with `manage.py credential add NAME --kind bearer`."
+)
+REPLY_AWAITED = "X is asked with one request first; its reply tells how many more it allows."
+
+
+def disabled(name: str, because: str) -> str:
+    """None is enabled; this one was disabled last."""
+    return (
+        f"No credential is enabled ({name}: {because or 'disabled by hand'}). Enable one in the "
+        f"admin, or with `manage.py credential enable {name}`."
+    )
+
+
+def stopped(project: str, because: str) -> str:
+    """X refuses to go on without credits, or beyond the month's cap."""
+    return (
+        f"X says that project {project} has used up its credits or its cap. Buy more from X, then "
+        f"let the project go on in the admin. X said: {because}"
+    )
+
+
+SPENT = "Today's budget of "
+
+
+def spent(projects: Sequence[str], *, again: datetime, now: datetime) -> str:
+    """Our own budgets keep us from asking until X's next day."""
+    names = f"project {projects[0]}" if len(projects) == 1 else f"projects {', '.join(projects)}"
+    at = clock_time(again, now=now, seconds=False)
+    return f"{SPENT}{names} is spent. Raise it in the admin, or wait until {at}."
+
+
+def is_spent(sentence: str) -> bool:
+    return sentence.startswith(SPENT)
+
+
+# The credential that comes nearest to being usable: enabled, of a project that has money, and of
+# those that are disabled the last one.
+NEAREST = """
+    SELECT c.name, c.disabled_because, c.disabled_at IS NOT NULL,
+           p.name, p.stopped_because, coalesce(p.stopped_until > now(), false)
+    FROM trackers_credential c
+    JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
+    ORDER BY c.disabled_at DESC NULLS FIRST, coalesce(p.stopped_until > now(), false), c.id
+    LIMIT 1
+"""
+
+
+def none_enabled() -> str:
+    """Why no credential at all may be used; empty while one is enabled."""
+    return why(money=False)
+
+
+def nobody_may_ask() -> str:
+    """The same, and that the projects of all that are enabled are stopped."""
+    return why(money=True)
+
+
+def why(*, money: bool) -> str:
+    with cursor() as db:
+        found = db.execute(NEAREST).fetchone()
+    if found is None:
+        return NONE_YET
+    name, because, is_disabled, project, stopped_because, is_stopped = found
+    if is_disabled:
+        return disabled(name, because)
+    return stopped(project, stopped_because) if money and is_stopped else ""

@@ -1,0 +1,93 @@
+"""What a person should do first, at the head of every page that shows work: each failure once.
+
+workers · credentials · projects ─> queues that are paused, or held by something else ─> notices
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from trackers.credentials import trouble
+from trackers.dashboards.queues import Queue, queues
+from trackers.dashboards.words import Moment, ahead, coded
+from trackers.jobs.models import Worker
+from trackers.money.projects import Project
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """`said` is a sentence, with commands between backticks. `again`: when it is tried again."""
+
+    title: str
+    said: str
+    again: Moment | None = None
+    link: str = ""
+    link_words: str = ""
+
+    @property
+    def html(self) -> SafeString:
+        return coded(self.said)
+
+
+def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]:
+    """`of`: the queues that the page shows; all of them unless they are given."""
+    found = []
+    if not Worker.objects.alive(now=now).exists():
+        found.append(
+            Notice(
+                "Workers not running.",
+                "Start `manage.py qcluster`; nothing is done until then.",
+            )
+        )
+    nobody = trouble.none_enabled()
+    if nobody:
+        found.append(no_credential(nobody))
+    stopped = list(Project.objects.filter(stopped_until__gt=now))
+    found += [no_money(project, now=now) for project in stopped]
+    for queue in queues(now=now):
+        if of is not None and queue.name not in of:
+            continue
+        if queue.paused:
+            found.append(
+                Notice(
+                    f"{queue.name} is paused.",
+                    "Nothing of it is done until you resume it.",
+                    link=reverse("admin:trackers_namespace_changelist"),
+                    link_words="Resume it in the admin",
+                )
+            )
+        elif queue.held and not nobody and not is_told(queue, stopped):
+            found.append(Notice(f"{queue.name} waits.", queue.because, again=queue.held))
+    return found
+
+
+def no_credential(said: str) -> Notice:
+    is_none = said == trouble.NONE_YET
+    page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
+    return Notice(
+        "X is not asked.",
+        said,
+        link=reverse(f"admin:{page}"),
+        link_words="Add one" if is_none else "Credentials",
+    )
+
+
+def no_money(project: Project, *, now: datetime) -> Notice:
+    assert project.stopped_until is not None
+    return Notice(
+        f"The project {project.name} is stopped.",
+        trouble.stopped(project.name, project.stopped_because),
+        again=ahead(project.stopped_until, now=now),
+        link=reverse("admin:trackers_project_changelist"),
+        link_words="Projects",
+    )
+
+
+def is_told(queue: Queue, stopped: Collection[Project]) -> bool:
+    """Whether what holds it stands there already, as a stopped project."""
+    return any(queue.because.startswith(trouble.stopped(one.name, "")[:100]) for one in stopped)

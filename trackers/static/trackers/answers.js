@@ -1,0 +1,84 @@
+// Whether the server answers: a page that looks live while nobody answers it says so, and says when
+// that is over. Every tick brings a question; where the page has none of its own, it is a small one.
+(() => {
+  // Two ticks. Who has not answered by then may never do so.
+  const PATIENCE = 6000;
+  const SHOWN_FOR = 6000;
+  const asked = new Map();
+  let silent = false;
+
+  const notice = (words, mood) => {
+    const old = document.querySelector("[data-trouble]");
+    const shown = old ?? document.createElement("p");
+    shown.className = `notice ${mood}`.trim();
+    shown.dataset.trouble = "";
+    shown.setAttribute("role", "status");
+    if (shown.textContent !== words) shown.textContent = words;
+    if (!old) document.getElementById("main").append(shown);
+    return shown;
+  };
+  const button = () => document.querySelector("[data-live]");
+  const isLive = () => button().getAttribute("aria-pressed") === "true";
+  const again = () => (isLive() ? "This page keeps asking" : "This page is not live: press r to ask again");
+
+  const show = () => {
+    button().toggleAttribute("data-silent", silent);
+    document.querySelector("[data-live-name]").textContent = silent ? "No answer" : "Live";
+  };
+  const fails = (words) => {
+    silent = true;
+    show();
+    notice(words, "warn");
+  };
+  const nobody = () =>
+    fails(`The server does not answer. ${again()}. What you did last may have to be repeated.`);
+  const errs = (status) =>
+    fails(`The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
+  const answers = () => {
+    if (!silent) return;
+    silent = false;
+    show();
+    const shown = notice("The server answers again.", "");
+    setTimeout(() => { if (!silent) shown.remove(); }, SHOWN_FOR);
+  };
+
+  const heard = (request, ok, status) => {
+    asked.delete(request);
+    if (ok) answers();
+    else if (status) errs(status);
+    else nobody();
+  };
+  // A request that htmx gives up itself, for a newer one or because its element is gone, is no
+  // failure of the server's.
+  document.addEventListener("htmx:beforeSend", (event) => asked.set(event.detail.xhr, Date.now()));
+  document.addEventListener("htmx:sendAbort", (event) => asked.delete(event.detail.xhr));
+  document.addEventListener("htmx:sendError", (event) => heard(event.detail.xhr, false, 0));
+  document.addEventListener("htmx:responseError", (event) => heard(event.detail.xhr, false, event.detail.xhr.status));
+  document.addEventListener("htmx:afterRequest", (event) => {
+    asked.delete(event.detail.xhr);
+    if (event.detail.successful) answers();
+  });
+
+  const probe = async () => {
+    const mark = {};
+    asked.set(mark, Date.now());
+    try {
+      const answer = await fetch(document.body.dataset.answers, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      heard(mark, answer.ok, answer.status);
+    } catch {
+      heard(mark, false, 0);
+    }
+  };
+  document.addEventListener("DOMContentLoaded", () => {
+    document.body.addEventListener("tick", () => {
+      const since = Date.now() - PATIENCE;
+      for (const [request, at] of asked) {
+        if (at > since) continue;
+        asked.delete(request);
+        nobody();
+      }
+      // After htmx had its turn.
+      setTimeout(() => { if (!asked.size) probe(); }, 0);
+    });
+  });
+})();
