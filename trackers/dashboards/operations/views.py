@@ -70,6 +70,7 @@ class Hand:
 class Stopped:
     """A project that X says has no money left."""
 
+    id: int
     name: str
     until: Moment
     because: str
@@ -132,7 +133,9 @@ def shown() -> dict[str, object]:
 def stopped(*, now: datetime) -> list[Stopped]:
     found = Project.objects.filter(stopped_until__gt=now)
     return [
-        Stopped(project.name, ahead(project.stopped_until, now=now), project.stopped_because)
+        Stopped(
+            project.pk, project.name, ahead(project.stopped_until, now=now), project.stopped_because
+        )
         for project in found
         if project.stopped_until
     ]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from trackers import tasks
@@ -35,13 +35,14 @@ class Command(BaseCommand):
         parser.add_argument("ids", nargs="+", metavar="ID", help="of sources (source list)")
         parser.add_argument("--json", action="store_true", help="print one object a line")
 
+    def run_from_argv(self, argv: list[str]) -> None:
+        """`poll add …` once was: told here, since its options are none of ours any more."""
+        if argv[2:3] and argv[2] in OF_SOURCE:
+            self.say(f"Use `manage.py source {argv[2]} …`: `poll` only polls the sources it names.")
+            sys.exit(USAGE)
+        super().run_from_argv(argv)
+
     def handle(self, *args: Any, **options: Any) -> None:
-        first = options["ids"][0]
-        if first in OF_SOURCE:
-            raise CommandError(
-                f"Sources are managed by `manage.py source {first}`; `manage.py poll ID` polls.",
-                returncode=USAGE,
-            )
         self.poll(found(options["ids"]), as_json=options["json"])
 
     def poll(self, sources: Sequence[Source], *, as_json: bool) -> None:
