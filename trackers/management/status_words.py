@@ -1,4 +1,4 @@
-"""`manage.py status` for a person: the same figures in lines that can be read from top to bottom."""
+"""`manage.py status` for a person: the same figures in lines to be read from top to bottom."""
 
 from __future__ import annotations
 
