@@ -115,7 +115,9 @@ def of_file(error: OSError) -> str | None:
 
 
 def one_line(error: Exception) -> str:
-    text = " ".join(str(error).split()).rstrip(".")
+    """Without libpq's question, which ours takes the place of."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    text = " ".join(line for line in lines if not line.startswith("Is the server")).rstrip(".")
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 

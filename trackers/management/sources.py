@@ -82,7 +82,7 @@ def refuse_faults(form: SourceForm) -> None:
     raise CommandError(" ".join(said), returncode=USAGE)
 
 
-def plain(fault: str) -> str:
+def plain(fault: object) -> str:
     """A page's sentence may have a link in it."""
     return unescape(strip_tags(str(fault)))
 

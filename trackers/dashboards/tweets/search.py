@@ -117,9 +117,8 @@ def finder_for(wanted: Wanted, deadline: Deadline) -> Finder:
 
     def sieve(ids: list[int]) -> list[int]:
         tweets = Tweet.objects.filter(pk__in=ids)
-        if name:
-            tweets = states.in_state(tweets, name)
-        kept = set(tweets.values_list("pk", flat=True))
+        found = states.in_state(tweets, name) if name else tweets
+        kept = set(found.values_list("pk", flat=True))
         if source:
             kept &= among(source, ids)
         return [id for id in ids if id in kept]

@@ -5,21 +5,19 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
-from trackers.ingest.files.firstbytes import LOOKED_AT, check, first_bytes
 from trackers.ingest.files.lines import READERS, read
-from trackers.ingest.files.opening import GZIP, lines_of
+from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
 from trackers.ingest.track import track_stream
+from trackers.management.given_files import STDIN, demand, look, opened
 
-STDIN = "-"
 TOLD_ONE_BY_ONE = 1000
 # Where nobody sees a bar, in a log.
 TELL_EVERY_SECONDS = 10.0
@@ -55,10 +53,7 @@ class Command(BaseCommand):
         given = [one for one in what if id_of(one) is not None]
         files = [one for one in what if id_of(one) is None]
         for name in files:
-            if name != STDIN and not Path(name).is_file():
-                raise CommandError(
-                    f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
-                )
+            demand(name)
         self.total, self.rejected = TrackedLines(), 0
         began, name = time.monotonic(), ""
         try:
@@ -82,11 +77,9 @@ class Command(BaseCommand):
 
     def track_file(self, name: str, options: dict[str, Any]) -> None:
         came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
-        with sys.stdin.buffer if name == STDIN else Path(name).open("rb") as file:
-            if file.isatty():
-                note("Reads from this terminal, an id or an address a line; Ctrl-D ends.")
-            elif told := check_beginning(file):
-                note(f"{name}: {told}")
+        with opened(name) as file:
+            if told := look(name, file):
+                note(told)
             progress = Progress(name, None if name == STDIN else Path(name).stat().st_size)
             chosen = Options(
                 column=options["column"],
@@ -130,18 +123,6 @@ class Command(BaseCommand):
                 **counts, seconds=time.monotonic() - began
             )
         )
-
-
-def check_beginning(file: BinaryIO) -> str:
-    """As an upload is checked, before anything of it is tracked; UnreadableError for no text."""
-    if file.seekable():
-        head = first_bytes(file)
-    else:
-        # What a pipe has brought so far; a packed one shows no more than that it is packed.
-        head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
-        head = b"" if head.startswith(GZIP) else head
-    # An empty one has nothing to track, which the counts say.
-    return check(head) if head else ""
 
 
 def note(sentence: str) -> None:

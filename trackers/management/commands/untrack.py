@@ -6,7 +6,6 @@ import json
 import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -15,6 +14,7 @@ from trackers.ingest.files.lines import READERS, read
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
 from trackers.ingest.sources.only_here import brought, only_here
+from trackers.management.given_files import demand, look, opened
 from trackers.management.sources import USAGE
 from trackers.management.sources import found as sources_of
 from trackers.management.untracking import (
@@ -29,7 +29,6 @@ from trackers.management.untracking import (
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.interrupts import INTERRUPTED
 
-STDIN = "-"
 TOLD_ONE_BY_ONE = 1000
 
 
@@ -95,11 +94,7 @@ class Command(BaseCommand):
             if id := id_of(name):
                 yield id
                 continue
-            if name != STDIN and not Path(name).is_file():
-                raise CommandError(
-                    f"{name} is neither an id, the address of a tweet, nor a file.",
-                    returncode=USAGE,
-                )
+            demand(name)
             try:
                 yield from self.in_file(name, options)
             except UnreadableError as error:
@@ -111,7 +106,9 @@ class Command(BaseCommand):
 
     def in_file(self, name: str, options: dict[str, Any]) -> Iterator[int]:
         chosen = Options(column=options["column"], tell=lambda told: self.say(f"{name}: {told}"))
-        with sys.stdin.buffer if name == STDIN else Path(name).open("rb") as file:
+        with opened(name) as file:
+            if told := look(name, file):
+                self.say(told)
             lines = lines_of(file, passed=lambda _: None)
             for one in read(lines, format=options["format"], options=chosen):
                 match one:
