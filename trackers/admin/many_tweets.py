@@ -42,8 +42,7 @@ class Choice:
 
 
 REFRESH = Choice(Act.REFRESH, "Refresh now", "{} are looked up next.", "Look up {} now?")
-PAUSE = Choice(Act.PAUSE, "Pause", "Paused {}.", "Pause {}? Nobody looks them up until they are "
-               "resumed.")  # fmt: skip
+PAUSE = Choice(Act.PAUSE, "Pause", "Paused {}.", "Pause {}? They rest until they are resumed.")
 RESUME = Choice(Act.RESUME, "Resume", "Resumed {}.", "Resume {}?")
 RETRY = Choice(Act.RETRY, "Retry", "{} are looked up again.", "Look up {} again?")
 UNTRACK = Choice(
@@ -56,18 +55,18 @@ UNTRACK = Choice(
 
 
 def act(
-    admin: admin.ModelAdmin, request: HttpRequest, chosen: QuerySet[Any], choice: Choice
+    listed: admin.ModelAdmin, request: HttpRequest, chosen: QuerySet[Any], choice: Choice
 ) -> HttpResponse | None:
     """Do it to them, or ask first; the list is shown again where there is no page."""
     few = list(chosen.order_by().values_list("pk", flat=True)[: PIECE + 1])
     is_many, is_sure = len(few) > PIECE, request.POST.get("sure") == "yes"
     if not is_sure and (is_many or choice.asks):
-        return ask(admin, request, chosen, choice, count=None if is_many else len(few))
+        return ask(listed, request, chosen, choice, count=None if is_many else len(few))
     if is_many:
         row = bulk.begin(choice.act, chosen.values_list("pk"), by=request.user.get_username())
         return redirect("admin:trackers_bulkact_change", row.pk)
     done = first_act(choice)(few)
-    admin.message_user(request, choice.done.format(f"{done:,}"), messages.SUCCESS)
+    listed.message_user(request, choice.done.format(f"{done:,}"), messages.SUCCESS)
     return None
 
 
@@ -77,7 +76,7 @@ def first_act(choice: Choice) -> Any:
 
 
 def ask(
-    admin: admin.ModelAdmin,
+    listed: admin.ModelAdmin,
     request: HttpRequest,
     chosen: QuerySet[Any],
     choice: Choice,
@@ -90,7 +89,7 @@ def ask(
     ticked = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
     given = {
         "title": f"{choice.button}?",
-        "opts": admin.opts,
+        "opts": listed.opts,
         "question": choice.sure.format(tweets(counted(chosen) if count is None else count)),
         "choice": choice,
         "action": request.POST["action"],
@@ -99,7 +98,7 @@ def ask(
         "back": request.get_full_path(),
         "by_workers": count is None,
     }
-    context = {**admin.admin_site.each_context(request), **given}
+    context = {**listed.admin_site.each_context(request), **given}
     return render(request, "admin/trackers/many_tweets.html", context)
 
 
@@ -144,8 +143,8 @@ class BulkActAdmin(MachineMade):
     def of_source(self, row: BulkAct) -> str:
         if row.source is None:
             return "-"
-        return format_html('<a href="{}">source {}</a>', reverse("source", args=[row.source]),
-                           row.source)  # fmt: skip
+        address = reverse("source", args=[row.source])
+        return format_html('<a href="{}">source {}</a>', address, row.source)
 
     def has_view_permission(self, request: HttpRequest, obj: BulkAct | None = None) -> bool:
         """Whoever may begin one sees how far it is."""
