@@ -8,16 +8,14 @@ import sys
 
 
 def main() -> None:
+    # Until a command runs there is nothing to tidy up, and no import to be cut in half.
+    from tweetwatch.interrupts import leave_at_once
+
+    leave_at_once()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
-    from django.core.management import execute_from_command_line
+    from tweetwatch.command_line import run
 
-    from tweetwatch.embedded import EmbeddedPostgresError
-
-    try:
-        execute_from_command_line(sys.argv)
-    except EmbeddedPostgresError as error:
-        # It says what, where and what to do; where in the code says nothing more.
-        sys.exit(str(error))
+    sys.exit(run(sys.argv))
 
 
 if __name__ == "__main__":

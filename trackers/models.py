@@ -26,7 +26,7 @@ from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
 from trackers.outbox.models import Event, Staged, Topic
-from trackers.schedule.models import Interval, Replanning, TweetCensus
+from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
 from trackers.timelines.homes import (
     Feed,
     FeedMark,
@@ -55,6 +55,8 @@ __all__ = [
     "Arrival",
     "Attempt",
     "Author",
+    "BulkAct",
+    "BulkPiece",
     "BusToken",
     "Column",
     "Credential",

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from django.conf import settings
 
@@ -23,7 +24,9 @@ from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.polls.state import Polling
 from trackers.ingest.polls.step import Polled, poll
+from trackers.ingest.sources import life
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
+from trackers.ingest.sources.only_here import still_only_here
 from trackers.jobs import begun, failures, figures, holds, queue, room, schedules, tallies
 from trackers.jobs.audit import audit
 from trackers.jobs.begun import begins
@@ -33,7 +36,7 @@ from trackers.jobs.vacuum import vacuum
 from trackers.milestones import forget as crossings
 from trackers.money import usage
 from trackers.money.projects import Project
-from trackers.schedule import census, intervals, replan
+from trackers.schedule import bulk, census, intervals, replan
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
@@ -262,9 +265,32 @@ def go_on_replanning(turn: int) -> None:
 
 
 def watch_replanning() -> None:
-    """Every minute: a re-planning whose worker died goes on."""
+    """Every minute: a re-planning, or an act on many tweets, whose worker died goes on."""
     if replan.find_lost():
         logger.warning("the task that re-planned was lost, another one goes on")
+    if lost := bulk.find_lost():
+        logger.warning("%d tasks with acts on many tweets were lost, others go on", lost)
+
+
+def go_on_with_bulk_act(id: int, turn: int) -> None:
+    """After a person chose many tweets: pieces of them, for a third of a task's time."""
+    act = bulk.find(id)
+    if act is None:
+        return
+    source = act.source
+    is_done = bulk.go_on(
+        act,
+        turn,
+        at_most=min(bulk.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)),
+        sieve=partial(still_only_here, source=source) if source is not None else None,
+    )
+    if not is_done:
+        return
+    if source is not None:
+        # Last, so that what is left of it after a crash is found by the task that follows.
+        life.remove([source])
+    bulk.finish(act)
+    logger.info("done by %s: %s", act.by or "nobody known", act)
 
 
 def compare_usage() -> None:
@@ -332,8 +358,9 @@ def retire_samples() -> None:
 
 
 def forget_tallies() -> None:
-    """Every hour: figures of the day before yesterday gone."""
+    """Every hour: figures of the day before yesterday gone, and acts that ended a month ago."""
     figures.forget_old()
+    bulk.forget_old()
 
 
 def forget_silent_workers() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -38,9 +39,8 @@ def change_page(made):
 
 def edited(made, **changed):
     """What the form of a source that is there sends: its kind stays."""
-    gaps = {"gaps-TOTAL_FORMS": "0", "gaps-INITIAL_FORMS": "0"}
     given = filled(of=made.of, **changed)
-    return {name: value for name, value in {**given, **gaps}.items() if name != "kind"}
+    return {name: value for name, value in given.items() if name != "kind"}
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,25 @@ def test_gaps_are_shown_and_cannot_be_changed(staff):
     page = staff.get(change_page(made)).content.decode()
 
     assert str(gap.to_id) in page
-    assert 'name="gaps-0-from_id"' not in page
-    given = {**edited(made), "gaps-TOTAL_FORMS": "1", "gaps-INITIAL_FORMS": "1"}
-    staff.post(change_page(made), {**given, "gaps-0-id": str(gap.pk), "gaps-0-DELETE": "on"})
-    assert Gap.objects.filter(pk=gap.pk).exists()
+    assert 'name="gaps' not in page
+
+
+def test_a_source_with_very_many_gaps_is_edited(staff):
+    made = source()
+    Gap.objects.bulk_create(
+        Gap(source=made, from_id=n, to_id=n + 1, why="budget", found_at=now())
+        for n in range(1, 491)
+    )
+    page = staff.get(change_page(made)).content.decode()
+
+    # As a browser sends the form: every field of it.
+    names = re.findall(r'<(?:input|select|textarea)[^>]*name="([^"]+)"', page)
+    given = {**dict.fromkeys(names, ""), **edited(made, pages="20")}
+    answer = staff.post(change_page(made), given)
+
+    made.refresh_from_db()
+    assert (answer.status_code, made.pages) == (302, 20)
+    assert page.count("<li>the pages of a poll were used up") == 20
 
 
 @pytest.mark.parametrize(

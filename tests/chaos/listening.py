@@ -90,7 +90,7 @@ class Listener:
         self.manage("migrate", "-v", "0")
         secret = json.dumps({"bearer_token": TOKEN})
         self.manage("credential", "add", "listener", "--kind", "bearer", given=secret)
-        self.manage("poll", "add", "stream", "#moon")
+        self.manage("source", "add", "stream", "#moon")
         self.x.put("limits", LIMITS)
         self.x.put("stream", {"rule_delay_s": 0.5, "keepalive_s": 0.5})
 

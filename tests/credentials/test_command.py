@@ -18,7 +18,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.events.models import Subscriber
 from trackers.jobs.models import Namespace
-from trackers.money.projects import App
+from trackers.money.projects import App, Project
 from trackers.xapi.wire import way
 from trackers.xapi.wire.way import Way
 from tweetwatch.proxy import Proxy
@@ -79,6 +79,26 @@ def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin
     assert refused.value.returncode == 2
     assert "AAAA" not in str(refused.value)
     assert not Credential.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "stdin", "more", "why"),
+    [
+        ("main", '{"token": "AAAA"}', (), "needs bearer_token"),
+        ("main", '{"bearer_token": "AA AA"}', (), "white space"),
+        ("m" * 61, '{"bearer_token": "AAAA"}', (), "at most 60 characters"),
+        ("main", '{"bearer_token": "AAAA"}', ("--app", "a" * 61), "--app: A name has 60"),
+        ("main", '{"bearer_token": "AAAA"}', ("--project", "p" * 61), "--project: A name has 60"),
+    ],
+)
+def test_a_credential_that_is_refused_leaves_nothing_behind(run, name, stdin, more, why):
+    with pytest.raises(CommandError, match=why) as refused:
+        run("credential", "add", name, "--kind", "bearer", *more, stdin=stdin)
+
+    assert refused.value.returncode == 2
+    assert not Credential.objects.exists()
+    assert not App.objects.exists()
+    assert not Project.objects.exists()
 
 
 def test_a_name_that_is_taken_is_refused(run):

@@ -29,7 +29,7 @@ def prepare(product):
     product.give_credential()
     product.sql("UPDATE trackers_namespace SET lease = make_interval(secs => %s)", LEASE)
     [author] = [one for one in product.x.get("authors")["authors"] if one["steady"]][:1]
-    [told] = [product.told("poll", "add", "account", author["username"], "--backfill", "1s")]
+    [told] = [product.told("source", "add", "account", author["username"], "--backfill", "1s")]
     assert product.manage("poll", told["id"]).returncode == 0
     return author["id"]
 

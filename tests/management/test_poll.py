@@ -1,4 +1,4 @@
-"""Sources by the command line: added, listed, polled in this process, paused, removed."""
+"""`manage.py poll`: sources polled in this process, to the end of the poll."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.ingest.polls.steps import accounts, connect, release, visible
-from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.ingest.sources.models import Source
+from trackers.management.commands.poll import Command
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -19,81 +20,48 @@ def x(fakex, settings):
     return connect(fakex, settings)
 
 
-def run(*words, **options):
+def manage(command, *words):
     told = StringIO()
-    call_command("poll", *map(str, words), stdout=told, stderr=StringIO(), **options)
+    call_command(command, *map(str, words), stdout=told, stderr=StringIO())
     return told.getvalue()
-
-
-def listed():
-    return [json.loads(line) for line in run(json=True).splitlines()]
 
 
 def test_a_source_is_added_polled_and_listed(x):
     id, name = accounts(x, 1)[0]
     release(x, authors=[id], count=150)
+    words = ("account", f"@{name}", "--every", "90s", "--backfill", "all", "--json")
 
-    added = json.loads(run("add", "account", f"@{name}", every="90s", backfill="all", json=True))
+    added = json.loads(manage("source", "add", *words))
     assert (added["of"], added["every_seconds"], added["state"]) == (name, 90, "new")
-    run(added["id"])
+    manage("poll", added["id"])
 
-    [told] = listed()
+    told = json.loads(manage("source", "list", "--json"))
     shown = visible(x, author=id)
     assert told["yielded"] >= len(shown)
     assert (told["leaked"], told["gaps_open"], told["gaps_lost"], told["reason"]) == (0, 0, 0, "")
-    assert f"@{name}'s posts: polled" in run()
-
-
-def test_a_query_may_have_several_words(x):
-    run("add", "search", "#artemis", "lang:en")
-
-    assert Source.objects.get().of == "#artemis lang:en"
-
-
-@pytest.mark.parametrize(
-    ("words", "options"),
-    [
-        (["add"], {}),
-        (["add", "nothing", "nasa"], {}),
-        (["add", "account", "no name"], {}),
-        (["add", "account", "nasa"], {"every": "1s"}),
-        (["add", "account", "nasa"], {"every": "soon"}),
-        (["add", "account", "nasa"], {"pages": 0}),
-        (["wrong"], {}),
-        (["7"], {}),
-    ],
-)
-def test_a_mistake_is_told_in_a_sentence(words, options):
-    with pytest.raises(CommandError, match=r"\w"):
-        run(*words, **options)
-    assert not Source.objects.exists()
-
-
-def test_the_same_source_twice_is_told():
-    run("add", "account", "nasa")
-
-    with pytest.raises(CommandError, match="already"):
-        run("add", "account", "@nasa")
-
-
-def test_sources_are_paused_resumed_and_removed():
-    run("add", "account", "nasa")
-    id = Source.objects.get().pk
-
-    run("pause", id)
-    assert (listed()[0]["state"], SourcePoll.objects.count()) == ("paused", 0)
-    run("resume", id)
-    assert (listed()[0]["state"], SourcePoll.objects.count()) == ("new", 1)
-    run("remove", id)
-    assert listed() == []
+    assert f"@{name}'s posts: polled" in manage("source", "list")
 
 
 def test_what_cannot_be_polled_ends_with_status_1():
-    run("add", "account", "nasa")
-    id = Source.objects.get().pk
-    run("pause", id)
+    source = Source.objects.create(kind="account", of="nasa")
+    manage("source", "pause", source.pk)
 
     with pytest.raises(SystemExit) as ended:
-        run(id)
+        manage("poll", source.pk)
 
     assert ended.value.code == 1
+
+
+@pytest.mark.parametrize("word", ["wrong", "7", "²"])
+def test_what_is_no_source_is_told_in_a_sentence(word):
+    with pytest.raises(CommandError, match=r"\w"):
+        manage("poll", word)
+
+
+def test_the_old_spelling_says_what_took_its_place(capsys):
+    with pytest.raises(SystemExit) as ended:
+        Command().run_from_argv(["manage.py", "poll", "add", "account", "nasa", "--every", "5m"])
+
+    assert ended.value.code == 2
+    assert "Use `manage.py source add …`" in capsys.readouterr().err
+    assert not Source.objects.exists()

@@ -134,16 +134,27 @@ def test_the_stream_is_told_once_there_was_one():
         "state": "waiting", "because": "X answered 503", "heard_at": iso(at), "lines": 9,
         "duplicates": 2, "garbled": 1, "connects": 4, "rules_of_others": 3,
     }  # fmt: skip
-    assert "stream: state waiting, because X answered 503" in status()
+    assert "Stream       waiting, X answered 503, last heard " in status()
 
 
-def test_the_words_for_people_have_it_too():
-    AppFactory(name="acme")
+def test_the_words_for_people_are_lines_that_can_be_read():
+    CredentialFactory(name="main", app=AppFactory(name="acme"))
+    Source.objects.create(kind="account", of="nasa", yielded=12345, leaked=3)
+    subscriber("shop", ["news"])
+    TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
 
     told = status()
 
-    assert "catch_up_seconds: unknown" in told
-    assert "name acme, day" in told
+    lines = told.splitlines()
+    assert lines[0].startswith("Tweets       0 tracked")
+    assert lines[1].startswith("Look-ups     3 due, the oldest for 9")
+    assert "Late by      nothing was looked up in the last five minutes" in lines
+    assert "  acme  today 0 tweet-days ($0.00), this month 0 ($0.00)" in lines
+    assert "  main  ready" in lines
+    assert "Workers      none: start `manage.py qcluster`" in lines
+    assert any(line.endswith("account nasa  idle, 12,345 posts, 3 leaked") for line in lines)
+    assert any(line.startswith("  shop  ") for line in lines)
+    assert not any(word in told for word in ("None", "unknown", "_", "{", "["))
 
 
 def test_every_name_of_the_object_is_in_the_document():

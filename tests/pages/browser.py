@@ -48,10 +48,14 @@ def poll(fact, *, within, what):
     pytest.fail(f"after {within} s still not: {what}")
 
 
-class Demo:
-    """`manage.py demo` as a person starts it."""
+def ignore_interrupts():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
-    def __init__(self, directory, *flags):
+
+class Demo:
+    """`manage.py demo` as a person starts it; in the background a shell has it ignore SIGINT."""
+
+    def __init__(self, directory, *flags, in_background=False):
         self.log = directory / "demo.txt"
         command = [sys.executable, "manage.py", "demo", "--port=0", *flags]
         with self.log.open("w") as log:
@@ -62,6 +66,7 @@ class Demo:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                preexec_fn=ignore_interrupts if in_background else None,
             )
         self.address = self.said(r"running: +(http://\S+?)/\n")
         self.password = self.said(r"password +(\S+)")
@@ -88,8 +93,8 @@ class Demo:
     def survivors(self):
         return [one for one in self.family if one.is_running() and one.status() != "zombie"]
 
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
+    def end(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
         return self.process.wait(120)
 
     def close(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from datetime import datetime
 
 import psutil
@@ -178,12 +179,12 @@ def test_operations_and_every_admin_page_open_without_a_complaint(demo):
         assert page.goto(f"{demo.address}/admin/trackers/tweet/track/").ok
 
 
-def test_the_demo_ends_everything_when_told_to(tmp_path):
-    demo = Demo(tmp_path, "--tweets=100")
+def test_the_demo_ends_everything_by_an_interrupt_in_the_background_too(tmp_path):
+    demo = Demo(tmp_path, "--tweets=100", in_background=True)
     try:
         assert len(demo.family) >= 8
 
-        assert demo.end() == 0
+        assert demo.end(signal.SIGINT) == 0
 
         assert poll(lambda: not demo.survivors(), within=120, what="all of them ended")
         assert "Everything has ended." in demo.log.read_text()

@@ -11,8 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import CredentialFactory, ProjectFactory
+from tests.pages.sources import some_staff
 from trackers.credentials import trouble
 from trackers.credentials.models import Window
+from trackers.jobs.models import Namespace
 from trackers.money import ledger
 from trackers.money.projects import Project, Spending
 from trackers.xapi.answers import WindowSeen
@@ -162,6 +164,22 @@ def test_a_stopped_project_says_until_when_and_what_x_said(staff):
     assert html.count('<span class="badge stopped">stopped</span>') == 2
     assert html.count(said) == 3
     assert "The project acme is stopped." in staff.get("/operations/strip/").content.decode()
+
+
+def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff, client):
+    made = project(stopped_until=now() + HOUR, stopped_because="402", stops=1)
+    Namespace.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
+    address = f"/operations/projects/{made.pk}/ask"
+    assert f'action="{address}"' in staff.get("/operations/now/").content.decode()
+
+    said = staff.post(address, follow=True).content.decode()
+
+    made.refresh_from_db()
+    assert (made.stopped_until, made.stops) == (None, 0)
+    assert Namespace.objects.get(pk="tweet:update").held_until is None
+    assert "acme: X is asked again with the next batch." in said
+    assert staff.post("/operations/projects/99/ask").status_code == 404
+    assert some_staff(client, "view_project").post(address).status_code == 403
 
 
 def test_xs_own_count_is_shown_with_its_drift_and_the_cap(staff):

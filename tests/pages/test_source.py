@@ -9,6 +9,7 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 
 pytestmark = pytest.mark.django_db
@@ -147,3 +148,30 @@ def test_nobody_else_may_look(client):
         assert client.get(address).headers["Location"].startswith("/admin/login/")
     assert client.post(f"/sources/{made.pk}/remove").status_code == 302
     assert Source.objects.exists()
+
+
+def test_a_stream_whose_gaps_no_poll_fills_has_the_button_that_its_advice_names(staff):
+    made = source("stream", "#artemis", rule_id=7, due_in=0)
+    SourcePoll.objects.filter(key=made.pk).update(attempts=4)
+    assert "poll it now to try again" in words(paged(staff, made))
+    assert f'action="/sources/{made.pk}/poll"' in paged(staff, made)
+
+    staff.post(f"/sources/{made.pk}/poll")
+
+    assert SourcePoll.objects.get(key=made.pk).attempts == 0
+    assert f'action="/sources/{made.pk}/poll"' not in paged(staff, made)
+
+
+def test_a_paused_import_has_a_button_on_its_page_and_in_its_report(staff):
+    made = source("import", "ids.txt", paused_at=now())
+    given = {"uploaded_at": now(), "began_at": now(), "parts": 2}
+    Import.objects.create(source=made, format="ids", **given)
+    address = f'action="/sources/{made.pk}/resume"'
+    assert address in paged(staff, made)
+    assert address in staff.get(f"/sources/import/{made.pk}/").content.decode()
+
+    staff.post(f"/sources/{made.pk}/resume")
+
+    made.refresh_from_db()
+    assert made.paused_at is None
+    assert address not in staff.get(f"/sources/import/{made.pk}/").content.decode()

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.pages.sources import gap, listed, now, paged, source, words
+from tests.pages.sources import gap, listed, now, paged, some_staff, source, words
 from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
 from trackers.jobs.models import Namespace
 
@@ -146,8 +147,8 @@ def test_the_list_costs_as_many_queries_however_long_it_is(
     for number in range(30):
         gap(source(of=f"a{number}", due_in=60))
 
-    # Session, user, sources, jobs, gaps, imports, stream; workers, credentials, queues.
-    with django_assert_max_num_queries(10):
+    # Session, user, sources, files, jobs, gaps, imports, stream; workers, credentials, queues.
+    with django_assert_max_num_queries(11):
         staff.get("/sources/now/")
 
 
@@ -157,6 +158,46 @@ def test_of_very_many_the_rest_is_in_the_admin(staff):
     assert "These are the first 200." in words(listed(staff))
     Source.objects.get(of="77").delete()
     assert "in the admin" not in words(listed(staff)).split("Poll", 1)[1]
+
+
+def test_many_files_hide_no_source_that_lives(staff):
+    live = source("stream", "#artemis", polled_at=None)
+    Source.objects.bulk_create(Source(kind="import", of=f"{n}.csv") for n in range(201))
+    unfinished = Source.objects.filter(kind="import").earliest("pk")
+    for made in Source.objects.filter(kind="import"):
+        ended = None if made == unfinished else now()
+        Import.objects.create(source=made, format="ids", uploaded_at=now(), ended_at=ended)
+
+    page = listed(staff)
+
+    assert f'data-source="{live.pk}"' in page
+    assert f'data-source="{unfinished.pk}"' in page
+    assert page.count("data-source=") == 21
+    assert "Of the files that were imported these are the newest 20." in words(page)
+
+
+def test_advice_in_the_list_has_its_button(staff, client):
+    paused, isolated = source(of="a", paused_at=now()), source(of="b", due_in=0)
+    SourcePoll.objects.filter(key=isolated.pk).update(attempts=4)
+
+    page = listed(staff)
+
+    assert f'action="/sources/{paused.pk}/resume"' in page
+    assert f'action="/sources/{isolated.pk}/poll"' in page
+    assert 'action="/sources/' not in listed(some_staff(client, "view_source"))
+
+
+def test_a_paused_queue_is_resumed_by_the_button_beside_the_advice(staff, client):
+    Namespace.objects.filter(pk="source:poll").update(paused=True)
+    address = "/operations/queues/source:poll/resume"
+    assert f'action="{address}"' in listed(staff)
+
+    page = staff.post(address, follow=True)
+
+    assert "Resumed source:poll." in words(page.content.decode())
+    assert not Namespace.objects.get(pk="source:poll").paused
+    assert staff.post("/operations/queues/none/resume").status_code == 404
+    assert some_staff(client, "view_source").post(address).status_code == 403
 
 
 def test_a_rule_that_x_does_not_know_yet_is_not_called_live(staff):

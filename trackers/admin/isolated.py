@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
+from trackers.admin import many_tweets
 from trackers.admin.readonly import MachineMade
 from trackers.jobs.models import STRIKES
-from trackers.schedule import steer
 from trackers.updater.models import IsolatedTweet
 
 
@@ -32,6 +32,5 @@ class IsolatedTweetAdmin(MachineMade):
         return request.user.has_perm("trackers.change_tweet")
 
     @admin.action(description="Retry: look up again", permissions=["act"])
-    def retry(self, request: HttpRequest, chosen: QuerySet[IsolatedTweet]) -> None:
-        count = steer.retry_isolated(list(chosen.values_list("key", flat=True)))
-        self.message_user(request, f"{count:,} are looked up again.", messages.SUCCESS)
+    def retry(self, request: HttpRequest, chosen: QuerySet[IsolatedTweet]) -> HttpResponse | None:
+        return many_tweets.act(self, request, chosen, many_tweets.RETRY)

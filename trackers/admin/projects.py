@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from trackers.jobs import holds
+from trackers.money import stops
 from trackers.money.books import Books, books
 from trackers.money.projects import App, Project, Spending
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -162,8 +163,7 @@ class ProjectAdmin(admin.ModelAdmin):
 
     @admin.action(description="Go on: X has money again", permissions=["change"])
     def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> None:
-        stopped = chosen.exclude(stopped_because="", stopped_until=None, stops=0)
-        count = stopped.update(stopped_until=None, stopped_because="", stops=0)
+        count = stops.go_on_with(chosen.values_list("pk", flat=True))
         if count:
             # Held until the first of the stopped would have been asked again; not while X fails.
             holds.lift(TWEET_UPDATE)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db import models
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.contrib.admin import helpers
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from trackers.admin.outcome import level
 from trackers.admin.readonly import MachineMade
@@ -22,34 +20,15 @@ from trackers.ingest.sources.forms import MAIN, SourceForm
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.schedule.durations import spell
 
-GAPS_SHOWN = timedelta(days=31)
-NAME_SHOWN = 40
+GAPS_SHOWN = 20
+NAME_SHOWN, NAMED_MOST = 40, 100
 NOW = (
     "now", "paused_at", "polled_at", "yielded", "again", "leaked", "overlapped_at", "skew",
-    "account_id", "username", "created_at",
+    "account_id", "username", "created_at", "gaps",
 )  # fmt: skip
 POLLS = ("every", "pages", "backfill", "late_by")
 LEFT_OUT = ("exclude_replies", "exclude_retweets")
 OURS = ("priority", "owner")
-
-
-class GapInline(admin.TabularInline):
-    model = Gap
-    fk_name = "source"
-    verbose_name_plural = "gaps that are open or lost, and those that were filled of late"
-    extra = 0
-    fields = readonly_fields = ("why", "from_id", "to_id", "found_at", "closed_at")
-    can_delete = False
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
-        lately = Q(closed_at=None) | Q(closed_at__gte=timezone.now() - GAPS_SHOWN)
-        return super().get_queryset(request).filter(lately)
-
-    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return False
 
 
 class Paused(admin.SimpleListFilter):
@@ -78,7 +57,6 @@ class SourceAdmin(admin.ModelAdmin):
     list_filter = ("kind", Paused, "priority", "owner")
     search_fields = ("of", "username", "owner")
     readonly_fields = NOW
-    inlines = (GapInline,)
     actions = ("poll_now", "pause", "resume", "remove")
     change_list_template = "admin/trackers/source/change_list.html"
 
@@ -114,9 +92,6 @@ class SourceAdmin(admin.ModelAdmin):
             return NOW
         # A file keeps the name that it was uploaded with.
         return (*NOW, "kind_once", *(("of",) if obj.kind == Source.Kind.IMPORT else ()))
-
-    def get_inlines(self, request: HttpRequest, obj: Source | None) -> Any:
-        return () if obj is None else self.inlines
 
     def has_delete_permission(self, request: HttpRequest, obj: Source | None = None) -> bool:
         """Django's own page would list every tweet that came from it; there is an action."""
@@ -161,6 +136,19 @@ class SourceAdmin(admin.ModelAdmin):
         said = source.problem or source.hidden_because or "on its page"
         return format_html('<a href="{}">{}</a>', reverse("source", args=[source.pk]), said)
 
+    @admin.display(description="Gaps")
+    def gaps(self, source: Source) -> str:
+        """The open ones first. As a text: rows of a form would be more fields than Django takes."""
+        if source.pk is None:
+            return "-"
+        newest = source.gaps.order_by(F("closed_at").desc(nulls_first=True), "-found_at", "-pk")
+        shown = [(gap, state_of(gap)) for gap in newest[:GAPS_SHOWN]]
+        if not shown:
+            return "none"
+        told = format_html_join("", "<li>{}: {}</li>", shown)
+        all_of_them = reverse("source", args=[source.pk])
+        return format_html('<ul>{}</ul><a href="{}">On its page</a>', told, all_of_them)
+
     @admin.action(description="Poll now", permissions=["change"])
     def poll_now(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.poll_now(ids(chosen))
@@ -179,12 +167,28 @@ class SourceAdmin(admin.ModelAdmin):
     @admin.action(description="Remove: their tweets stay tracked", permissions=["end"])
     def remove(self, request: HttpRequest, chosen: QuerySet[Source]) -> HttpResponse | None:
         if request.POST.get("sure") != "yes":
-            given = {"title": "Remove?", "opts": self.opts, "chosen": list(chosen)}
+            across = request.POST.get("select_across") == "1"
+            # Of all in the list the address says which; each by its id may be too many fields.
+            ticked = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
+            given = {
+                "title": "Remove?",
+                "opts": self.opts,
+                "count": chosen.count(),
+                "chosen": list(chosen[:NAMED_MOST]),
+                "across": across,
+                "ticked": ticked[:1] if across else ticked,
+            }
             context = {**self.admin_site.each_context(request), **given}
             return render(request, "admin/trackers/source/remove.html", context)
         count = life.remove(ids(chosen))
         self.message_user(request, f"{count:,} are not watched any more.", messages.SUCCESS)
         return None
+
+
+def state_of(gap: Gap) -> str:
+    if gap.closed_at:
+        return f"filled {gap.closed_at:%Y-%m-%d %H:%M}"
+    return "lost" if gap.is_lost else "open"
 
 
 def shortened(text: str, most: int) -> str:

@@ -13,11 +13,10 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from trackers.admin import many_tweets
 from trackers.admin.estimate import EstimatingPaginator
-from trackers.admin.outcome import level
 from trackers.admin.readonly import MachineMade
 from trackers.ingest.files.track_lines import track_lines
-from trackers.schedule import steer
 from trackers.tweets.finding.finder import SEARCH_TAKES, Finder, Finds
 from trackers.tweets.finding.way import Way
 from trackers.tweets.models import METRICS, Author, Tweet
@@ -92,36 +91,20 @@ class TweetAdmin(MachineMade):
         return request.user.has_perm("trackers.add_tweet")
 
     @admin.action(description="Refresh now", permissions=["act"])
-    def refresh_now(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        count = steer.refresh_now(ids(chosen))
-        self.message_user(request, f"{count:,} are looked up next.", level(count))
+    def refresh_now(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
+        return many_tweets.act(self, request, chosen, many_tweets.REFRESH)
 
     @admin.action(description="Pause", permissions=["act"])
-    def pause(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        count = steer.pause(ids(chosen))
-        self.message_user(request, f"Paused {count:,}.", level(count))
+    def pause(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
+        return many_tweets.act(self, request, chosen, many_tweets.PAUSE)
 
     @admin.action(description="Resume", permissions=["act"])
-    def resume(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> None:
-        count = steer.resume(ids(chosen))
-        self.message_user(request, f"Resumed {count:,}.", level(count))
+    def resume(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
+        return many_tweets.act(self, request, chosen, many_tweets.RESUME)
 
     @admin.action(description="Untrack: remove with the whole history", permissions=["end"])
     def untrack(self, request: HttpRequest, chosen: QuerySet[Tweet]) -> HttpResponse | None:
-        if request.POST.get("sure") != "yes":
-            return render(
-                request,
-                "admin/trackers/tweet/untrack.html",
-                {
-                    **self.admin_site.each_context(request),
-                    "title": "Untrack?",
-                    "opts": self.opts,
-                    "chosen": ids(chosen),
-                },
-            )
-        count = steer.untrack(ids(chosen))
-        self.message_user(request, f"{count:,} are not tracked any more.", messages.SUCCESS)
-        return None
+        return many_tweets.act(self, request, chosen, many_tweets.UNTRACK)
 
     def get_urls(self) -> list[URLPattern]:
         track = path("track/", self.admin_site.admin_view(self.track), name="trackers_tweet_track")
@@ -158,10 +141,6 @@ class TweetAdmin(MachineMade):
     ) -> HttpResponse:
         given = {"may_track": self.has_track_permission(request), **(extra_context or {})}
         return super().changelist_view(request, given)
-
-
-def ids(chosen: QuerySet[Tweet]) -> list[int]:
-    return list(chosen.values_list("pk", flat=True))
 
 
 @admin.register(Author)

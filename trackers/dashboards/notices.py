@@ -21,13 +21,19 @@ from trackers.money.projects import Project
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`said` is a sentence, with commands between backticks. `again`: when it is tried again."""
+    """`said` is a sentence, with commands between backticks. `again`: when it is tried again.
+
+    `act`: where a person with the permission `needs` posts to end it; all others get the link.
+    """
 
     title: str
     said: str
     again: Moment | None = None
     link: str = ""
     link_words: str = ""
+    act: str = ""
+    act_words: str = ""
+    needs: str = ""
 
     @property
     def html(self) -> SafeString:
@@ -57,8 +63,9 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                 Notice(
                     f"{queue.name} is paused.",
                     "Nothing of it is done until you resume it.",
-                    link=reverse("admin:trackers_namespace_changelist"),
-                    link_words="Resume it in the admin",
+                    act=reverse("queue-resume", args=[queue.name]),
+                    act_words="Resume",
+                    needs="trackers.change_namespace",
                 )
             )
         elif queue.held and not nobody and not is_told(queue, stopped):
@@ -83,8 +90,9 @@ def no_money(project: Project, *, now: datetime) -> Notice:
         f"The project {project.name} is stopped.",
         trouble.stopped(project.name, project.stopped_because),
         again=ahead(project.stopped_until, now=now),
-        link=reverse("admin:trackers_project_changelist"),
-        link_words="Projects",
+        act=reverse("project-ask", args=[project.pk]),
+        act_words="Ask X again now",
+        needs="trackers.change_project",
     )
 
 

@@ -12,10 +12,12 @@ from trackers.dashboards.following import views as following
 from trackers.dashboards.home import views as home
 from trackers.dashboards.imports import views as imports
 from trackers.dashboards.live import views as live
+from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
+from trackers.dashboards.sources import remove_views as source_removal
 from trackers.dashboards.subscribers import acts as subscriber_acts
 from trackers.dashboards.subscribers import form_views as subscriber_forms
 from trackers.dashboards.subscribers import replay_views as subscriber_replay
@@ -64,6 +66,7 @@ urlpatterns = [
     path("sources/<int:id>/", source.source, name="source"),
     path("sources/<int:id>/now/", source.source_now, name="source-now"),
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),
+    path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
     path("feeds/", feed_addresses.feed_addresses, name="feeds"),
     path("feeds/make/<int:watcher>", feed_addresses.make_address, name="feed-make"),
@@ -91,5 +94,7 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
     path("operations/now/", operations.operations_now, name="operations-now"),
+    path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
+    path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/strip/", operations.strip, name="operations-strip"),
 ]

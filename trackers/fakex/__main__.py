@@ -9,4 +9,8 @@ from trackers.fakex.options import add_options, run
 if __name__ == "__main__":
     parser = ArgumentParser(prog="python -m trackers.fakex", description="Serve a fake X API.")
     add_options(parser)
-    run(vars(parser.parse_args()))
+    try:
+        run(vars(parser.parse_args()))
+    except KeyboardInterrupt:
+        # Before it listens; from then on SIGINT is its own.
+        raise SystemExit(130) from None

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import math
 import ssl
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
 from typing import Any
 
 import uvloop
 
-from trackers.fakex.control.posts import MOST_POSTS, read_flow
+from trackers.fakex.control.posts import MOST_A_SECOND, MOST_POSTS, read_flow
 from trackers.fakex.server import serve
 from trackers.fakex.settings import Settings
 from trackers.fakex.world.clock import Clock, real_ms
@@ -20,33 +22,85 @@ from trackers.fakex.x import X
 TWEETS_AT_FIRST = 10_000
 
 
+MOST_PORTS = 65_535
+MOST_TWEETS = 1_000_000_000
+CENTURY_S = 3.2e9
+# The year 2286.
+MOST_MS = 10**13
+
+
+def port(text: str) -> int:
+    """Of an address to listen on; 0 takes any free one."""
+    value = int(text) if text.isascii() and text.isdigit() else -1
+    if not 0 <= value <= MOST_PORTS:
+        raise ArgumentTypeError(f"{text} is not a port: one is a number from 0 to {MOST_PORTS:,}")
+    return value
+
+
+def whole(least: int, most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise ArgumentTypeError(f"{text} is not a whole number from {least:,} to {most:,}")
+        return value
+
+    return read
+
+
+def number(least: float, most: float, *, above: bool = False) -> Callable[[str], float]:
+    """`above`: the least itself is too little."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        # Not a number is in no order with any.
+        if not least <= value <= most or (above and value == least):
+            first = f"above {least:g}, up to" if above else f"from {least:g} to"
+            raise ArgumentTypeError(f"{text} is not a number {first} {most:,g}")
+        return value
+
+    return read
+
+
 def add_options(parser: ArgumentParser) -> None:
+    some = whole(0, MOST_TWEETS)
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
-    parser.add_argument("--port", type=int, default=9100, help="0 takes any free port")
+    parser.add_argument("--port", type=port, default=9100, help="0 takes any free port")
     parser.add_argument("--seed", type=int, default=1, help="which world")
-    parser.add_argument("--tweets", type=int, default=TWEETS_AT_FIRST, help="tweets enumerated")
-    parser.add_argument("--clock-speed", type=float, default=1.0, help="world seconds a second")
-    parser.add_argument("--start", type=int, default=None, help="epoch ms of its start; now")
+    parser.add_argument("--tweets", type=some, default=TWEETS_AT_FIRST, help="tweets enumerated")
     parser.add_argument(
-        "--posts", type=float, default=0.0, help="posts a second that appear from the start on"
+        "--clock-speed", type=number(0, 1e6, above=True), default=1.0, help="world seconds a second"
     )
-    parser.add_argument("--ahead", type=float, default=0.0, help="seconds its clock is ahead")
+    parser.add_argument(
+        "--start", type=whole(0, MOST_MS), default=None, help="epoch ms of its start; now"
+    )
+    parser.add_argument(
+        "--posts",
+        type=number(0, MOST_A_SECOND),
+        default=0.0,
+        help="posts a second that appear from the start on",
+    )
+    parser.add_argument(
+        "--ahead",
+        type=number(-CENTURY_S, CENTURY_S),
+        default=0.0,
+        help="seconds its clock is ahead",
+    )
     parser.add_argument("--tls", metavar="FILE", help="speak TLS: a PEM file, the key first")
     parser.add_argument(
-        "--keep", type=int, default=Settings().keep, help="tweets held ready, some 1.2 kB each"
+        "--keep", type=some, default=Settings().keep, help="tweets held ready, some 1.2 kB each"
     )
 
 
 def run(options: dict[str, Any]) -> None:
-    """Serve the world which the options describe until told to end."""
-    if options["clock_speed"] <= 0:
-        raise SystemExit("--clock-speed must be above 0")
-    if options["posts"] < 0:
-        raise SystemExit("--posts must be 0 or more")
-    tls = None
-    if options["tls"]:
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(options["tls"])
+    """Serve the world which the options describe until told to end; SystemExit with a sentence
+    where that is not possible."""
+    tls = speaking_tls(options["tls"]) if options["tls"] else None
     ahead_ms = round(1000 * options["ahead"])
     start_ms = options["start"] if options["start"] is not None else real_ms() + ahead_ms
     world = World(
@@ -63,4 +117,24 @@ def run(options: dict[str, Any]) -> None:
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
     x = X(world, Settings(keep=options["keep"]))
-    uvloop.run(serve(x, host=options["host"], port=options["port"], tls=tls))
+    host, port = options["host"], options["port"]
+    try:
+        uvloop.run(serve(x, host=host, port=port, tls=tls))
+    except OSError as error:
+        raise SystemExit(
+            f"The fake X cannot listen on {host}, port {port}: {error.strerror or error}. "
+            "Choose another --port, or 0 for any free one."
+        ) from None
+
+
+def speaking_tls(pem: str) -> ssl.SSLContext:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        tls.load_cert_chain(pem)
+    except OSError as error:
+        # An SSLError is one, too.
+        raise SystemExit(
+            f"--tls {pem} cannot be used ({error.strerror or error}): it is to be a PEM file, the "
+            "key first, then the certificate."
+        ) from None
+    return tls

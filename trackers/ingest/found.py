@@ -17,6 +17,12 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 SHOWN = 80
+# 2.1E+18, as a spreadsheet writes a number of more than 15 digits.
+ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE)
+ROUNDED_THERE = (
+    "is an id that a spreadsheet has rounded, so its last digits are lost: export the table again "
+    "with this column as text"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +76,7 @@ def id_of(text: str) -> int | None:
     else:
         return None
     return id if 0 < id <= LARGEST_ID else None
+
+
+def is_rounded(text: str) -> bool:
+    return bool(ROUNDED.fullmatch(text.strip().strip('"')))

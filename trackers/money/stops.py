@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 
+from trackers.money.projects import Project
 from trackers.outbox.staging import alerts
 from trackers.xapi.errors import Depleted
 from tweetwatch.database import cursor
@@ -69,3 +71,11 @@ def go_on(app: int) -> None:
     """X answered: the project has money again."""
     with cursor() as db:
         db.execute(GO_ON, {"app": app})
+
+
+def go_on_with(ids: Iterable[int]) -> int:
+    """A person says that these projects have money again; how many were stopped."""
+    stopped = Project.objects.filter(pk__in=list(ids)).exclude(
+        stopped_because="", stopped_until=None, stops=0
+    )
+    return stopped.update(stopped_until=None, stopped_because="", stops=0)

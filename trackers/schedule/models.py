@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
@@ -87,3 +88,61 @@ class TweetCensus(models.Model):
 
     def __str__(self) -> str:
         return f"{self.tracked} tweets"
+
+
+class BulkAct(models.Model):
+    """What a person does to many tweets: chosen once, then done piece by piece by tasks.
+
+    `tweets` were chosen, `seen` were dealt with, and to `done` of them there was something to do.
+    `turn` fences the tasks, as in `Replanning`.
+    """
+
+    class Act(models.TextChoices):
+        REFRESH = "refresh", "refresh now"
+        PAUSE = "pause", "pause"
+        RESUME = "resume", "resume"
+        UNTRACK = "untrack", "untrack"
+        RETRY = "retry", "retry"
+
+    act = models.CharField(max_length=8, choices=Act)
+    by = models.CharField(max_length=150, blank=True)
+    source = models.BigIntegerField(
+        null=True, help_text="That is removed with the tweets that came from nowhere else."
+    )
+    tweets = models.PositiveBigIntegerField(default=0)
+    seen = models.PositiveBigIntegerField(default=0)
+    done = models.PositiveBigIntegerField(default=0)
+
+    turn = models.PositiveBigIntegerField(default=0)
+    begun_at = models.DateTimeField()
+    touched_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    was_stopped = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ["-pk"]
+        constraints = [
+            # Who presses the button twice removes a source once.
+            models.UniqueConstraint(
+                fields=["source"], condition=Q(finished_at=None), name="bulkact_of_source_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_act_display()} {self.tweets:,} tweets"
+
+    @property
+    def percent(self) -> int:
+        if self.finished_at and not self.was_stopped:
+            return 100
+        return min(99, 100 * self.seen // max(self.tweets, 1))
+
+
+class BulkPiece(models.Model):
+    """Some tweets to which an act is still to be done; the row goes with its transaction."""
+
+    act = models.ForeignKey(BulkAct, on_delete=models.CASCADE, related_name="pieces")
+    ids = ArrayField(models.BigIntegerField())
+
+    def __str__(self) -> str:
+        return f"{len(self.ids)} tweets of act {self.act_id}"

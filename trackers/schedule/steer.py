@@ -117,6 +117,11 @@ def refresh_now(ids: Iterable[int]) -> int:
     return counted(REFRESH, given)
 
 
+def refresh_in_turn(ids: Iterable[int]) -> int:
+    """Make them due now, each at its place in line; how many there are to look up."""
+    return counted(REFRESH, {"ids": sorted(ids), "urgent": False, "stamp": queue.new_stamp()})
+
+
 def retry_isolated(ids: Iterable[int]) -> int:
     """Give isolated look-ups another four tries; how many were isolated."""
     return counted(RETRY, {"ids": sorted(ids), "stamp": queue.new_stamp()})

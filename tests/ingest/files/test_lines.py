@@ -100,8 +100,6 @@ def test_a_rejected_line_is_shown_in_short_with_the_reason():
         "text,Tweet ID\none,1\ntwo,2\n",
         'text;"tweet_id"\n"a;b";1\n;2\n',
         "text\tid_str\n\t1\ntwo\t2\n",
-        "1,one\n2,two\n",
-        "one,1\ntwo,2\n",
         "user,url\nsomeone,https://x.com/someone/status/1\nother,https://x.com/other/status/2\n",
         "tweet_id\n1\n2\n",
         '"id","text"\n"1","a ""quoted"" one, with a comma"\n"2",""\n',
@@ -111,6 +109,27 @@ def test_a_rejected_line_is_shown_in_short_with_the_reason():
 )
 def test_a_csv_is_read_by_its_header_or_its_first_line(text):
     assert found(text) == ([1, 2], [])
+
+
+@pytest.mark.parametrize("text", [f"{ID},one\n{ID + 1},two\n", f"one,{ID}\ntwo,{ID + 1}\n"])
+def test_a_csv_without_a_header_is_read_by_its_long_ids(text):
+    assert found(text) == ([ID, ID + 1], [])
+
+
+@pytest.mark.parametrize(
+    "text", ["name,age\nbob,12\neve,33\n", "bob,12\neve,33\n", "12,bob\n33,eve\n"]
+)
+def test_ages_are_no_ids(text):
+    assert found(text)[0] == []
+
+
+@pytest.mark.parametrize("text", ["2.1E+18\n20\n", "name,tweet_id\nbob,2.1E+18\neve,20\n"])
+def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
+    all = list(read(text.splitlines(keepends=True)))
+
+    assert [one.id for one in all if isinstance(one, Found)] == [20]
+    [why] = [one.why for one in all if isinstance(one, Rejected)]
+    assert "a spreadsheet has rounded" in why
 
 
 def test_of_several_columns_of_ids_the_one_that_says_so_most_plainly_is_taken():

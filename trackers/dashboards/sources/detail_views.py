@@ -19,6 +19,7 @@ from trackers.dashboards.words import Moment, ago, exactly, lasting
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.schedule.intervals import Plan, current
+from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
@@ -105,7 +106,13 @@ def shown(id: int) -> dict[str, object]:
         "late_more": found.leaked > LATE_MOST,
         "created": ago(found.created_at, now=now),
         "paused": ago(found.paused_at, now=now) if found.paused_at else None,
+        "leaving": leaving(found),
     }
+
+
+def leaving(source: Source) -> BulkAct | None:
+    """The act that untracks its tweets and removes it then."""
+    return BulkAct.objects.filter(source=source.pk, finished_at=None).first()
 
 
 def how_far(standing: Standing, *, now: datetime) -> Reading | None:

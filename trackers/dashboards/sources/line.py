@@ -94,6 +94,14 @@ class Line:
     skew: str
     is_polled: bool
     is_paused: bool
+    can_poll: bool
+
+    @property
+    def helped_by(self) -> str:
+        """The act that its state asks for, if any."""
+        if self.is_paused:
+            return "resume"
+        return "poll" if self.state in ("isolated", "idle") else ""
 
     @property
     def has_gaps(self) -> bool:
@@ -128,7 +136,14 @@ def line(standing: Standing, *, now: datetime) -> Line:
         skew=skew(source.skew),
         is_polled=source.is_polled,
         is_paused=source.paused_at is not None,
+        can_poll=can_poll(standing),
     )
+
+
+def can_poll(standing: Standing) -> bool:
+    """Also a rule's gaps, which polls fill, where these never came to an end."""
+    source = standing.source
+    return source.paused_at is None and (source.is_polled or standing.state == "isolated")
 
 
 def said(standing: Standing) -> str:

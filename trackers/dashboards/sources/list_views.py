@@ -24,6 +24,8 @@ from trackers.schedule.intervals import current
 ADD = "trackers.add_source"
 # The page is asked for every few seconds; the admin has pages of pages, and a search.
 MOST = 200
+# A file is read once: however many were imported, what is watched stays in sight.
+FILES_MOST = 20
 TWICE = "It is there already: somebody else has just added it."
 
 
@@ -66,13 +68,15 @@ def add(request: HttpRequest) -> HttpResponse:
 
 def shown() -> dict[str, object]:
     now, _ = current()
-    watched = list(Source.objects.all()[: MOST + 1])
-    found = standings(watched[:MOST], now=now)
+    watched = list(Source.objects.exclude(kind=Source.Kind.IMPORT)[: MOST + 1])
+    files = list(Source.objects.files()[: FILES_MOST + 1])
+    found = standings([*watched[:MOST], *files[:FILES_MOST]], now=now)
     rows: list[Line] = lines(found, now=now)
     return {
         "now": now,
         "rows": rows,
-        "more": len(watched) > MOST,
+        "more": MOST if len(watched) > MOST else 0,
+        "more_files": FILES_MOST if len(files) > FILES_MOST else 0,
         "connection": connection(rows, now=now),
         "notices": notices(now=now, of=("source:poll", "import:part")),
     }

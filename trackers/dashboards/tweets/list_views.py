@@ -11,6 +11,7 @@ from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweet_states import STATES
 from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
 from trackers.dashboards.tweets.search import Page, Wanted, page, wanted
+from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from tweetwatch.bounded import TookTooLong
 
@@ -68,4 +69,5 @@ def shown(wanted: Wanted, found: Page) -> dict[str, object]:
         "rows": rows(found.tweets, plan, now=now),
         "labels": LABELS.values(),
         "states": STATES.items(),
+        "source": Source.objects.filter(pk=wanted.source).first() if wanted.source else None,
     }

@@ -11,8 +11,10 @@ from django.http import QueryDict
 
 from trackers.dashboards import tweet_states as states
 from trackers.dashboards.tweet_states import STATES
+from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.finding.finder import SEARCH_TAKES, Finder, Finds
-from trackers.tweets.finding.way import Way
+from trackers.tweets.finding.finder import Source as Candidates
+from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.bounded import Deadline, bounded
@@ -26,12 +28,13 @@ class Wanted:
 
     words: str = ""
     state: str = ""
+    source: int | None = None
     before: int | None = None
     after: int | None = None
 
     @property
     def narrowed(self) -> bool:
-        return bool(self.words or self.state)
+        return bool(self.words or self.state or self.source)
 
     @property
     def way(self) -> Way:
@@ -41,7 +44,10 @@ class Wanted:
 
     def address(self, *, before: int | None = None, after: int | None = None) -> str:
         """The query of this search, on another page of it."""
-        given = {"q": self.words, "state": self.state, "before": before, "after": after}
+        given = {
+            "q": self.words, "state": self.state, "source": self.source,
+            "before": before, "after": after,
+        }  # fmt: skip
         return urlencode({name: value for name, value in given.items() if value})
 
     @property
@@ -71,6 +77,7 @@ def wanted(query: QueryDict) -> Wanted:
         # A blank behind the last word says that it is whole.
         words=words.lstrip() if words.strip() else "",
         state=state if state in STATES else "",
+        source=an_id(query.get("source", "")),
         before=an_id(query.get("before", "")),
         after=an_id(query.get("after", "")),
     )
@@ -86,29 +93,56 @@ def page(wanted: Wanted) -> Page:
     if not wanted.narrowed:
         return paged(wanted, *everything(way))
     with bounded(SEARCH_TAKES) as deadline:
-        finder = finder_for(wanted.state, deadline)
+        finder = finder_for(wanted, deadline)
         if wanted.words:
             found = finder.find(wanted.words, way)
         else:
-            source = partial(states.candidates, wanted.state)
-            found = finder.by_candidates(source, way)
+            found = finder.by_candidates(candidates_for(wanted), way)
         tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(found.ids)
     return paged(wanted, [tweets[id] for id in found.ids if id in tweets], found)
 
 
-def finder_for(name: str, deadline: Deadline) -> Finder:
-    """One that keeps the tweets of a state, or all."""
-    if not name:
+def candidates_for(wanted: Wanted) -> Candidates:
+    """Those of the source; else those that may be in the state."""
+    if wanted.source:
+        return partial(of_source, wanted.source)
+    return partial(states.candidates, wanted.state)
+
+
+def finder_for(wanted: Wanted, deadline: Deadline) -> Finder:
+    """One that keeps the tweets of a state and of a source, or all."""
+    name, source = wanted.state, wanted.source
+    if not name and not source:
         return Finder(deadline, PAGE + 1)
 
     def sieve(ids: list[int]) -> list[int]:
-        tweets = states.in_state(Tweet.objects.filter(pk__in=ids), name)
-        kept = set(tweets.values_list("pk", flat=True))
+        tweets = Tweet.objects.filter(pk__in=ids)
+        found = states.in_state(tweets, name) if name else tweets
+        kept = set(found.values_list("pk", flat=True))
+        if source:
+            kept &= among(source, ids)
         return [id for id in ids if id in kept]
 
-    few = partial(states.candidates, name) if name in states.FEW else None
+    few = candidates_for(wanted) if source or name in states.FEW else None
     start = states.first_resting if name == "resting" else lambda way: way
     return Finder(deadline, PAGE + 1, sieve, few, start)
+
+
+def of_source(source: int, way: Way, most: int) -> Look:
+    """The next tweets that it brought, by the primary key."""
+    rows = SourceTweet.objects.filter(source=source)
+    if way.up:
+        rows = rows.filter(tweet_id__gt=way.beyond).order_by("tweet_id")
+    else:
+        rows = rows.filter(tweet_id__lt=way.beyond).order_by("-tweet_id")
+    ids = list(rows.values_list("tweet_id", flat=True)[:most])
+    return Look(ids, until=ids[-1] if len(ids) == most else None)
+
+
+def among(source: int, ids: list[int]) -> set[int]:
+    """Those that it brought."""
+    rows = SourceTweet.objects.filter(source=source, tweet_id__in=ids)
+    return set(rows.values_list("tweet_id", flat=True))
 
 
 def everything(way: Way) -> tuple[list[Tweet], Finds]:

@@ -14,7 +14,16 @@ from trackers.ingest.files.documents import read_json
 from trackers.ingest.files.objects import read_jsonl
 from trackers.ingest.files.opening import LONGEST_LINE, CutOff
 from trackers.ingest.files.table import ID_COLUMNS, column_name, read_csv
-from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
+from trackers.ingest.found import (
+    ROUNDED_THERE,
+    SHOWN,
+    Found,
+    Numbered,
+    Options,
+    Rejected,
+    id_of,
+    is_rounded,
+)
 
 __all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
 
@@ -22,6 +31,7 @@ __all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
 LONGEST_PIECE = LONGEST_LINE // 4 - 1
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
 SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
+NOT_A_TWEET = "is neither the id nor the address of a tweet"
 
 
 def read(
@@ -79,9 +89,8 @@ def read_ids(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
             continue
         id = id_of(line)
         if id is None:
-            yield Rejected(
-                number, line.strip()[:SHOWN], "is neither the id nor the address of a tweet"
-            )
+            why = ROUNDED_THERE if is_rounded(line) else NOT_A_TWEET
+            yield Rejected(number, line.strip()[:SHOWN], why)
         else:
             yield Found(id)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from trackers.ingest.found import (
+    ROUNDED_THERE,
     SHOWN,
     Found,
     Numbered,
@@ -16,6 +17,7 @@ from trackers.ingest.found import (
     Rejected,
     UnreadableError,
     id_of,
+    is_rounded,
 )
 
 # The plainest first: beside one of these, `id` is often the row's own number, or 1.2E+18 where a
@@ -41,6 +43,7 @@ SAMPLE = 200
 HEADS = 50
 # Tweets have line ends in them; a field that is open for longer is rather a damaged line.
 LONGEST_FIELD = 100
+# Ids of tweets are that long since 2010.
 LOOKS_LIKE_A_TWEET = 10**14
 
 
@@ -92,9 +95,14 @@ def read_rows(lines: Numbered, place: Place) -> Iterator[Found | Rejected]:
         if row.fault:
             yield Rejected(row.number, row.text[:SHOWN], f"is no line of CSV: {row.fault}")
         elif id is None:
-            yield Rejected(row.number, row.text[:SHOWN], f"has no id in column {place.column + 1}")
+            yield Rejected(row.number, row.text[:SHOWN], why_not(row, place.column))
         else:
             yield Found(id)
+
+
+def why_not(row: Row, column: int) -> str:
+    cell = row.cells[column] if column < len(row.cells) else ""
+    return ROUNDED_THERE if is_rounded(cell) else f"has no id in column {column + 1}"
 
 
 WOULD_DO = ", ".join(ID_COLUMNS)
@@ -189,7 +197,10 @@ def is_mostly_ids(ids: Ids) -> bool:
 
 
 def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
-    """The column with a known name and an id in it; else one that is mostly ids; else by name."""
+    """The column with a known name and an id in it; else one that is mostly long ids; else by name.
+
+    Short numbers under another name are ages or counts, unless a person says that they are ids.
+    """
     known = [names.index(name) for name in ID_COLUMNS if name in names]
     for column in known:
         if any(ids[column]):
@@ -199,9 +210,8 @@ def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
         for n, name in enumerate(names)
         if is_mostly_ids(ids[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
     ]
-    # Ids of tweets are long since 2010; short numbers beside them count something.
     long = [n for n in mostly if any((id or 0) > LOOKS_LIKE_A_TWEET for id in ids[n])]
-    return next(iter([*long, *mostly, *known]), None)
+    return next(iter([*long, *known]), None)
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:

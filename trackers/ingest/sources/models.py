@@ -31,6 +31,11 @@ class SourceQuerySet(models.QuerySet["Source"]):
         """Those that are read page by page; a stream comes by itself, an import once."""
         return self.filter(kind__in=Source.POLLED)
 
+    def files(self) -> Self:
+        """Those that are not read to their end first, then the newest."""
+        ended = F("report__ended_at").desc(nulls_first=True)
+        return self.filter(kind=Source.Kind.IMPORT).order_by(ended, "-pk")
+
 
 class Source(models.Model):
     """One origin of tweets, as a person named it, and all that its next poll needs to know."""

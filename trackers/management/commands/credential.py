@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
+from django.db import transaction
 from django.utils import timezone
 
 from trackers.credentials.check import CheckResult, check
@@ -26,6 +27,7 @@ from trackers.xapi.wire import way
 from trackers.xapi.wire.transport import CANONICAL
 
 USAGE = 2
+LONGEST_NAME = 60
 
 
 class Command(BaseCommand):
@@ -61,14 +63,19 @@ class Command(BaseCommand):
         given = {field: options[field] for field in ("name", "kind", "api")}
         credential = Credential(**given, secrets=read_secrets(options["kind"]))
         try:
-            credential.app = App.objects.named(options["app"] or name, options["project"])
-            check_secrets(credential.kind, credential.secrets)
-            credential.full_clean()
+            # One transaction: with a credential that is refused go its app and project.
+            with transaction.atomic():
+                check_secrets(credential.kind, credential.secrets)
+                credential.full_clean(exclude=["app"])
+                credential.app = App.objects.named(
+                    short("--app", options["app"]) or name, short("--project", options["project"])
+                )
+                credential.full_clean()
+                credential.save(force_insert=True)
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=USAGE) from None
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
-        credential.save()
         self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
         self.show([describe(credential)], options)
 
@@ -135,6 +142,12 @@ class Command(BaseCommand):
 
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
+
+
+def short(option: str, name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise ValueError(f"{option}: A name has {LONGEST_NAME} characters at the most.")
+    return name
 
 
 def everyone() -> Iterator[Credential]:

@@ -27,6 +27,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
+from trackers.fakex.options import MOST_TWEETS, number, port, whole
 from trackers.management import demo_folder, demo_scene
 from trackers.management.children import Child, end
 from trackers.tweets.models import Tweet
@@ -57,12 +58,17 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="of the pages; 0: any free one")
-        parser.add_argument("--tweets", type=int, default=3000, help="how many are tracked")
-        parser.add_argument("--seed", type=int, default=7, help="which world the fake X tells of")
-        parser.add_argument("--workers", type=int, default=2)
+        parser.add_argument("--port", type=port, default=8000, help="of the pages; 0: any free one")
         parser.add_argument(
-            "--clock-speed", type=float, default=1.0, help="how much faster the fake's tweets age"
+            "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many are tracked"
+        )
+        parser.add_argument("--seed", type=int, default=7, help="which world the fake X tells of")
+        parser.add_argument("--workers", type=whole(1, 256), default=2)
+        parser.add_argument(
+            "--clock-speed",
+            type=number(0, 1e6, above=True),
+            default=1.0,
+            help="how much faster the fake's tweets age",
         )
         parser.add_argument(
             "--directory",
@@ -73,10 +79,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        # SIGINT too: a shell without job control lets what it starts in the background ignore it.
+        for name in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(name, interrupt)
         directory: Path = options["directory"].resolve()
         if os.environ.get(MARK) != str(directory):
             begin_again(directory, workers=options["workers"])
-        signal.signal(signal.SIGTERM, interrupt)
         children: list[Child] = []
         claimed = demo_folder.claim(directory)
         try:

@@ -2,14 +2,19 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
+from tqdm import tqdm
 
 from trackers.ingest.files.lines import id_of
 from trackers.tweets.export import export_samples, export_tweets
+from trackers.tweets.models import Tweet
 
 EXPORTS = {"samples": export_samples, "tweets": export_tweets}
+NAMED_MOST = 10
 
 
 class Command(BaseCommand):
@@ -21,20 +26,34 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["jsonl", "csv"], default="jsonl")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        given = [text for some in options["tweet"] for text in some]
-        ids = [id_of(text) for text in given]
-        if None in ids:
-            raise CommandError(
-                f"{given[ids.index(None)]!r} is not the id of a tweet.", returncode=2
-            )
+        ids = [an_id(text) for some in options["tweet"] for text in some]
+        self.look_for(ids)
         out = sys.stdout.buffer
-        try:
-            for block in EXPORTS[options["what"]](
-                [id for id in ids if id], format=options["format"]
-            ):
+        # Lines that go to the terminal are progress enough.
+        is_shown = sys.stderr.isatty() and not sys.stdout.isatty()
+        with tqdm(unit=" lines", unit_scale=True, disable=not is_shown) as bar:
+            for block in EXPORTS[options["what"]](ids, format=options["format"]):
                 out.write(block)
-            out.flush()
-        except BrokenPipeError:
-            # Whoever read has seen enough; nothing is left to be flushed to him at exit.
-            sys.stdout = open("/dev/null", "w")  # noqa: SIM115
-            sys.exit(0)
+                bar.update(block.count(b"\n"))
+        out.flush()
+
+    def look_for(self, ids: Sequence[int]) -> None:
+        """Say which of the tweets that were named are not tracked; CommandError if none is."""
+        known = set(Tweet.objects.filter(pk__in=ids).values_list("pk", flat=True))
+        if not (missing := [str(id) for id in dict.fromkeys(ids) if id not in known]):
+            return
+        more = f" and {len(missing) - NAMED_MOST:,} more" if len(missing) > NAMED_MOST else ""
+        told = (
+            f"Tweet{pluralize(len(missing))} {', '.join(missing[:NAMED_MOST])}{more} "
+            f"{pluralize(len(missing), 'is,are')} not tracked."
+        )
+        if not known:
+            raise CommandError(told)
+        self.stderr.write(told, lambda text: text)
+
+
+def an_id(text: str) -> int:
+    id = id_of(text)
+    if id is None:
+        raise CommandError(f"{text!r} is not the id of a tweet.", returncode=2)
+    return id

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from trackers.management.status import status
+from trackers.management.status_words import lines
 
 
 class Command(BaseCommand):
@@ -20,24 +21,5 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps(told))
             return
-        for name, value in told.items():
-            if isinstance(value, list):
-                self.stdout.write(f"{name}:" + ("" if value else " none"))
-                for row in value:
-                    self.stdout.write("  " + ", ".join(f"{k} {worded(v)}" for k, v in row.items()))
-            else:
-                self.stdout.write(f"{name}: {worded(value)}")
-
-
-def worded(value: object) -> str:
-    if value is None:
-        return "unknown"
-    if isinstance(value, float):
-        return f"{value:.2f}"
-    if isinstance(value, dict):
-        return ", ".join(f"{k} {worded(v)}" for k, v in value.items())
-    if isinstance(value, list):
-        return (
-            "; ".join(" ".join(f"{k} {worded(v)}" for k, v in row.items()) for row in value) or "-"
-        )
-    return str(value)
+        for line in lines(told):
+            self.stdout.write(line)

@@ -16,6 +16,7 @@ from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
 from trackers.ingest.track import track_stream
+from trackers.management.given_files import STDIN, demand, look, opened
 
 TOLD_ONE_BY_ONE = 1000
 # Where nobody sees a bar, in a log.
@@ -43,22 +44,29 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one object of counts")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        what: list[str] = options["what"] or ["-"]
+        what: list[str] = options["what"] or [STDIN]
+        if not options["what"] and sys.stdin.isatty():
+            raise CommandError(
+                "Say what to track: ids, addresses of tweets, or files; - reads standard input.",
+                returncode=2,
+            )
         given = [one for one in what if id_of(one) is not None]
         files = [one for one in what if id_of(one) is None]
         for name in files:
-            if name != "-" and not Path(name).is_file():
-                raise CommandError(
-                    f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
-                )
+            demand(name)
         self.total, self.rejected = TrackedLines(), 0
-        began = time.monotonic()
+        began, name = time.monotonic(), ""
         try:
             self.track(read(given, format="ids"), "the command line")
             for name in files:
                 self.track_file(name, options)
         except UnreadableError as error:
             raise CommandError(f"{name}: {error}", returncode=2) from error
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            fault = error.strerror or error
+            raise CommandError(f"{name} cannot be read: {fault}.", returncode=2) from error
         except KeyboardInterrupt:
             self.stderr.write("Interrupted: what was counted so far is tracked.")
             self.say(began, as_json=options["json"])
@@ -68,9 +76,11 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def track_file(self, name: str, options: dict[str, Any]) -> None:
-        came_from = "standard input" if name == "-" else f"the file {Path(name).name}"
-        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as file:
-            progress = Progress(name, None if name == "-" else Path(name).stat().st_size)
+        came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
+        with opened(name) as file:
+            if told := look(name, file):
+                note(told)
+            progress = Progress(name, None if name == STDIN else Path(name).stat().st_size)
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],

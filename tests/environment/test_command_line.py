@@ -1,0 +1,167 @@
+"""What keeps a command from its work is told in a sentence, with the exit status of the contract.
+
+Real processes, real descriptors: the shell closes them, fills them, and interrupts.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import psycopg
+import pytest
+
+from tests.conftest import PROJECT, url_of
+
+MANAGE = f"{shlex.quote(sys.executable)} manage.py"
+NOBODY_THERE = "postgres://user:secret-of-ours@127.0.0.1:1/tweetwatch"
+WAITING = """
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND wait_event_type = 'Lock'
+"""
+
+
+def started(line, url="", **given):
+    """A line of bash; PIPESTATUS tells of the first command in a pipe."""
+    variables = {**os.environ, **given, **({"DATABASE_URL": url} if url else {})}
+    return subprocess.Popen(
+        ["bash", "-c", line],
+        cwd=PROJECT,
+        env=variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def ended(process):
+    """Its status and what it said, in which there is no traceback."""
+    _, error = process.communicate(timeout=120)
+    said = error.decode(errors="backslashreplace")
+    assert "Traceback" not in said
+    return process.returncode, said
+
+
+def ran(line, url="", **given):
+    return ended(started(line, url, **given))
+
+
+def until(fact, what):
+    deadline = time.monotonic() + 60
+    while not fact():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("line", "given", "status", "sentence"),
+    [
+        pytest.param(
+            f"{MANAGE} status", {"WORKERS": "0"}, 1, "WORKERS is '0', not a whole number",
+            id="a wrong setting",
+        ),
+        pytest.param(
+            f"{MANAGE} status", {"DATABASE_URL": NOBODY_THERE}, 1,
+            "The database cannot be used: ", id="a database that is away",
+        ),
+        pytest.param(
+            f"{MANAGE} track $'\\xff\\xfe.txt'", {}, 2,
+            r"The argument “\xff\xfe.txt” is not UTF-8.", id="an argument that is not UTF-8",
+        ),
+        pytest.param(f"{MANAGE} help > /dev/full", {}, 1, "no space left", id="a full output"),
+        pytest.param(
+            f"{MANAGE} help >&-", {}, 1, "Standard output cannot be written: it is closed.",
+            id="a closed output",
+        ),
+        pytest.param(f"{MANAGE} demo --port 99999", {}, 2, "is not a port", id="a wrong port"),
+    ],
+)  # fmt: skip
+def test_each_ends_in_a_sentence(line, given, status, sentence):
+    code, said = ran(line, **given)
+
+    assert (code, sentence in said) == (status, True), said
+    assert "secret-of-ours" not in said
+
+
+def test_who_has_read_enough_is_no_failure_and_nothing_is_said():
+    assert ran(f"{MANAGE} help | true; exit ${{PIPESTATUS[0]}}") == (0, "")
+
+
+def test_a_database_that_was_never_migrated_is_told(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock():
+        url = url_of("postgres")
+
+    code, said = ran(f"{MANAGE} interval list", url)
+
+    assert (code, said) == (
+        1, "The database is not migrated to this version: run `manage.py migrate`.\n",
+    )  # fmt: skip
+
+
+def test_an_interrupt_while_it_starts_ends_it_with_a_word(tmp_path):
+    # The settings read this file, and wait for somebody who writes it.
+    fifo = tmp_path / "authorities.pem"
+    os.mkfifo(fifo)
+    process = started(f"exec {MANAGE} status", X_CA_FILE=str(fifo))
+
+    held = None
+    try:
+        deadline = time.monotonic() + 60
+        while held is None and time.monotonic() < deadline:
+            with suppress(OSError):
+                held = os.open(fifo, os.O_WRONLY | os.O_NONBLOCK)
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        assert ended(process) == (130, "Interrupted.\n")
+    finally:
+        process.kill()
+        if held is not None:
+            os.close(held)
+
+
+def test_an_interrupt_while_it_exports_ends_it_with_a_word(fresh_database):
+    with (
+        psycopg.connect(fresh_database) as other,
+        psycopg.connect(fresh_database, autocommit=True) as db,
+    ):
+        other.execute("LOCK TABLE trackers_tweet IN ACCESS EXCLUSIVE MODE")
+        process = started(f"exec {MANAGE} export tweets", fresh_database)
+        try:
+            until(lambda: db.execute(WAITING).fetchone()[0], "it waits for the lock")
+            process.send_signal(signal.SIGINT)
+            assert ended(process) == (130, "Interrupted.\n")
+        finally:
+            process.kill()
+
+
+def test_an_export_shows_how_far_it_is_at_a_terminal_alone(fresh_database, tmp_path):
+    with psycopg.connect(fresh_database, autocommit=True) as db:
+        db.execute(
+            "INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,"
+            " measurements) SELECT n, now(), '', false, '', 0 FROM generate_series(1, 20) n"
+        )
+    ours, theirs = pty.openpty()
+    with (tmp_path / "tweets.jsonl").open("wb") as file:
+        process = subprocess.Popen(
+            [sys.executable, "manage.py", "export", "tweets"],
+            cwd=PROJECT,
+            env={**os.environ, "DATABASE_URL": fresh_database},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=theirs,
+        )
+    os.close(theirs)
+    seen = b""
+    with suppress(OSError):
+        while more := os.read(ours, 4096):
+            seen += more
+    os.close(ours)
+
+    assert process.wait(60) == 0
+    assert b"20.0 lines" in seen
+    assert len((tmp_path / "tweets.jsonl").read_text().splitlines()) == 20

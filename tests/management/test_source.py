@@ -1,0 +1,150 @@
+"""`manage.py source`: by the rules of the page's form, with the names of the options."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from tests.factories import TweetFactory
+from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
+from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*words):
+    """What it printed, and what it said beside."""
+    told, said = StringIO(), StringIO()
+    call_command("source", *map(str, words), stdout=told, stderr=said)
+    return told.getvalue(), said.getvalue()
+
+
+def add(*words):
+    return json.loads(run("add", *words, "--json")[0])
+
+
+def listed():
+    return [json.loads(line) for line in run("list", "--json")[0].splitlines()]
+
+
+def test_a_source_is_added_as_named_and_polled_at_once():
+    add("account", "https://x.com/nasa", "--pages", 3, "--late-by", "7s", "--priority", "high",
+        "--without-replies", "--owner", "space")  # fmt: skip
+
+    source = Source.objects.get()
+    assert (source.of, source.pages, source.late_by, source.priority, source.owner) == (
+        "nasa", 3, timedelta(seconds=7), 2, "space",
+    )  # fmt: skip
+    # What was not named is as the model has it.
+    assert (source.every, source.backfill) == (timedelta(minutes=5), timedelta(days=1))
+    assert (source.exclude_replies, source.exclude_retweets) == (True, False)
+    assert SourcePoll.objects.filter(key=source.pk).exists()
+
+
+def test_a_query_may_have_several_words_and_begin_with_a_minus():
+    run("add", "search", "#artemis", "lang:en")
+    run("add", "--owner", "x", "search", "--", "-is:retweet", "moon")
+
+    assert {source.of for source in Source.objects.all()} == {
+        "#artemis lang:en",
+        "-is:retweet moon",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["account", "no name"], "is no username"),
+        (["account", "nasa", "--every", "1s"], "--every: A source is polled every 5s to 1d."),
+        (["account", "nasa", "--every", "soon"], "--every: “soon” is no length of time"),
+        (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
+        (["account", "nasa", "--pages", "many"], "--pages: "),
+        (["account", "nasa", "--late-by", "-0:00:05"], "--late-by: A length of time is not neg"),
+        (["stream", "moon", "--without-replies"], "--without-replies: Write it into the rule"),
+    ],
+)
+def test_a_mistake_names_its_option(words, why):
+    with pytest.raises(CommandError) as refused:
+        run("add", *words)
+
+    assert why in str(refused.value)
+    assert refused.value.returncode == 2
+    assert not Source.objects.exists()
+
+
+def test_the_same_account_is_one_however_its_name_is_written():
+    there = Source.objects.create(kind="account", of="old_name", username="nasa")
+
+    for name in ("NASA", "@nasa", "OLD_NAME"):
+        with pytest.raises(CommandError, match="It is there already: @nasa's posts"):
+            run("add", "account", name)
+    assert Source.objects.get() == there
+
+
+def test_of_a_source_that_is_changed_the_rest_stays_and_so_does_its_cursor():
+    id = add("account", "nasa", "--every", "90s", "--backfill", "all")["id"]
+    Source.objects.update(latest_id=7)
+
+    [told] = [json.loads(run("change", id, "--pages", "20", "--without-replies", "--json")[0])]
+
+    source = Source.objects.get()
+    assert (source.pages, source.exclude_replies, source.latest_id) == (20, True, 7)
+    assert (source.every, source.backfill) == (timedelta(seconds=90), None)
+    assert told["every_seconds"] == 90
+    run("change", id, "--with-replies")
+    assert not Source.objects.get().exclude_replies
+    assert "like that already" in run("change", id, "--pages", "20")[1]
+
+
+def test_what_a_stream_or_a_file_has_not_is_not_changed():
+    stream = Source.objects.create(kind="stream", of="moon")
+    file = Source.objects.create(kind="import", of="ids.txt")
+
+    run("change", file.pk, "--owner", "ada")
+    assert Source.objects.get(pk=file.pk).owner == "ada"
+    for id in (stream.pk, file.pk):
+        with pytest.raises(CommandError, match="has no --every"):
+            run("change", id, "--every", "5m")
+    with pytest.raises(CommandError, match="Say what to change"):
+        run("change", stream.pk)
+
+
+def test_sources_are_paused_resumed_and_removed_by_their_names():
+    id = add("account", "nasa")["id"]
+
+    assert run("pause", id)[1] == "Paused @nasa's posts.\n"
+    assert run("pause", id)[1] == "@nasa's posts was paused already.\n"
+    assert (listed()[0]["state"], SourcePoll.objects.count()) == ("paused", 0)
+    assert run("resume", id)[1] == "Resumed @nasa's posts.\n"
+    assert (listed()[0]["state"], SourcePoll.objects.count()) == ("new", 1)
+    assert "its tweets stay tracked" in run("remove", id)[0]
+    assert listed() == []
+    assert "source add account nasa" in run("list")[1]
+
+
+def test_a_source_goes_with_the_tweets_that_came_from_nowhere_else():
+    ours, other = (Source.objects.create(kind="search", of=word) for word in ("moon", "mars"))
+    for id, came_from, sources in (
+        (1, "search: moon", [ours]),
+        (2, "search: moon", [ours, other]),
+        (3, "pasted by ada", [ours]),
+        (4, "search: mars", [other]),
+    ):
+        TweetFactory(id=id, came_from=came_from)
+        for source in sources:
+            SourceTweet.objects.create(source=source, tweet_id=id, seen_at="2026-01-01T00:00Z")
+
+    counted = json.loads(run("remove", ours.pk, "--with-tweets", "--dry-run", "--json")[0])
+    assert counted == {"id": str(ours.pk), "tweets": 3, "only_from_there": 1}
+    assert Source.objects.count() == 2
+
+    told, said = run("remove", ours.pk, "--with-tweets")
+
+    assert "Untracking 1 tweet of search: moon." in said
+    assert told == "Removed search: moon and untracked 1 tweet.\n"
+    assert set(Tweet.objects.values_list("pk", flat=True)) == {2, 3, 4}
+    assert [source.of for source in Source.objects.all()] == ["mars"]

@@ -1,0 +1,78 @@
+"""`manage.py track`: what is no list of tweets is told before anything is tracked."""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import zipfile
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def run(*words):
+    out = StringIO()
+    call_command("track", *map(str, words), stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def workbook(path):
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("[Content_Types].xml", "<Types/>")
+        made.writestr("xl/workbook.xml", "<workbook/>")
+        made.writestr("xl/worksheets/sheet1.xml", "<worksheet>20</worksheet>")
+    return path
+
+
+def test_a_workbook_is_refused_in_the_words_of_the_upload(tmp_path, capsys):
+    with pytest.raises(CommandError, match="save the sheet as CSV") as refused:
+        run(workbook(tmp_path / "book.xlsx"))
+
+    assert refused.value.returncode == 2
+    assert capsys.readouterr().err == ""
+
+
+def test_a_workbook_in_a_pipe_is_refused_too(tmp_path, monkeypatch):
+    ours, theirs = os.pipe()
+    os.write(theirs, workbook(tmp_path / "book.xlsx").read_bytes())
+    os.close(theirs)
+    with open(ours) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(CommandError, match="save the sheet as CSV"):
+            run("-")
+
+
+def test_a_file_that_cannot_be_read_is_told_by_its_name():
+    with pytest.raises(CommandError, match="/proc/self/mem cannot be read: Input/output") as why:
+        run("/proc/self/mem")
+
+    assert why.value.returncode == 2
+
+
+def test_at_a_terminal_nothing_waits_silently(monkeypatch):
+    ours, theirs = pty.openpty()
+    with open(theirs, closefd=False) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        with pytest.raises(CommandError, match="Say what to track") as refused:
+            run()
+    os.close(ours)
+    os.close(theirs)
+
+    assert refused.value.returncode == 2
+
+
+def test_from_a_pipe_ids_are_read_without_being_named(monkeypatch):
+    ours, theirs = os.pipe()
+    os.write(theirs, b"20\n21\n")
+    os.close(theirs)
+    with open(ours) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert "2 tracked" in run()
+
+    assert Tweet.objects.count() == 2

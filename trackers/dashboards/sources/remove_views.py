@@ -1,0 +1,69 @@
+"""Removing a source: how many tweets came from it, and what is to become of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from trackers.dashboards.access import staff_only
+from trackers.dashboards.sources.detail_views import find
+from trackers.ingest.sources.only_here import brought, only_here, remove_with_tweets
+from trackers.schedule.intervals import current
+from tweetwatch.bounded import TookTooLong, bounded
+
+COUNTED_MOST = 100_000
+# All of the counting: a person waits for it.
+COUNTING_TAKES = timedelta(seconds=2)
+UNDER_WAY = "It is being removed already."
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """`words`: as “1,234”, or “more than 100,000” where that is all that is known."""
+
+    is_any: bool
+    words: str
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@staff_only
+def source_remove(request: HttpRequest, id: int) -> HttpResponse:
+    source = find(id)
+    if not request.user.has_perm("trackers.delete_source"):
+        raise PermissionDenied
+    if request.method == "POST":
+        if not request.user.has_perm("trackers.delete_tweet"):
+            raise PermissionDenied
+        act = remove_with_tweets(source, by=request.user.get_username())
+        if act is None:
+            messages.warning(request, UNDER_WAY)
+        else:
+            said = f"{source}: {act.tweets:,} tweets are being untracked; then it is removed."
+            messages.success(request, said)
+        return redirect("sources")
+    now, _ = current()
+    given = {
+        "now": now,
+        "source": source,
+        "brought": counted(brought(source)),
+        "only_here": counted(only_here(source)),
+    }
+    return render(request, "dashboards/sources/remove.html", given)
+
+
+def counted(rows: QuerySet[Any]) -> Count:
+    try:
+        with bounded(COUNTING_TAKES):
+            count = rows.order_by()[: COUNTED_MOST + 1].count()
+    except TookTooLong:
+        return Count(True, "too many to count while you wait")
+    words = f"more than {COUNTED_MOST:,}" if count > COUNTED_MOST else f"{count:,}"
+    return Count(count > 0, words)

@@ -1,0 +1,142 @@
+"""`manage.py untrack`: tweets forgotten with their histories; how many is told before."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from trackers.ingest.files.lines import READERS, read
+from trackers.ingest.files.opening import lines_of
+from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.sources.only_here import brought, only_here
+from trackers.management.given_files import demand, look, opened
+from trackers.management.sources import USAGE
+from trackers.management.sources import found as sources_of
+from trackers.management.untracking import (
+    Ids,
+    Interrupted,
+    all_of,
+    sure,
+    tracked,
+    tweets,
+    untrack,
+)
+from trackers.tweets.models import Author, Tweet
+from tweetwatch.interrupts import INTERRUPTED
+
+TOLD_ONE_BY_ONE = 1000
+
+
+class Command(BaseCommand):
+    help = (
+        "Untrack tweets: forget them and their whole histories. Name ids, addresses or files of "
+        "them, or a source, or an author. How many there are is told before; --dry-run tells that "
+        "alone."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("what", nargs="*", metavar="ID|URL|FILE|-")
+        parser.add_argument("--format", choices=["auto", *READERS], default="auto")
+        parser.add_argument("--column", help="of a CSV: the column with the tweets")
+        parser.add_argument("--source", metavar="ID", help="all tweets that this source brought")
+        parser.add_argument(
+            "--only-from-there",
+            action="store_true",
+            help="of a source: but for those that came from somewhere else as well",
+        )
+        parser.add_argument("--author", metavar="@NAME|ID", help="all tweets of this author")
+        parser.add_argument("--dry-run", action="store_true", help="count them, and do nothing")
+        parser.add_argument("--yes", action="store_true", help="do not ask at a terminal")
+        parser.add_argument("--json", action="store_true", help="print one object of counts")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.rejected = 0
+        ids = self.chosen(options)
+        counts = {"tweets": len(ids), "untracked": 0}
+        if options["dry_run"]:
+            self.tell(options, counts, f"{tweets(len(ids))} would be untracked.")
+        elif ids:
+            sure(f"Untrack {tweets(len(ids))} with their whole histories?", yes=options["yes"])
+            self.say(f"Untracking {tweets(len(ids))}.")
+            try:
+                counts["untracked"] = untrack(ids)
+            except Interrupted as interrupted:
+                self.say(f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} are untracked.")
+                sys.exit(INTERRUPTED)
+            self.tell(options, counts, f"{tweets(counts['untracked'])} untracked.")
+        else:
+            self.tell(options, counts, "None of these tweets is tracked.")
+        if not ids:
+            sys.exit(1)
+
+    def chosen(self, options: dict[str, Any]) -> Ids:
+        named = [bool(options[name]) for name in ("what", "source", "author")]
+        if sum(named) != 1:
+            raise CommandError("Name tweets, or a --source, or an --author.", returncode=USAGE)
+        if options["only_from_there"] and not options["source"]:
+            raise CommandError("--only-from-there needs a --source.", returncode=USAGE)
+        if options["source"]:
+            [source] = sources_of([options["source"]])
+            rows = only_here(source) if options["only_from_there"] else brought(source)
+            return all_of(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+        if options["author"]:
+            rows = Tweet.objects.filter(author__in=authors_of(options["author"]))
+            return all_of(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
+        return tracked(all_of(self.named(options)))
+
+    def named(self, options: dict[str, Any]) -> Iterator[int]:
+        for name in options["what"]:
+            if id := id_of(name):
+                yield id
+                continue
+            demand(name)
+            try:
+                yield from self.in_file(name, options)
+            except UnreadableError as error:
+                raise CommandError(f"{name}: {error}", returncode=USAGE) from None
+            except OSError as error:
+                raise CommandError(
+                    f"{name} cannot be read: {error.strerror or error}.", returncode=USAGE
+                ) from None
+
+    def in_file(self, name: str, options: dict[str, Any]) -> Iterator[int]:
+        chosen = Options(column=options["column"], tell=lambda told: self.say(f"{name}: {told}"))
+        with opened(name) as file:
+            if told := look(name, file):
+                self.say(told)
+            lines = lines_of(file, passed=lambda _: None)
+            for one in read(lines, format=options["format"], options=chosen):
+                match one:
+                    case Found():
+                        yield one.id
+                    case Rejected():
+                        self.reject(name, one)
+
+    def reject(self, name: str, one: Rejected) -> None:
+        self.rejected += 1
+        if self.rejected <= TOLD_ONE_BY_ONE:
+            self.say(f"{name}, line {one.line}: {one.text!r} {one.why}")
+        elif self.rejected == TOLD_ONE_BY_ONE + 1:
+            self.say("More lines are rejected; they are not shown.")
+
+    def tell(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
+        self.stdout.write(json.dumps(counts) if options["json"] else sentence)
+
+    def say(self, sentence: str) -> None:
+        self.stderr.write(sentence, lambda text: text)
+
+
+def authors_of(named: str) -> list[int]:
+    """The author of that id, or those of that very name; CommandError where there is none."""
+    name = named.removeprefix("@")
+    found = [int(name)] if name.isascii() and name.isdigit() and len(name) < 20 else []
+    if named.startswith("@") or not found:
+        found = list(Author.objects.filter(username__iexact=name).values_list("pk", flat=True))
+    if not found:
+        raise CommandError(f"No author of a tracked tweet is called @{name}.")
+    return found

@@ -1,0 +1,46 @@
+"""Files that a command is given by name, or as standard input, looked at before they are read."""
+
+from __future__ import annotations
+
+import sys
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+from django.core.management.base import CommandError
+
+from trackers.ingest.files.firstbytes import LOOKED_AT, check, first_bytes
+from trackers.ingest.files.opening import GZIP
+
+STDIN = "-"
+AT_TERMINAL = "Reads from this terminal, an id or an address a line; Ctrl-D ends."
+
+
+def demand(name: str) -> None:
+    """CommandError for what is neither standard input nor a file."""
+    if name != STDIN and not Path(name).is_file():
+        raise CommandError(
+            f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
+        )
+
+
+def opened(name: str) -> BinaryIO:
+    return sys.stdin.buffer if name == STDIN else Path(name).open("rb")
+
+
+def look(name: str, file: BinaryIO) -> str:
+    """A sentence to tell before it is read, if any; UnreadableError for what is no text.
+
+    As an upload is looked at.
+    """
+    if file.isatty():
+        return AT_TERMINAL
+    if file.seekable():
+        head = first_bytes(file)
+    else:
+        # What a pipe has brought so far; a packed one shows no more than that it is packed.
+        head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
+        head = b"" if head.startswith(GZIP) else head
+    # An empty one has nothing in it, which the counts say.
+    told = check(head) if head else ""
+    return f"{name}: {told}" if told else ""

@@ -1,0 +1,139 @@
+"""Sources as commands find, make, change and show them: by the rules of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import unescape
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.html import strip_tags
+
+from trackers.ingest.sources import life
+from trackers.ingest.sources.forms import LATER, SourceForm
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.standing import Standing
+from trackers.management import status
+from tweetwatch.clock_times import clock_time
+
+USAGE = 2
+KINDS = (*Source.POLLED, Source.Kind.STREAM)
+PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
+# What the option of a form's field is called.
+OPTIONS = {
+    "of": "--of",
+    "exclude_replies": "--without-replies",
+    "exclude_retweets": "--without-retweets",
+    **{name: f"--{name.replace('_', '-')}" for name in LATER if not name.startswith("exclude_")},
+}
+# As the admin has it: of a stream nothing is polled, and a file was read once.
+CHANGEABLE = {
+    Source.Kind.STREAM: {"of", "owner", "priority"},
+    Source.Kind.IMPORT: {"owner", "priority"},
+}
+
+
+def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
+    """A new source; CommandError with what is wrong, by the names of the options."""
+    form = SourceForm({"kind": kind, "of": of, **fields})
+    refuse_faults(form)
+    try:
+        with transaction.atomic():
+            life.add(form.instance)
+    except IntegrityError:
+        raise CommandError("It is there already: somebody else has just added it.") from None
+    return form.instance
+
+
+def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
+    """Change these fields of it; the names of those that are others now."""
+    may = CHANGEABLE.get(Source.Kind(source.kind), OPTIONS.keys())
+    if wrong := [OPTIONS[name] for name in fields if name not in may]:
+        raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
+    form = SourceForm({**as_it_is(source), **fields}, instance=source)
+    for name in {"kind", *OPTIONS} - set(may):
+        del form.fields[name]
+    refuse_faults(form)
+    changed = form.changed_data
+    try:
+        with transaction.atomic():
+            life.change(form.instance, changed)
+    except IntegrityError:
+        raise CommandError("There is another source like that already.") from None
+    return changed
+
+
+def as_it_is(source: Source) -> dict[str, Any]:
+    """What the form of a source sends when nobody has touched it."""
+    form = SourceForm(instance=source)
+    return {name: form[name].value() for name in form.fields}
+
+
+def refuse_faults(form: SourceForm) -> None:
+    if form.is_valid():
+        return
+    said = [
+        f"{OPTIONS[name]}: {plain(fault)}" if name in LATER else plain(fault)
+        for name, faults in form.errors.items()
+        for fault in faults
+    ]
+    raise CommandError(" ".join(said), returncode=USAGE)
+
+
+def plain(fault: object) -> str:
+    """A page's sentence may have a link in it."""
+    return unescape(strip_tags(str(fault)))
+
+
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that were named, as the form takes them."""
+    named = {name: options.get(name) for name in OPTIONS}
+    fields = {name: value for name, value in named.items() if value is not None}
+    if "priority" in fields:
+        fields["priority"] = PRIORITIES[fields["priority"]]
+    if fields.get("backfill") == "all":
+        fields["backfill"] = ""
+    return fields
+
+
+def found(ids: Sequence[str]) -> list[Source]:
+    """The sources of these ids, all of them, in that order."""
+    wrong = [id for id in ids if not (id.isascii() and id.isdigit() and len(id) < 19)]
+    if wrong or not ids:
+        raise CommandError(
+            f"“{' '.join(wrong)}” is not the id of a source: `manage.py source list` has them.",
+            returncode=USAGE,
+        )
+    keys = list(dict.fromkeys(map(int, ids)))
+    sources = Source.objects.in_bulk(keys)
+    if missing := [str(id) for id in keys if id not in sources]:
+        raise CommandError(f"There is no source {', '.join(missing)}.")
+    return [sources[id] for id in keys]
+
+
+def facts(standing: Standing) -> dict[str, Any]:
+    """As `status` tells of it, and how it is set."""
+    source = standing.source
+    return {
+        **status.source(standing),
+        "name": str(source),
+        "owner": source.owner,
+        "priority": Source.Priority(source.priority).name.lower(),
+        "every_seconds": source.every.total_seconds(),
+        "skew_seconds": source.skew.total_seconds() if source.skew is not None else None,
+        "reason": standing.reason,
+    }
+
+
+def sentence(standing: Standing) -> str:
+    source = standing.source
+    words = [f"{source.pk}  {source}: {standing.state}", f"{source.yielded:,} posts"]
+    if source.leaked:
+        words.append(f"{source.leaked:,} leaked")
+    if standing.gaps_open or standing.gaps_lost:
+        words.append(f"{standing.gaps_open:,} gaps to fill, {standing.gaps_lost:,} lost")
+    if standing.next_poll_at:
+        words.append(f"next at {clock_time(standing.next_poll_at, now=timezone.now())}")
+    return ", ".join(words) + (f". {standing.reason}" if standing.reason else "")

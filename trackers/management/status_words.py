@@ -1,0 +1,170 @@
+"""`manage.py status` for a person: the same figures in lines to be read from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from trackers.schedule.durations import spell
+
+LABEL = 12
+Told = Mapping[str, Any]
+
+
+def lines(told: Told) -> Iterator[str]:
+    """Of what `status()` gives."""
+    yield line(
+        "Tweets",
+        f"{told['tracked']:,} tracked",
+        some(told["resting"], "resting"),
+        some(told["gone"], "gone"),
+        some(told["unclear"], "unclear"),
+        some(told["isolated"], "isolated"),
+    )
+    yield line(
+        "Look-ups",
+        f"{told['due']:,} due{waits(told['oldest_due_seconds'])}",
+        some(told["in_flight"], "under way"),
+        f"{told['checked_last_minute']:,} in the last minute",
+    )
+    yield line(
+        "Late by",
+        within("half", told["lateness_p50_seconds"]),
+        within("99 %", told["lateness_p99_seconds"]),
+        "" if told["batch_fill"] is None else f"batches {told['batch_fill']:.0%} full",
+        nothing="nothing was looked up in the last five minutes",
+    )
+    if told["catch_up_seconds"] is not None:
+        yield line("Caught up", f"in {length(told['catch_up_seconds'])}")
+    yield line("Counted", when(told["taken_at"]))
+    yield ""
+    yield from section("Queues", told["namespaces"], queue)
+    yield from section("Projects", told["projects"], project)
+    yield from section("Credentials", told["credentials"], credential)
+    yield from section("Workers", told["workers"], worker, none="none: start `manage.py qcluster`")
+    yield from section("Sources", told["sources"], source)
+    if told["stream"]:
+        yield line("Stream", *stream(told["stream"]))
+    yield line("Homes", *homes(told["timelines"]))
+    events = told["events"]
+    yield line("Events", some(len(events["topics"]), "topics"), nothing="none")
+    yield from section("Subscribers", events["subscribers"], subscriber)
+
+
+def line(label: str, *words: str, nothing: str = "-") -> str:
+    return f"{label:{LABEL}} {', '.join(filter(None, words)) or nothing}"
+
+
+def section(title: str, rows: Sequence[Told], words: Any, *, none: str = "none") -> Iterator[str]:
+    if not rows:
+        yield line(title, none)
+        return
+    yield title
+    width = max(len(words(row)[0]) for row in rows)
+    for row in rows:
+        name, *more = words(row)
+        yield f"  {name:{width}}  {', '.join(filter(None, more))}".rstrip()
+
+
+def queue(row: Told) -> Sequence[str]:
+    state = "paused" if row["paused"] else ""
+    if row["held_until"]:
+        state = f"held until {when(row['held_until'])}: {row['held_because']}"
+    return row["name"], state or "runs", some(row["due"], "due")
+
+
+def project(row: Told) -> Sequence[str]:
+    left = "" if row["left_today"] is None else f"{row['left_today']:,} left"
+    return (
+        row["name"],
+        f"today {row['tweet_days_today']:,} tweet-days (${row['money_today']:,.2f})",
+        left,
+        f"this month {row['tweet_days_month']:,} (${row['money_month']:,.2f})",
+        some(row["waiting"], "tweets wait"),
+        f"stopped until {when(row['stopped_until'])}: {row['stopped_because']}"
+        if row["stopped_until"]
+        else "",
+        "" if not row["drift"] else f"X counts {row['drift']:+,}",
+    )
+
+
+def credential(row: Told) -> Sequence[str]:
+    windows = [
+        f"{one['endpoint']} {number(one['remaining'])} of {number(one['limit'])} left"
+        for one in row["endpoints"]
+    ]
+    return row["name"], row["state"], row["reason"], *windows
+
+
+def worker(row: Told) -> Sequence[str]:
+    return f"{row['host']} {row['pid']}", row["doing"], f"seen {when(row['seen_at'])}"
+
+
+def source(row: Told) -> Sequence[str]:
+    return (
+        f"{row['id']}  {row['kind']} {row['of']}",
+        row["state"],
+        f"{row['yielded']:,} posts",
+        some(row["leaked"], "leaked"),
+        some(row["gaps_open"], "gaps to fill"),
+        some(row["gaps_lost"], "gaps lost"),
+        f"next poll {when(row['next_poll_at'])}" if row["next_poll_at"] else "",
+    )
+
+
+def stream(row: Told) -> Sequence[str]:
+    return (
+        row["state"],
+        row["because"],
+        f"last heard {when(row['heard_at'])}" if row["heard_at"] else "",
+        f"{row['lines']:,} posts",
+        some(row["duplicates"], "duplicates"),
+        some(row["garbled"], "garbled"),
+        some(row["rules_of_others"], "rules of others"),
+    )
+
+
+def homes(row: Told) -> Sequence[str]:
+    return (
+        f"{row['watchers']:,} watchers",
+        f"{row['follows']:,} follows",
+        some(row["behind"], "origins wait to be delivered") + waits(row["lag_seconds"]),
+    )
+
+
+def subscriber(row: Told) -> Sequence[str]:
+    return (
+        row["name"],
+        row["state"],
+        row["because"] or "",
+        f"{row['delivered']:,} delivered",
+        some(row["queued"], "queued"),
+        some(row["dropped"], "dropped"),
+    )
+
+
+def some(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count else ""
+
+
+def number(count: int | None) -> str:
+    return "?" if count is None else f"{count:,}"
+
+
+def within(share: str, seconds: float | None) -> str:
+    return "" if seconds is None else f"{share} within {length(seconds)}"
+
+
+def waits(seconds: float | None) -> str:
+    return f", the oldest for {length(seconds)}" if seconds else ""
+
+
+def length(seconds: float) -> str:
+    """In whole seconds from the first on: 0.4s, 12s, 3m, 90s."""
+    return spell(timedelta(seconds=round(seconds) if seconds >= 1 else round(seconds, 1)))
+
+
+def when(at: str | None) -> str:
+    """2026-11-23 02:30:00 UTC."""
+    return f"{at[:19].replace('T', ' ')} UTC" if at else "never"

@@ -1,0 +1,159 @@
+"""Run a command of manage.py: whatever keeps it from its work is told in a sentence.
+
+Exit status: 0 done, 1 nothing could be done, 2 usage, 130 Ctrl-C (docs/commands.md). What nobody
+foresaw keeps its traceback, since it is a fault of ours; `--traceback` shows it for all else too.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+from tweetwatch.interrupts import INTERRUPTED, SAID, raise_again
+
+DONE, FAILED, USAGE = 0, 1, 2
+LONGEST = 500
+# What writing to a standard output can meet that is no file's fault.
+OUTPUT = {
+    errno.ENOSPC: "there is no space left on it",
+    errno.EBADF: "it is closed",
+    errno.EIO: "the device does not take it",
+}
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run the command that the arguments name; its exit status."""
+    open_what_is_closed()
+    if wrong := next((one for one in argv[1:] if not is_utf8(one)), None):
+        say(f"The argument {shown(wrong)} is not UTF-8. Give it in UTF-8, or rename the file.")
+        return USAGE
+    try:
+        try:
+            return execute(argv)
+        finally:
+            # Here, where it can be told, and not when the interpreter ends.
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        # A second Ctrl-C ends what still takes its time.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        say(SAID)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Who read it has seen enough.
+        drop_output()
+        return DONE
+    except Exception as error:
+        sentence = sentence_of(error)
+        if sentence is None or "--traceback" in argv:
+            raise
+        if isinstance(error, OSError):
+            drop_output()
+        say(sentence)
+        return FAILED
+
+
+def execute(argv: Sequence[str]) -> int:
+    import django
+    from django.core.management import execute_from_command_line
+
+    # Before the command is looked for: with a wrong setting it would not be found.
+    django.setup()
+    raise_again()
+    try:
+        execute_from_command_line(list(argv))
+    except SystemExit as ending:
+        if isinstance(ending.code, str):
+            say(ending.code)
+            return FAILED
+        return ending.code or DONE
+    return DONE
+
+
+def sentence_of(error: Exception) -> str | None:
+    """What happened and what to do, of what lies outside of the program; None for all else."""
+    import psycopg
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import ProgrammingError
+
+    from tweetwatch.database import LOST
+    from tweetwatch.embedded import EmbeddedPostgresError
+
+    match error:
+        case ImproperlyConfigured() | EmbeddedPostgresError():
+            return str(error)
+        case ProgrammingError() if isinstance(
+            error.__cause__, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn
+        ):
+            return "The database is not migrated to this version: run `manage.py migrate`."
+        case ProgrammingError() if isinstance(
+            error.__cause__, psycopg.errors.InsufficientPrivilege
+        ):
+            return (
+                f"The database does not let our account do this: {one_line(error)}. "
+                "docs/postgresql.md says what it may do."
+            )
+        case Exception() if isinstance(error, (*LOST, psycopg.OperationalError)):
+            return (
+                f"The database cannot be used: {one_line(error)}. Check DATABASE_URL, and that "
+                "PostgreSQL runs."
+            )
+        case OSError():
+            return of_file(error)
+    return None
+
+
+def of_file(error: OSError) -> str | None:
+    if error.filename:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}."
+    if error.errno in OUTPUT:
+        return f"Standard output cannot be written: {OUTPUT[error.errno]}."
+    return None
+
+
+def one_line(error: Exception) -> str:
+    """Without libpq's question, which ours takes the place of."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    text = " ".join(line for line in lines if not line.startswith("Is the server")).rstrip(".")
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def is_utf8(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def shown(argument: str) -> str:
+    return f"“{os.fsencode(argument).decode(errors='backslashreplace')}”"
+
+
+def say(sentence: str) -> None:
+    with suppress(OSError):
+        print(sentence, file=sys.stderr, flush=True)
+
+
+def open_what_is_closed() -> None:
+    """Give the numbers 0, 1 and 2 to files: the next socket would get one that is free.
+
+    Standard output then still refuses what is written, since it is opened for reading alone.
+    """
+    for number, (name, flags, mode) in enumerate(
+        (("stdin", os.O_RDONLY, "r"), ("stdout", os.O_RDONLY, "w"), ("stderr", os.O_RDWR, "w"))
+    ):
+        if getattr(sys, name) is None:
+            os.dup2(os.open(os.devnull, flags), number)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, mode, closefd=False))  # noqa: SIM115
+
+
+def drop_output() -> None:
+    """What is left in the buffer goes nowhere, or it would be tried again at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)

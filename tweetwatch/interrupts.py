@@ -1,0 +1,32 @@
+"""Ctrl-C while the program starts: it ends at once, with a word and without a traceback.
+
+An exception would be raised in the middle of an import, and some libraries swallow or print it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+from typing import NoReturn
+
+# What a shell gives to whoever ends by SIGINT.
+INTERRUPTED = 130
+SAID = "Interrupted."
+
+
+def leave_at_once() -> None:
+    """Until `raise_again`. Where SIGINT is ignored, as in the background, it stays so."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, leave)
+
+
+def raise_again() -> None:
+    """From here on Ctrl-C is a KeyboardInterrupt, so that a command can tidy up."""
+    if signal.getsignal(signal.SIGINT) is leave:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def leave(_signal: int, _frame: FrameType | None) -> NoReturn:
+    os.write(2, f"{SAID}\n".encode())
+    os._exit(INTERRUPTED)
