@@ -18,7 +18,7 @@ from tests.chaos.listening import Streamed
 from tests.chaos.must import Sample, of_histories
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
-from tests.chaos.subscribers import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
+from tests.chaos.subscribed import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
 
 START = datetime(2026, 1, 10, tzinfo=UTC).timestamp()
 PACE = Pace(tweets=2, every=10, lease=5.0)
