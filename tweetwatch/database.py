@@ -96,7 +96,8 @@ def plain(statement: str) -> str:
     """The same without comments and line breaks.
 
     psycopg keeps what it made of statements of up to 4,096 letters, and reads longer ones anew each
-    time, in some 30 µs instead of 3. That is nothing to one that takes milliseconds. Not for statements with texts in which there are two dashes or two spaces.
+    time, in some 30 µs instead of 3. That is nothing to one that takes milliseconds. Not for
+    statements with texts in which there are two dashes or two spaces.
     """
     return " ".join(re.sub("--[^\n]*", "", statement).split())
 

@@ -17,12 +17,16 @@ DELIVERERS = 2
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """Of one subscriber, in events, as the product counts them."""
+    """Of one subscriber, in events, as the product counts them; `queued` by its batches.
+
+    `is_counted`: its counters of batches and bytes are what these come to.
+    """
 
     added: int
     delivered: int
     dropped: int
     queued: int
+    is_counted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class Subscribed:
         ledger, heard, settled = self.ledgers[name], self.heard[name], self.settled.get(name, [])
         if ledger.added != ledger.delivered + ledger.dropped + ledger.queued:
             yield f"added is not delivered + dropped + queued: {ledger}"
+        if not ledger.is_counted:
+            yield "its counters are not what its batches come to"
         if ledger.delivered != sum(size for _, size in settled):
             yield f"delivered is not the sum of its attempts, {sum(size for _, size in settled)}"
         if twice := [uid for uid, count in Counter(uid for uid, _ in settled).items() if count > 1]:

@@ -50,10 +50,14 @@ TOLD = """
     WHERE topic.name IN ('tweets', 'milestones') AND (figures IS NULL OR figures[9] >= %s)
 """
 LEDGERS = """
-    SELECT name, added, delivered, dropped, coalesce((
-               SELECT sum(cardinality(events))::bigint FROM trackers_eventbatch b
-               WHERE b.subscriber_id = s.id), 0)
-    FROM trackers_subscriber s JOIN trackers_subscriberstate ON subscriber_id = s.id
+    SELECT name, added, delivered, dropped, q.events,
+           (waiting_batches, waiting_bytes) = (q.batches, q.bytes)
+    FROM trackers_subscriber s JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(cardinality(events)), 0)::bigint AS events, count(*) AS batches,
+               coalesce(sum(bytes), 0) AS bytes
+        FROM trackers_eventbatch b WHERE b.subscriber_id = s.id
+    ) q
 """
 SETTLED = """
     SELECT name, uid::text, cardinality(events)

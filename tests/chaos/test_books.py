@@ -348,6 +348,7 @@ def settled(name, *attempts):
     [
         pytest.param(ledger("fails", added=5, queued=0), id="one more was added"),
         pytest.param(ledger(LEAVES, queued=0), id="one that waited is gone and was not dropped"),
+        pytest.param(ledger(LEAVES, is_counted=False), id="its counters differ from its batches"),
         pytest.param(ledger(LEAVES, dropped=0, queued=2), id="nothing was dropped"),
         pytest.param(ledger("hangs", delivered=3, queued=1), id="one still waits when all is calm"),
         pytest.param(ledger("hangs", delivered=3, dropped=1), id="one was dropped"),
