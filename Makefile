@@ -1,10 +1,11 @@
-# make demo   everything on this machine with a fake X; Ctrl-C ends it
+# make demo   everything on this machine with a fake X; Ctrl-C ends it; PORT=9000: there
+# make quick  the suite without flows, browsers, benches and whatever else takes long
 # make test   the suite
 # make test-more   further cases, which take longer, and every benchmark in small
 # make chaos  faults from a seed for CHAOS_MINUTES, and the books at the end
 # make check  what CI checks: lint, then the suite
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-more chaos lint check format
+.PHONY: help demo quick test test-more chaos lint check format
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -25,7 +26,10 @@ help:
 	$(BIN)/python -m tweetwatch.new_env
 
 demo: .venv/made .env
-	$(BIN)/python manage.py demo
+	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
+
+quick: .venv/made-dev .env
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m quick
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"

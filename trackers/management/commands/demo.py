@@ -31,6 +31,7 @@ from trackers.management import demo_folder
 from trackers.management.children import Child, end
 
 MARK = "TWEETWATCH_DEMO"
+PORT = 8000
 RESTARTS_MOST = 5
 FIRST_LOOKS_WITHIN = 60.0
 LIVE_TAG = "launch"
@@ -57,7 +58,9 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=int, default=8000, help="of the pages; 0: any free one")
+        parser.add_argument(
+            "--port", type=int, help=f"of the pages; by default {PORT}, or any when that is in use"
+        )
         parser.add_argument("--tweets", type=int, default=3000, help="how many are tracked")
         parser.add_argument("--seed", type=int, default=7, help="which world the fake X tells of")
         parser.add_argument("--workers", type=int, default=2)
@@ -88,7 +91,7 @@ class Command(BaseCommand):
             os.close(claimed)
 
     def run(self, directory: Path, children: list[Child], options: dict[str, Any]) -> None:
-        port = free_port(options["port"])
+        port = self.port_of_pages(options["port"])
         logs = demo_folder.empty(directory)
         address = f"http://127.0.0.1:{port}/"
 
@@ -118,6 +121,15 @@ class Command(BaseCommand):
         while True:
             self.look_after(children)
             time.sleep(0.5)
+
+    def port_of_pages(self, wanted: int | None) -> int:
+        if wanted is not None:
+            return free_port(wanted)
+        if is_free(PORT):
+            return PORT
+        port = free_port(0)
+        self.stdout.write(f"Port {PORT} is in use, so the pages are on port {port}.")
+        return port
 
     def start_fake(self, children: list[Child], logs: Path, options: dict[str, Any]) -> str:
         """The fake's address, once it listens and this database tracks its tweets."""
@@ -224,10 +236,18 @@ def free_port(port: int) -> int:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} cannot be used ({error.strerror}): choose another with --port."
+                f"Port {port} cannot be used ({error.strerror}): choose another with --port, or "
+                "with make demo PORT=…; without either a free one is taken."
             ) from None
         chosen: int = probe.getsockname()[1]
         return chosen
+
+
+def is_free(port: int) -> bool:
+    try:
+        return free_port(port) == port
+    except CommandError:
+        return False
 
 
 def is_listening(port: int) -> bool:
