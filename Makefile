@@ -1,10 +1,11 @@
-# make demo   runs everything on this machine with a fake X; Ctrl-C ends it
+# make demo   runs everything on this machine with a fake X; Ctrl-C ends it; PORT=9000 sets its port
+# make quick  runs the test suite without flows, browsers, benchmarks and other slow tests
 # make test   runs the test suite
 # make test-more   runs further, slower tests, and a short form of every benchmark
 # make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
 # make check  runs what CI checks: lint, then the test suite
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-more chaos lint check format
+.PHONY: help demo quick test test-more chaos lint check format
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -25,7 +26,10 @@ help:
 	$(BIN)/python -m tweetwatch.new_env
 
 demo: .venv/made .env
-	$(BIN)/python manage.py demo
+	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
+
+quick: .venv/made-dev .env
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m quick
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"

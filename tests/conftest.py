@@ -123,6 +123,23 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.path.parts[len(PROJECT.parts) + 1] not in long)
 
 
+def pytest_itemcollected(item):
+    if is_quick(item):
+        item.add_marker("quick")
+
+
+def is_quick(item):
+    """It starts no process, browser or bench, and commits nothing, or the database is made anew."""
+    if item.path.parts[len(PROJECT.parts) + 1] in ("benchmarks", "chaos", "embedded", "flows"):
+        return False
+    database = item.get_closest_marker("django_db")
+    return not (
+        any(item.get_closest_marker(name) for name in ("alone", "browser", "more"))
+        or (database and database.kwargs.get("transaction"))
+        or {"fresh_database", "transactional_db"} & set(item.fixturenames)
+    )
+
+
 class FakeX:
     """The fake X as a process of its own; everything is set and read over HTTP."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.columns.models import Column
+from trackers.events.live.open import StreamPlaces
+from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (
     Attempt,
     BusToken,
@@ -26,6 +28,7 @@ from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
 from trackers.outbox.models import Event, Staged, Topic
+from trackers.outbox.troubles import Trouble
 from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
 from trackers.timelines.homes import (
     Feed,
@@ -98,7 +101,9 @@ __all__ = [
     "Spending",
     "Staged",
     "Stream",
+    "StreamPlaces",
     "Subscriber",
+    "SubscriberMinute",
     "SubscriberState",
     "Subscription",
     "Tally",
@@ -107,6 +112,8 @@ __all__ = [
     "TimelineDelivery",
     "TimelineEntry",
     "Topic",
+    "TopicMinute",
+    "Trouble",
     "Tweet",
     "TweetBucket",
     "TweetCensus",

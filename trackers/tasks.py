@@ -6,7 +6,6 @@ A task loads, calls one stage, and says what follows. Settings enter here and ar
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 
@@ -14,9 +13,12 @@ from django.conf import settings
 
 from trackers.bus.forget_keys import forget_keys
 from trackers.credentials.usage import ask_usage
+from trackers.events import audit as books
 from trackers.events import keep
 from trackers.events.drop import drop_oldest
+from trackers.events.live.open import forget_silent
 from trackers.events.live.watch import forget_old
+from trackers.events.minutes import forget_minutes
 from trackers.events.spread import spread
 from trackers.events.subscribers import standing
 from trackers.events.subscribers.subscribe import forget_removed
@@ -27,15 +29,18 @@ from trackers.ingest.polls.step import Polled, poll
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
 from trackers.ingest.sources.only_here import still_only_here
+from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import begun, failures, figures, holds, queue, room, schedules, tallies
 from trackers.jobs.audit import audit
 from trackers.jobs.begun import begins
+from trackers.jobs.looks import looks as queue_looks
 from trackers.jobs.processes import heartbeats
 from trackers.jobs.queue import Batch
 from trackers.jobs.vacuum import vacuum
 from trackers.milestones import forget as crossings
 from trackers.money import usage
 from trackers.money.projects import Project
+from trackers.outbox import troubles
 from trackers.schedule import bulk, census, intervals, replan
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
 from trackers.timelines import settings as feed_settings
@@ -43,8 +48,9 @@ from trackers.timelines.feeds import embedding, following, tally
 from trackers.tweets import pack
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
+from trackers.updater.follow import give_back, make_room, tell_refreshed
 from trackers.updater.ration import ration
-from trackers.updater.refresh import Asking, Refreshed, refresh, sum_up
+from trackers.updater.refresh import Asking, Refreshed, refresh
 from trackers.updater.reserve import Held, Waiting
 from tweetwatch.database import together
 from tweetwatch.pieces import Deadline, Worked
@@ -90,87 +96,6 @@ def update_tweets(batch: Batch) -> None:
             )
         case Waiting():
             pass  # Put off already, until there is money.
-
-
-def make_room(done: Refreshed) -> None:
-    """Have the next batches as large as there is room for."""
-    if done.room:
-        room.narrow(done.batch.namespace, done.room)
-    else:
-        room.widen(done.batch.namespace)
-
-
-def give_back(done: Refreshed) -> None:
-    """Back into the queue: at once where another credential may do better, else after a while.
-
-    Where nothing was answered the namespace waits as well, longer each time.
-    """
-    namespace = done.batch.namespace
-    cautious = [one for one in done.failed if not one.needs_no_backoff]
-    wait = timedelta(0)
-    if cautious and done.answers:
-        wait = holds.first_wait(namespace)
-    elif cautious:
-        wait = holds.fail(namespace, because=cautious[0].because)
-    for one in done.failed:
-        if one.another_may or one.needs_no_backoff:
-            queue.put_back(one.batch)
-        else:
-            queue.release(one.batch, wait)
-        late = () if done.answers or one is not done.failed[0] else lateness(done)
-        tallies.count(namespace, tallies.BatchDone(failed=len(one.batch.keys), late=late))
-        logger.warning(
-            "gave %d tweets back, credential %s: %s",
-            len(one.batch.keys),
-            one.credential,
-            one.because,
-        )
-
-
-def lateness(done: Refreshed) -> Sequence[int]:
-    """The lateness of those that X was asked for: of a batch for which there was not room for all,
-    as large a part of each class as was asked for."""
-    batch = done.batch
-    asked = sum(len(one.grant.batch.keys) for one in done.answers)
-    share = (asked + sum(len(one.batch.keys) for one in done.failed)) / len(batch.keys)
-    return batch.late if share == 1 else [round(count * share) for count in batch.late]
-
-
-def tell_refreshed(done: Refreshed) -> None:
-    batch, saved, said = done.batch, done.saved, sum_up(done.answers, done.saved)
-    tallies.count(
-        batch.namespace,
-        tallies.BatchDone(
-            requests=len(done.answers),
-            asked=said.asked,
-            measured=said.measured,
-            changed=saved.changed,
-            missing=said.missing,
-            late=lateness(done),
-        ),
-    )
-    logger.info(
-        "refreshed %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
-        "%d counts unreadable, %d not ours any more, requests left: %s",
-        said.measured,
-        said.asked,
-        len(done.answers),
-        saved.changed,
-        said.missing,
-        said.broken,
-        said.unread,
-        said.asked - len(saved.ours),
-        ", ".join(f"{name} {left}" for name, left in said.left.items()),
-    )
-    if done.unclear:
-        id, why = next(iter(done.unclear.items()))
-        logger.warning(
-            "nothing can be read of %d tweets, which are asked for again, then by their age; "
-            "of the first of them, %d: %s",
-            len(done.unclear),
-            id,
-            why,
-        )
 
 
 @begins
@@ -435,13 +360,34 @@ def drop_idle_feeds() -> None:
 def tend_subscribers() -> None:
     """Every minute: events spread where nobody delivers, the oldest dropped where too much waits,
     subscribers disabled to whom nothing can be delivered, and removed ones forgotten. Of the live
-    feed what is older than an hour."""
+    feed, its processes and the counts by the minute what is older than an hour."""
     spread()
     forget_old(deadline=time_for_a_chore())
+    forget_silent()
+    forget_minutes()
     drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=time_for_a_chore())
     for name in standing.disable_failing(after=settings.BUS_DISABLE_AFTER):
         logger.warning("subscriber %s is disabled: every delivery failed for too long", name)
     forget_removed()
+
+
+def audit_books() -> None:
+    """Every hour: the books of subscribers compared with their batches, and set right."""
+    for one in books.mend():
+        logger.error(
+            "subscriber %s: by its books %d events in %d batches (%d bytes) waited, and there were "
+            "%d in %d (%d bytes); the books are set right",
+            one.name,
+            *(one.by_books.events, one.by_books.batches, one.by_books.bytes),
+            *(one.by_batches.events, one.by_batches.batches, one.by_batches.bytes),
+        )
+
+
+def alert_people() -> None:
+    """Every minute: what has been wrong for a minute is an alert, and that it is over another."""
+    now, _ = intervals.current()
+    for told in troubles.watch([*queue_looks(), *stream_looks(now=now)], now=now):
+        logger.warning("alert: %s", told.data)
 
 
 def forget_events() -> None:

@@ -13,17 +13,28 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import psycopg
 from django.db import InterfaceError, InternalError, OperationalError, connection
 from psycopg.types.datetime import TimestamptzLoader
 
-Cursor = psycopg.Cursor[tuple[Any, ...]]
 T = TypeVar("T")
 
 # The database is away, overloaded, or read-only: after a while it is there again.
 LOST = (OperationalError, InterfaceError, InternalError)
+
+
+class Cursor(psycopg.Cursor[tuple[Any, ...]]):
+    """Enters its statements in Django's log of queries while somebody reads that.
+
+    Django's own cursors do so, and tests count by it. Parameters, which may be secrets, stay out.
+    """
+
+    def execute(self, query: Any, *args: Any, **how: Any) -> Self:
+        if connection.queries_logged:
+            connection.queries_log.append({"sql": str(query), "time": "0.000"})
+        return super().execute(query, *args, **how)
 
 
 class Idle(threading.local):
@@ -55,7 +66,7 @@ def cursor() -> Iterator[Cursor]:
 
 
 def new_cursor() -> Cursor:
-    made = psycopg.Cursor(connection.connection)
+    made = Cursor(connection.connection)
     # psycopg's own, in C: a history of 10,000 samples is read in a third of the time.
     made.adapters.register_loader("timestamptz", TimestamptzLoader)
     return made
@@ -85,7 +96,8 @@ def plain(statement: str) -> str:
     """The same without comments and line breaks.
 
     psycopg keeps what it made of statements of up to 4,096 letters, and reads longer ones anew each
-    time. Not for statements with texts in which there are two dashes or two spaces.
+    time, in some 30 µs instead of 3. That is nothing to one that takes milliseconds. Not for
+    statements with texts in which there are two dashes or two spaces.
     """
     return " ".join(re.sub("--[^\n]*", "", statement).split())
 

@@ -246,8 +246,9 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 # Without a collectstatic (the demo, tests) the files are served from where they lie.
-_collected = STATIC_ROOT.is_dir()
-if not _collected:
+# `collectstatic` itself writes the manifest, without which nothing of what it collects is found.
+_collected = (STATIC_ROOT / "staticfiles.json").is_file() or "collectstatic" in sys.argv[1:2]
+if not STATIC_ROOT.is_dir():
     warnings.filterwarnings("ignore", "No directory at", UserWarning)
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -15,7 +15,9 @@ def test_a_milestone_is_added_once_and_removed(staff):
     added = Milestone.objects.get(metric="quotes")
     assert (added.at, added.low, added.nth) == (5000, 4500, 4)
     assert "already exists" in again.content.decode()
-    assert "5,000" in staff.get(MILESTONES).content.decode()
+    page = staff.get(MILESTONES).content.decode()
+    assert "5,000" in page
+    assert "Told again after it was below" in page
 
     staff.post(f"{MILESTONES}{added.pk}/delete/", {"post": "yes"})
     assert not Milestone.objects.filter(metric="quotes").exists()

@@ -98,7 +98,7 @@ class Reader:
             except EOFError:
                 self.open()
                 continue
-            if "data" in block and block["event"] != "busy":
+            if "data" in block and block["event"] != "stream-busy":
                 found.append((block["event"], json.loads(block["data"])))
         return found
 

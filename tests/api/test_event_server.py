@@ -109,6 +109,10 @@ def test_who_finds_no_place_polls_and_all_end_when_the_server_stops(fresh_databa
     with serving(fresh_database, tmp_path / "log", threads=PLACES + 1, **terms) as server:
         held = [server.stream() for _ in range(PLACES)]
         [at, _] = [one.block()["id"] for one in held]
+        # For `status`, which is another process.
+        told = "SELECT open, places FROM trackers_streamplaces"
+        all_taken = [(PLACES, PLACES)]
+        wait_until(lambda: server.rows(told) == all_taken, within=60, what="it is told")
         server.publish(9, 10)
 
         polled = server.stream(Last_Event_ID=at)
@@ -117,7 +121,7 @@ def test_who_finds_no_place_polls_and_all_end_when_the_server_stops(fresh_databa
         assert " 200 OK" in polled.head
         assert blocks[0]["retry"] == "5000"
         named = [block["event"] for block in blocks if "event" in block]
-        assert named == ["busy", "alerts", "alerts"]
+        assert named == ["stream-busy", "alerts", "alerts"]
         # Pages have a thread left.
         users = f"http://127.0.0.1:{server.port}/api/v1/users"
         headers = {"Authorization": f"Bearer {TOKEN}", "Host": "localhost"}
@@ -129,3 +133,4 @@ def test_who_finds_no_place_polls_and_all_end_when_the_server_stops(fresh_databa
             assert one.all()[-1] == END
         stopping.join()
         assert server.process.returncode == 0
+        assert server.rows(told) == [(0, PLACES)]

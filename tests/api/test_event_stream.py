@@ -30,7 +30,7 @@ def events(answer):
     return [
         (one["event"], json.loads(one["data"]))
         for one in blocks(answer)
-        if one.get("event") not in (None, "busy")
+        if one.get("event") not in (None, "stream-busy")
     ]
 
 
@@ -132,4 +132,18 @@ def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings
     assert not Staged.objects.exists()
     # What nothing is known of any more is told once, and then what is known.
     gap, known = events(get(program, "?after=0-0"))
-    assert (gap[0], [*gap[1]], known[0]) == ("gap", ["kept_since", "told"], "tweets")
+    assert (gap[0], [*gap[1]], known[0]) == ("stream-gap", ["kept_since", "told"], "tweets")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_topic_is_never_taken_for_what_the_stream_says_of_itself(client):
+    client.force_login(User.objects.create_user("eve", is_staff=True))
+    Topic.objects.bulk_create([Topic(name=name, publisher="shop") for name in ("gap", "busy")])
+    address = f"/api/v1/{STREAMS}?topics=gap,busy"
+    [*_, at] = [one["id"] for one in blocks(client.get(address)) if "id" in one]
+    tell([Told(name, "create", url="https://shop.example/1") for name in ("gap", "busy")])
+
+    answer = blocks(client.get(f"{address}&after={at}"))
+
+    named = [(one["event"], "topic" in json.loads(one["data"])) for one in answer if "event" in one]
+    assert named == [("stream-busy", False), ("gap", True), ("busy", True)]

@@ -12,7 +12,7 @@ from tests.chaos.homes import Homes
 from tests.chaos.listening import Streamed
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
-from tests.chaos.subscribers import Subscribed
+from tests.chaos.subscribed import Subscribed
 
 TWEETS = "SELECT id, created_at, gone_at IS NOT NULL FROM trackers_tweet"
 QUEUE = """

@@ -18,7 +18,7 @@ from tests.chaos.listening import Streamed
 from tests.chaos.must import Sample, of_histories
 from tests.chaos.schedule import Fault
 from tests.chaos.strikes import Happening
-from tests.chaos.subscribers import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
+from tests.chaos.subscribed import LEAVES, NAMES, NEWEST, WELL, Heard, Ledger, Subscribed
 
 START = datetime(2026, 1, 10, tzinfo=UTC).timestamp()
 PACE = Pace(tweets=2, every=10, lease=5.0)
@@ -348,6 +348,7 @@ def settled(name, *attempts):
     [
         pytest.param(ledger("fails", added=5, queued=0), id="one more was added"),
         pytest.param(ledger(LEAVES, queued=0), id="one that waited is gone and was not dropped"),
+        pytest.param(ledger(LEAVES, is_counted=False), id="its counters differ from its batches"),
         pytest.param(ledger(LEAVES, dropped=0, queued=2), id="nothing was dropped"),
         pytest.param(ledger("hangs", delivered=3, queued=1), id="one still waits when all is calm"),
         pytest.param(ledger("hangs", delivered=3, dropped=1), id="one was dropped"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.claim import claim, promote
 from trackers.events.delivery.settle import Delivery, settle
@@ -58,5 +59,5 @@ def deliver(batches, *, delivered=True, most=A_MINUTE, **answer):
 
 def books(name="one"):
     [found] = [row for row in read_books() if row.name == name]
-    assert found.balance, found
+    assert all(one.is_sound for one in audit(found.id)), audit(found.id)
     return found.added, found.delivered, found.dropped, found.queued

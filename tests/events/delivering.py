@@ -16,6 +16,7 @@ from django.conf import settings
 from django.db.models.functions import Now
 
 from tests.conftest import PROJECT, url_of
+from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
@@ -42,7 +43,7 @@ def publish(count=1, *, topic=TOPIC):
 def books(one):
     """Added, delivered, dropped and queued."""
     [found] = [each for each in read_books() if each.id == one.pk]
-    assert found.balance
+    assert all(each.is_sound for each in audit(one.pk)), audit(one.pk)
     return found.added, found.delivered, found.dropped, found.queued
 
 

@@ -11,7 +11,7 @@ from tests.plans import watched
 from trackers.events.books import read_books
 from trackers.events.delivery.claim import claim, give_back, promote
 from trackers.events.delivery.settle import recover
-from trackers.events.drop import drop_some
+from trackers.events.drop import drop_some, used_bytes
 from trackers.events.spread import spread
 from tweetwatch.database import cursor
 
@@ -66,6 +66,8 @@ def test_a_turn_reads_a_bounded_part_of_what_waits(monkeypatch, capsys, statisti
         "settle": lambda: deliver(claim(20, A_MINUTE)),
         "recover": recover,
         "drop": drop_some,
+        "books": read_books,
+        "used": used_bytes,
         "give back": lambda: give_back(claim(20, A_MINUTE)),
     }
 

@@ -169,4 +169,5 @@ def test_every_name_of_the_object_is_in_the_document():
     names |= {*told["sources"][0], *told["stream"]}
     names |= {*told["timelines"], *told["timelines"]["homes"][0]}
     names |= {*told["events"], *told["events"]["topics"][0], *told["events"]["subscribers"][0]}
+    names |= {*told["events"]["live"]}
     assert {name for name in names if name not in document} == set()

@@ -212,9 +212,8 @@ def test_reading_a_source_asks_as_little_however_much_it_yielded(
     path = f"/feeds/{secret}/sources/{came_from}.atom"
     client.get(path)
 
-    # The address, the source, its newest ids, which are there, the tweets; and since when, beside
-    # the ORM.
-    with django_assert_num_queries(5):
+    # The address, the source, its newest ids, which are there, the tweets; and since when.
+    with django_assert_num_queries(6):
         client.get(path)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 
 from tests.pages.conftest import measure, watched
+from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Event
 from trackers.outbox.tell import Told, tell
 
@@ -50,6 +52,33 @@ def test_an_alert_says_of_what_it_is(staff):
     assert len(said) == 3
     for of, row in zip(("Project", "Credential", "Subscriber"), said, strict=True):
         assert f"{of} main: It broke." in row
+
+
+def test_a_row_of_a_source_shows_its_name_and_leads_to_its_page(staff):
+    staff.get("/live/")
+    source = Source.objects.create(kind="search", of="liftoff", every=timedelta(hours=1))
+    for id in (source.pk, source.pk + 1):
+        gap = {"source": id, "what": "gap", "why": "It was paused."}
+        tell([Told("sources", "update", url=f"/sources/{id}/", data=gap)])
+
+    page = staff.get("/live/?show=sources")
+
+    gone, here = rows(page)
+    assert here.startswith("gap search: liftoff It was paused.")
+    assert gone.startswith(f"gap Source {source.pk + 1}, which was removed")
+    assert f'href="/sources/{source.pk}/"' in page.content.decode()
+
+
+def test_what_is_over_is_shown_as_back(staff):
+    staff.get("/live/")
+    for state in ("down", "back"):
+        data = {"stream": "filtered", "state": state, "what": "A word."}
+        tell([Told("alerts", "create", url="/sources/", data=data)])
+
+    back, down = rows(staff.get("/live/?show=sources"))
+
+    assert down.startswith("alert Sources Stream filtered: A word.")
+    assert back.startswith("back Sources Stream filtered: A word.")
 
 
 def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.events.conftest import books, deliver, subscriber, take, told
+from trackers.events.minutes import TopicMinute
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread
 from trackers.events.subscribers import standing
@@ -54,12 +55,27 @@ def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(s
 
     page = words(staff.get("/subscribers/"))
 
-    assert re.search(r"fine active news · there\.example .*?2 0 0 100", page)
+    assert re.search(r"fine active news · there\.example .*?2 0 a minute 0 0 100", page)
     assert re.search(r"failing disabled .*? It answered 410 Gone: it wants no more\.", page)
     assert re.search(r"paused paused .*? Nothing is sent until you resume it", page)
     for address in ("/subscribers/", f"/subscribers/{one.pk}/"):
         html = staff.get(address).content.decode()
         assert not re.search("a-secret|whsec", html)
+
+
+def test_topics_have_a_rate_and_each_has_its_last_hour_as_a_curve(staff):
+    one = subscriber()
+    told(1, 2, 3)
+    deliver(take())
+    TopicMinute.objects.update(minute=F("minute") - timedelta(minutes=2), events=12)
+    page = staff.get("/subscribers/").content.decode()
+
+    [topic] = re.findall(r'<tr data-topic="news">.*?</tr>', page)
+    assert "2.4 a minute" in topic
+    assert "12 published in the last hour, at most 12 in a minute" in topic
+    assert "3 delivered in the last hour" in page.replace(topic, "")
+    assert "3 delivered in the last hour" in staff.get(f"/subscribers/{one.pk}/").content.decode()
+    assert "nothing delivered" not in page
 
 
 def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_them(staff):

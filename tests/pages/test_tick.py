@@ -45,8 +45,8 @@ def test_while_nothing_is_new_the_samples_are_not_read(staff, tweet, django_asse
     shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
     before = reads()
 
-    # Session, user, the tweet, its job.
-    with django_assert_num_queries(4):
+    # Session, user, the tweet, its job, its claim.
+    with django_assert_num_queries(5):
         answer = staff.get(f"/tweets/{tweet.id}/now/?range=all&version={shown}")
 
     assert (answer.status_code, answer.content) == (204, b"")

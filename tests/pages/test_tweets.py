@@ -97,9 +97,9 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries
         measure(tweet, 60, impressions=1)
         measure(tweet, 120, impressions=2)
 
-    # Session, user, tweets with author and text, their jobs. Beside these, on a cursor of their
-    # own that is not counted: time and intervals; all their runs.
-    with django_assert_num_queries(4):
+    # Session, user, tweets with author and text, their jobs; time and intervals, in one round trip;
+    # all their runs.
+    with django_assert_num_queries(7):
         page = staff.get("/")
 
     assert len(shown(page)) == 50

@@ -23,8 +23,8 @@ from trackers.events.subscribers.forms import HOW, MAIN, PACE, PROOF, WHICH, Sub
 NOW = ("stands", "health", "made_at", "paused_at", "disabled_because", "added", "delivered",
        "dropped", "on_its_page")  # fmt: skip
 MOST_LOOKED, MOST_LISTED = 50_000, 500
-SHOWN = ("at", "subscriber", "outcome", "status", "took_ms", "number", "event_count", "error",
-         "uid")  # fmt: skip
+SHOWN = ("when", "subscriber", "outcome", "status", "took_ms", "number", "event_count", "error",
+         "batch")  # fmt: skip
 
 
 class NotStoredError(Exception):
@@ -60,7 +60,7 @@ class StandsFilter(admin.SimpleListFilter):
 
 @admin.register(Subscriber)
 class SubscriberAdmin(admin.ModelAdmin):
-    """What waits is counted on its own page: here are figures that its row has."""
+    """Figures that its row has; what waits, and why, is on its own page."""
 
     form = SubscriberForm
     list_display = ("name", "stands", "topics_now", "health", "delivered", "dropped", "attempted",
@@ -136,9 +136,7 @@ class SubscriberAdmin(admin.ModelAdmin):
 
     @admin.display(description="page")
     def on_its_page(self, one: Subscriber) -> str:
-        return format_html(
-            '<a href="{}">what waits, and why</a>', reverse("subscriber", args=[one.pk])
-        )
+        return format_html('<a href="{}">{}</a>', reverse("subscriber", args=[one.pk]), one.name)
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
         # Nothing is saved by the admin itself: `save_model` has the form do it.
@@ -232,12 +230,21 @@ class AttemptAdmin(MachineMade):
     """The newest ones of all subscribers; a subscriber's page has its own, and the command all."""
 
     list_display = SHOWN
-    list_display_links = ("at",)
+    list_display_links = ("when",)
     list_filter = ("outcome", WhoseFilter)
     list_select_related = ("subscriber",)
     ordering = ("-id",)
     sortable_by = ()
     show_full_result_count = False
+
+    @admin.display(description="at, UTC")
+    def when(self, one: LoggedAttempt) -> str:
+        return f"{one.at:%Y-%m-%d %H:%M:%S}"
+
+    @admin.display(description="webhook-id")
+    def batch(self, one: LoggedAttempt) -> str:
+        """How it begins, so that a row keeps to a line or two; the attempt's page has all of it."""
+        return format_html('<span title="{}">{}…</span>', one.uid, str(one.uid)[:8])
 
     @admin.display(description="events")
     def event_count(self, one: LoggedAttempt) -> int:

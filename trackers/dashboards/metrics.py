@@ -16,6 +16,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from trackers.credentials.models import Credential
+from trackers.events.live.open import streams
 from trackers.events.subscribers.standings import staged, topics
 from trackers.events.subscribers.standings import standings as standings_of_subscribers
 from trackers.ingest.sources.models import Source, Stream
@@ -210,6 +211,11 @@ def of_events() -> Iterator[Metric]:
     for topic in topics():
         told.add([topic.name], topic.events)
     yield told
+    live = streams()
+    about = "Live streams that are open."
+    yield gauge("live_streams_open", about).add([], live.open)
+    about = "Places for live streams in the web processes that have any open."
+    yield gauge("live_streams_places", about).add([], live.places)
     found = standings_of_subscribers(now=now)
     ended = total("subscriber_events", "Events by subscriber and what came of them.", "subscriber",
                   "outcome")  # fmt: skip

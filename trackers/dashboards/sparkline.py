@@ -64,6 +64,17 @@ def sparkline(
     )
 
 
+def by_minute(counts: Sequence[int], label: str) -> Sparkline:
+    """A count for each minute, from nothing up to the most there was."""
+    high = max(counts)
+    points = [
+        f"{scaled(place, len(counts) - 1, WIDTH):.1f},{HEIGHT - scaled(count, high, HEIGHT):.1f}"
+        for place, count in enumerate(counts)
+    ]
+    x, _, y = points[-1].partition(",")
+    return Sparkline((" ".join(points),), (x, y), label)
+
+
 def known(runs: Sequence[Run], metric: str) -> bool:
     return any(getattr(run, metric) is not None for run in runs)
 

@@ -7,37 +7,35 @@ from datetime import datetime
 
 from tweetwatch.database import cursor
 
-# By the index of the subscriber's line.
+# From counters, and the head of each line: nothing here grows with what waits.
 BOOKS = """
-    SELECT s.id, s.name, st.added, st.delivered, st.dropped,
-           coalesce(q.n, 0), coalesce(q.batches, 0), q.oldest
+    SELECT s.id, s.name, st.added, st.delivered, st.dropped, st.waiting_batches, head.first_at
     FROM trackers_subscriber s
     JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
     LEFT JOIN LATERAL (
-        SELECT sum(cardinality(events)) AS n, count(*) AS batches, min(first_at) AS oldest
-        FROM trackers_eventbatch WHERE subscriber_id = s.id
-    ) q ON true
-    WHERE (s.removed_at IS NULL OR q.n > 0) AND (%(id)s::bigint IS NULL OR s.id = %(id)s)
+        SELECT first_at FROM trackers_eventbatch WHERE subscriber_id = s.id ORDER BY place LIMIT 1
+    ) head ON true
+    WHERE (s.removed_at IS NULL OR head.first_at IS NOT NULL)
+      AND (%(id)s::bigint IS NULL OR s.id = %(id)s)
     ORDER BY s.name
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`oldest`: when the oldest event that waits was received."""
+    """`oldest`: when the oldest event was received of the batch at the head of the line."""
 
     id: int
     name: str
     added: int
     delivered: int
     dropped: int
-    queued: int
     batches: int
     oldest: datetime | None
 
     @property
-    def balance(self) -> bool:
-        return self.added == self.delivered + self.dropped + self.queued
+    def queued(self) -> int:
+        return self.added - self.delivered - self.dropped
 
 
 def read_books(subscriber: int | None = None) -> list[Books]:

@@ -19,8 +19,8 @@ UPPER, LOWER = 0.9, 0.8
 AT_ONCE = 500
 
 # Events lie in a row of their own each, whoever they wait for; what a batch weighs is what its
-# subscriber would be sent. Batches are at the most some tens of thousands.
-USED = "SELECT coalesce(sum(bytes), 0) FROM trackers_eventbatch"
+# subscriber would be sent. One row per subscriber, however much waits.
+USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 
 # The oldest by when they were made, along an index; what is on its way stays, and current batches
 # go last.
@@ -48,8 +48,13 @@ DROP = plain(
         RETURNING subscriber_id, cardinality(events) AS n, bytes
     ),
     counted AS (
-        UPDATE trackers_subscriberstate st SET dropped = st.dropped + of.n
-        FROM (SELECT subscriber_id, sum(n) AS n FROM gone GROUP BY subscriber_id) of
+        UPDATE trackers_subscriberstate st
+        SET dropped = st.dropped + of.n, waiting_batches = st.waiting_batches - of.batches,
+            waiting_bytes = st.waiting_bytes - of.bytes
+        FROM (
+            SELECT subscriber_id, sum(n) AS n, count(*) AS batches, sum(bytes) AS bytes
+            FROM gone GROUP BY subscriber_id
+        ) of
         WHERE st.subscriber_id = of.subscriber_id
     )
     SELECT coalesce(sum(n), 0), coalesce(sum(bytes), 0) FROM gone

@@ -193,6 +193,10 @@ class SubscriberState(models.Model):
     added = models.BigIntegerField(default=0, db_default=0)
     delivered = models.BigIntegerField(default=0, db_default=0)
     dropped = models.BigIntegerField(default=0, db_default=0)
+    # What its batches come to. Each statement that makes or removes batches keeps them, so nobody
+    # adds up what waits; `trackers.events.audit` compares them with the batches once an hour.
+    waiting_batches = models.BigIntegerField(default=0, db_default=0)
+    waiting_bytes = models.BigIntegerField(default=0, db_default=0)
 
     class Meta:
         constraints = [

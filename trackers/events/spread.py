@@ -37,7 +37,8 @@ LIVE_AT_ONCE = 1_000
 # `keys`: of an event that a newer one of the same tweet may stand for. The newest wins while they
 # wait in one line; those that it wins over were never added.
 # Locks: the states of the subscribers, then their current batches, each in the order of ids, as all
-# others take them; topics, which nobody else locks but who holds the lock of the spread.
+# others take them; topics and their minutes, which nobody else locks but who holds the lock of the
+# spread.
 FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
 SPREAD = plain(
     """
@@ -72,12 +73,16 @@ SPREAD = plain(
                 SELECT FROM trackers_subscriber WHERE authors <> '{}'))
         ) a ON true
     ),
+    published AS MATERIALIZED (
+        SELECT topic_id, count(*) AS n FROM event WHERE audience > 0 GROUP BY topic_id
+    ),
     counted AS (
-        UPDATE trackers_topic t SET events = t.events + told.n
-        FROM (
-            SELECT topic_id, count(*) AS n FROM event WHERE audience > 0 GROUP BY topic_id
-        ) told
-        WHERE t.id = told.topic_id
+        UPDATE trackers_topic t SET events = t.events + p.n FROM published p WHERE t.id = p.topic_id
+    ),
+    minute AS (
+        INSERT INTO trackers_topicminute AS of (topic_id, minute, events)
+        SELECT topic_id, date_trunc('minute', now()), n FROM published
+        ON CONFLICT (topic_id, minute) DO UPDATE SET events = of.events + excluded.events
     ),
     hearer AS MATERIALIZED (
         SELECT audience.id AS audience, s.*
@@ -186,14 +191,19 @@ SPREAD = plain(
         ORDER BY subscriber_id, part
     ),
     added AS (
-        UPDATE trackers_subscriberstate st SET added = st.added + grown.n
+        UPDATE trackers_subscriberstate st
+        SET added = st.added + grown.n, waiting_batches = st.waiting_batches + grown.batches,
+            waiting_bytes = st.waiting_bytes + grown.bytes
         FROM (
-            SELECT k.subscriber_id, count(*) - coalesce((
-                SELECT cardinality(events) FROM current c WHERE c.subscriber_id = k.subscriber_id
-            ), 0) AS n
-            FROM kept k GROUP BY k.subscriber_id
+            SELECT p.subscriber_id,
+                   sum(cardinality(p.events)) - coalesce(max(cardinality(c.events)), 0) AS n,
+                   count(*) - count(DISTINCT c.id) AS batches,
+                   sum(p.bytes) - coalesce(max(c.bytes), 0) AS bytes
+            FROM part p LEFT JOIN current c ON c.subscriber_id = p.subscriber_id
+            GROUP BY p.subscriber_id
         ) grown
-        WHERE st.subscriber_id = grown.subscriber_id AND grown.n <> 0
+        WHERE st.subscriber_id = grown.subscriber_id
+          AND (grown.n, grown.batches, grown.bytes) <> (0, 0, 0)
     )
     SELECT count(*) FROM taken
     """.replace("{FIGURES}", FIGURES).replace("{LIVE_AT_ONCE}", str(LIVE_AT_ONCE))

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.credentials.models import Credential
+from trackers.events.live.open import streams
+from trackers.events.minutes import Hour, hours_of_topics
 from trackers.events.subscribers.listing import described
 from trackers.events.subscribers.standings import staged, topics
 from trackers.events.subscribers.standings import standings as standings_of_subscribers
@@ -74,12 +76,19 @@ def status() -> dict[str, Any]:
 
 
 def events(*, now: datetime) -> dict[str, Any]:
+    hours, live = hours_of_topics(), streams()
     return {
         "staged": staged(),
         "topics": [
-            {"name": one.name, "publisher": one.publisher or None, "events": one.events}
+            {
+                "name": one.name,
+                "publisher": one.publisher or None,
+                "events": one.events,
+                "per_minute": hours.get(one.pk, Hour()).per_minute,
+            }
             for one in topics()
         ],
+        "live": {"open": live.open, "places": live.places, "processes": live.processes},
         "subscribers": [described(one) for one in standings_of_subscribers(now=now)],
     }
 

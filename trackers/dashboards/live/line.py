@@ -12,7 +12,8 @@ from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, counted, signed
 from trackers.events.delivery.shapes import METRICS, Told
 from trackers.events.live.cursor import Cursor
-from trackers.outbox.models import ALERTS, MILESTONES, TWEETS
+from trackers.ingest.sources.models import Source
+from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 from trackers.tweets.models import Tweet
 
 WORDS = {
@@ -23,7 +24,16 @@ WORDS = {
     (ALERTS, "create"): ("alert", "bad"),
 }
 # Of an alert, by what it is about.
-ALERTED = {"subscriber": "Subscriber", "credential": "Credential", "project": "Project"}
+ALERTED = {
+    "subscriber": "Subscriber",
+    "credential": "Credential",
+    "project": "Project",
+    "namespace": "Queue",
+    "isolated": "Queue",
+    "stream": "Stream",
+}
+# What an alert's address is called.
+PAGES = {"/operations/": "Operations", "/subscribers/": "Subscribers", "/sources/": "Sources"}
 # Of a source, by what its event says.
 OF_SOURCE = {
     "gap": ("gap", "warn"),
@@ -47,7 +57,8 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`tweet`: its id, and empty where it has no page. `link`: a page of ours, of what else it is.
+    """`tweet`: its id, and empty where it has no page. `link`: a page of ours, of what else it is,
+    and `page` what that is called.
 
     `said`: what there is to say in words.
     """
@@ -61,12 +72,20 @@ class Line:
     handle: str
     text: str
     link: str
+    page: str
     said: str
     moved: tuple[Moved, ...]
 
 
-def line(at: Cursor, told: Told, tweets: Mapping[int, Tweet], *, now: datetime) -> Line:
-    data = orjson.loads(told.data) if told.data else {}
+def line(
+    at: Cursor,
+    told: Told,
+    tweets: Mapping[int, Tweet],
+    sources: Mapping[int, Source],
+    *,
+    now: datetime,
+) -> Line:
+    data = data_of(told)
     badge, mood = word_for(told, data)
     tweet = tweets.get(told.tweet_id) if told.tweet_id is not None else None
     author = tweet.author if tweet else None
@@ -82,12 +101,34 @@ def line(at: Cursor, told: Told, tweets: Mapping[int, Tweet], *, now: datetime) 
         handle=f"@{author.username}" if author and author.username else "",
         text=text.text if text and tweet and not tweet.gone_at else name_of(told),
         link=told.url if told.url and told.url.startswith("/") else "",
+        page=page_of(told, data, sources),
         said=said_of(told, data),
         moved=moved(told),
     )
 
 
+def data_of(told: Told) -> dict[str, object]:
+    data: dict[str, object] = orjson.loads(told.data) if told.data else {}
+    return data
+
+
+def source_of(told: Told) -> int | None:
+    """The id of the source that an event of `sources` is of."""
+    id = data_of(told).get("source") if told.topic == SOURCES else None
+    return id if isinstance(id, int) else None
+
+
+def page_of(told: Told, data: Mapping[str, object], sources: Mapping[int, Source]) -> str:
+    """What a person calls the page that `link` leads to."""
+    if (id := source_of(told)) is not None:
+        source = sources.get(id)
+        return str(source) if source else f"Source {id}, which was removed"
+    return PAGES.get(told.url or "", told.url or "")
+
+
 def word_for(told: Told, data: Mapping[str, object]) -> tuple[str, str]:
+    if told.topic == ALERTS and data.get("state") == "back":
+        return OF_SOURCE["back"]
     if (told.topic, told.type) in WORDS:
         return WORDS[told.topic, told.type]
     return OF_SOURCE.get(str(data.get("what", "")), (told.topic, ""))

@@ -16,10 +16,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import staff_only
-from trackers.dashboards.live.line import Line, line
+from trackers.dashboards.live.line import Line, line, source_of
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted, begin, look, newest
 from trackers.events.live.watch import watch
+from trackers.ingest.sources.models import Source
 from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
@@ -91,8 +92,10 @@ def rows(topics: tuple[str, ...], after: Cursor) -> Shown:
     found = newest(after, wanted)
     ids = {told.tweet_id for _, told in found if told.tweet_id is not None}
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
+    named = {id for _, told in found if (id := source_of(told)) is not None}
+    sources = Source.objects.in_bulk(named)
     now, _ = current()
-    lines = [line(at, told, tweets, now=now) for at, told in found]
+    lines = [line(at, told, tweets, sources, now=now) for at, told in found]
     return Shown(lines, max(reached, found[0][0]) if found else max(reached, after))
 
 

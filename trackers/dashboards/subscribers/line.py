@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
 
+from trackers.dashboards.sparkline import Sparkline
+from trackers.dashboards.subscribers.hour import curve, rate
 from trackers.dashboards.words import Moment, ago, ahead, counted
+from trackers.events.minutes import Hour
 from trackers.events.models import HEALTHY
 from trackers.events.subscribers.standings import Standing
 
@@ -44,9 +47,12 @@ class Line:
     next: Moment | None
     is_late: bool
     is_paced: bool
+    rate: str
+    spark: Sparkline | None
 
 
-def line(one: Standing) -> Line:
+def line(one: Standing, hour: Hour) -> Line:
+    """`hour`: what was delivered to it."""
     subscriber, state, books = one.subscriber, one.subscriber.state, one.books
     is_failing = one.state == "ready" and state.failing_since is not None
     badge, mood = BADGES["waiting" if is_failing else one.state]
@@ -72,6 +78,8 @@ def line(one: Standing) -> Line:
         next=ahead(one.next_at, now=one.now) if one.next_at and one.state == "waiting" else None,
         is_late=waited is not None and waited > LATE_AFTER.total_seconds(),
         is_paced=subscriber.rate is not None,
+        rate=rate(hour),
+        spark=curve(hour, "delivered"),
     )
 
 

@@ -12,11 +12,15 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import staff_only
+from trackers.dashboards.sparkline import Sparkline
+from trackers.dashboards.subscribers.hour import curve, rate
 from trackers.dashboards.subscribers.line import is_behind, line
 from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.events.delivery.attempts import read_attempts
+from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics
 from trackers.events.models import Attempt, EventBatch, Subscriber
 from trackers.events.subscribers.standings import staged, standing_of, standings, topics
+from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
 ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))
@@ -25,6 +29,18 @@ BATCHES, ATTEMPTS = 20, 50
 
 MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
 STATES = {"early": "waits", "ready": "ready", "pending": "on its way"}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A topic, and how much is published in it."""
+
+    name: str
+    publisher: str
+    events: str
+    is_wanted: bool
+    rate: str
+    spark: Sparkline | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +100,12 @@ def subscriber_now(request: HttpRequest, id: int) -> HttpResponse:
 
 def shown() -> dict[str, Any]:
     now, _ = current()
-    rows = [line(one) for one in standings(now=now)]
+    delivered, published = hours_of_subscribers(), hours_of_topics()
+    rows = [line(one, delivered.get(one.subscriber.pk, Hour())) for one in standings(now=now)]
     return {
         "now": now,
         "rows": rows,
-        "topics": topics(),
+        "topics": [told(one, published.get(one.pk, Hour())) for one in topics()],
         "staged": staged(),
         "behind": is_behind(rows),
     }
@@ -102,7 +119,7 @@ def detail(request: HttpRequest, id: int) -> dict[str, Any]:
         raise Http404(f"{outcome[:80]!r} is no outcome of an attempt.")
     found = read_attempts(one, limit=ATTEMPTS, outcome=outcome)
     batches = one.batches.order_by("place")[: BATCHES + 1]
-    row = line(standing_of(one, now=now))
+    row = line(standing_of(one, now=now), hours_of_subscribers(one.pk).get(one.pk, Hour()))
     return {
         "now": now,
         "line": row,
@@ -122,6 +139,17 @@ def detail(request: HttpRequest, id: int) -> dict[str, Any]:
 def find(id: int) -> Subscriber:
     found = Subscriber.objects.filter(removed_at=None).select_related("state")
     return get_object_or_404(found, pk=id)
+
+
+def told(one: Topic, hour: Hour) -> Told:
+    return Told(
+        name=one.name,
+        publisher=one.publisher or "nobody yet",
+        events=counted(one.events),
+        is_wanted=one.wanted,
+        rate=rate(hour),
+        spark=curve(hour, "published"),
+    )
 
 
 def batch(one: EventBatch, *, now: datetime) -> Batch:

@@ -99,7 +99,8 @@ def author_buttons(request: HttpRequest, tweet: Tweet) -> list[Button]:
 def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
     """What is new to a page that shows `version`; 204, which changes nothing there, when none is.
 
-    Every tab asks this every few seconds: then the tweet's row and its job's are all that is read.
+    Every tab asks this every few seconds: then the rows of the tweet, its job and its claim are all
+    that is read.
     """
     if request.GET.get("version") == version_now(id):
         return HttpResponse(status=204)

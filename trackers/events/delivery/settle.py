@@ -18,7 +18,8 @@ from tweetwatch.database import cursor, plain
 MOST_ERROR, MOST_ANSWER = 300, 1024
 
 # The fence: batches that still carry the lease they were claimed with.
-# Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does.
+# Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does. The
+# minute of a subscriber is written by who holds its state.
 # The gate: as Routemaster has it, the longest wait at a health of 0 and half of it at each point
 # more, so that it is nothing until the health is nearly gone; or what the subscriber asks for.
 # A success does not end the gate: what was asked for by the answer to another batch stands.
@@ -41,9 +42,9 @@ SETTLE = plain(
         ORDER BY subscriber_id FOR UPDATE
     ),
     held AS MATERIALIZED (
-        SELECT told.*, b.spot, b.events, b.first_at, b.last_at
+        SELECT told.*, b.spot, b.events, b.bytes, b.first_at, b.last_at
         FROM (SELECT * FROM told ORDER BY id) told CROSS JOIN LATERAL (
-            SELECT ctid AS spot, events, first_at, last_at FROM trackers_eventbatch
+            SELECT ctid AS spot, events, bytes, first_at, last_at FROM trackers_eventbatch
             WHERE id = told.id AND lease = told.lease FOR UPDATE
         ) b
     ),
@@ -52,7 +53,9 @@ SETTLE = plain(
         WHERE ctid = ANY(ARRAY(SELECT spot FROM held WHERE delivered))
     ),
     result AS MATERIALIZED (
-        SELECT state.subscriber_id, sum(n) FILTER (WHERE delivered) AS events,
+        SELECT state.subscriber_id, coalesce(sum(n) FILTER (WHERE delivered), 0) AS events,
+               count(*) FILTER (WHERE delivered) AS batches,
+               coalesce(sum(bytes) FILTER (WHERE delivered), 0) AS bytes,
                greatest(0, least(100, state.health + sum(
                    CASE WHEN delivered THEN 1 ELSE -2 END)))::int AS health,
                bool_or(delivered) AS some_went, bool_or(NOT delivered) AS some_failed,
@@ -63,7 +66,9 @@ SETTLE = plain(
     kept AS (
         UPDATE trackers_subscriberstate st
         SET health = r.health,
-            delivered = st.delivered + coalesce(r.events, 0),
+            delivered = st.delivered + r.events,
+            waiting_batches = st.waiting_batches - r.batches,
+            waiting_bytes = st.waiting_bytes - r.bytes,
             failing_since = CASE WHEN NOT r.some_went
                                  THEN coalesce(st.failing_since, clock_timestamp()) END,
             not_before = CASE WHEN r.some_failed THEN greatest(
@@ -75,6 +80,11 @@ SETTLE = plain(
             disabled_because = CASE WHEN r.is_gone AND st.disabled_at IS NULL
                 THEN 'It answered 410 Gone: it wants no more.' ELSE st.disabled_because END
         FROM result r WHERE st.subscriber_id = r.subscriber_id
+    ),
+    minute AS (
+        INSERT INTO trackers_subscriberminute AS of (subscriber_id, minute, events)
+        SELECT subscriber_id, date_trunc('minute', now()), events FROM result WHERE events > 0
+        ON CONFLICT (subscriber_id, minute) DO UPDATE SET events = of.events + excluded.events
     ),
     back AS (
         UPDATE trackers_eventbatch b

@@ -20,6 +20,7 @@ from django.db import connection
 from trackers.events.delivery.shapes import Shape
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.lookout import lookout
+from trackers.events.live.open import teller
 from trackers.events.live.places import place
 from trackers.events.live.read import Read, Wanted, begin, read_on
 from tweetwatch.database import LOST
@@ -34,8 +35,10 @@ HEARTBEAT = 5.0
 CATCHING_UP = 5.0
 # Milliseconds until the reader comes back: after a stream, after an answer without a place.
 AGAIN, POLL = 500, 5000
-GAP = "What was told between your Last-Event-ID and kept_since is not kept. The stream goes on."
-BUSY = "All places for streams are taken. Come back after retry_ms milliseconds."
+# What the stream says of itself. With a hyphen, which no name of a topic has.
+GAP, BUSY = "stream-gap", "stream-busy"
+MISSING = "What was told between your Last-Event-ID and kept_since is not kept. The stream goes on."
+FULL = "All places for streams are taken. Come back after retry_ms milliseconds."
 END = b": this stream ends here; go on with Last-Event-ID\n\n"
 
 
@@ -49,23 +52,25 @@ class Terms:
 
 def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:
     """What is sent, piece by piece. It ends early while the database is away."""
-    with place(terms.places) as stays:
-        try:
-            yield from told(after, wanted, shape, terms.seconds if stays else 0)
-        except LOST as error:
-            logger.warning("a live stream ends: the database is away (%s)", type(error).__name__)
-        finally:
-            connection.close()
+    try:
+        with place(terms.places) as stays:
+            yield from told(after, wanted, shape, terms if stays else Terms(terms.places, 0))
+    except LOST as error:
+        logger.warning("a live stream ends: the database is away (%s)", type(error).__name__)
+    finally:
+        teller.tell(terms.places)
+        connection.close()
 
 
-def told(after: Cursor | None, wanted: Wanted, shape: Shape, seconds: float) -> Iterator[bytes]:
-    """`seconds`: how long news are waited for."""
+def told(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:
+    """Of `terms.seconds` 0: what came since, and no news are waited for."""
+    seconds = terms.seconds
     until = time.monotonic() + seconds
     no_longer = until if seconds else until + CATCHING_UP
     read = begin(after)
     yield opening(read, AGAIN if seconds else POLL, shape)
     if not seconds:
-        yield event("busy", {"retry_ms": POLL, "told": BUSY})
+        yield event(BUSY, {"retry_ms": POLL, "told": FULL})
     sent_at = time.monotonic()
     while True:
         newest = lookout.newest() if seconds else lookout.newest_now()
@@ -76,6 +81,7 @@ def told(after: Cursor | None, wanted: Wanted, shape: Shape, seconds: float) -> 
                 connection.close()
                 yield in_words(read, shape)
                 sent_at = time.monotonic()
+        teller.tell(terms.places)
         connection.close()
         if is_over(until):
             break
@@ -100,7 +106,7 @@ def opening(read: Read, retry: int, shape: Shape) -> bytes:
 def in_words(read: Read, shape: Shape) -> bytes:
     gap = b""
     if read.gap:
-        gap = event("gap", {"kept_since": iso(read.gap.kept_since), "told": GAP}, read.gap.behind)
+        gap = event(GAP, {"kept_since": iso(read.gap.kept_since), "told": MISSING}, read.gap.behind)
     return gap + b"".join(
         event(told.topic, {**shape.of(told), "tweet_id": told.tweet_id and str(told.tweet_id)}, at)
         for at, told in read.events

@@ -33,6 +33,7 @@ from trackers.management.children import Child, end
 from trackers.tweets.models import Tweet
 
 MARK = "TWEETWATCH_DEMO"
+PORT = 8000
 RESTARTS_MOST = 5
 FIRST_LOOKS_WITHIN = 60.0
 ENOUGH = 0.9
@@ -58,7 +59,11 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--port", type=port, default=8000, help="of the pages; 0: any free one")
+        parser.add_argument(
+            "--port",
+            type=port,
+            help=f"of the pages; by default {PORT}, or any free one when that is in use; 0: any",
+        )
         parser.add_argument(
             "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many are tracked"
         )
@@ -96,7 +101,7 @@ class Command(BaseCommand):
             os.close(claimed)
 
     def run(self, directory: Path, children: list[Child], options: dict[str, Any]) -> None:
-        port = free_port(options["port"])
+        port = self.port_of_pages(options["port"])
         logs = demo_folder.empty(directory)
         address = f"http://127.0.0.1:{port}/"
 
@@ -129,6 +134,15 @@ class Command(BaseCommand):
         while True:
             self.look_after(children)
             time.sleep(0.5)
+
+    def port_of_pages(self, wanted: int | None) -> int:
+        if wanted is not None:
+            return free_port(wanted)
+        if is_free(PORT):
+            return PORT
+        port = free_port(0)
+        self.stdout.write(f"Port {PORT} is in use, so the pages are on port {port}.")
+        return port
 
     def start_fake(
         self, children: list[Child], logs: Path, options: dict[str, Any], *, start_ms: int
@@ -238,10 +252,18 @@ def free_port(port: int) -> int:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} cannot be used ({error.strerror}): choose another with --port."
+                f"Port {port} cannot be used ({error.strerror}): choose another with --port, or "
+                "with make demo PORT=…; without either a free one is taken."
             ) from None
         chosen: int = probe.getsockname()[1]
         return chosen
+
+
+def is_free(port: int) -> bool:
+    try:
+        return free_port(port) == port
+    except CommandError:
+        return False
 
 
 def is_listening(port: int) -> bool:

@@ -75,11 +75,11 @@ document.addEventListener("DOMContentLoaded", () => {
     for (const topic of new URL(stream.url).searchParams.get("topics").split(",")) {
       stream.addEventListener(topic, bring);
     }
-    stream.addEventListener("busy", () => {
+    stream.addEventListener("stream-busy", () => {
       clearTimeout(stays);
       tell("Many watch now, so this page asks every 5 seconds.");
     });
-    stream.addEventListener("gap", () => {
+    stream.addEventListener("stream-gap", () => {
       tell("Some changes were missed while this page was away.");
       bring();
     });

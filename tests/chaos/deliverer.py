@@ -1,0 +1,110 @@
+"""A process that delivers events, and what befalls it."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from tests.chaos.ground import ROLE
+from tests.chaos.hosts import RESTART_AFTER, send
+from tests.conftest import PROJECT
+
+TOTAL, BACKOFF_MOST = 2, 2
+
+
+class Deliverer:
+    """`manage.py deliver`, which knows no other way to the database than its relay; `supervise`
+    restarts it when it ended, as systemd does."""
+
+    def __init__(self, number, ground, relays):
+        self.name, self.ground = f"deliverer{number}", ground
+        self.database = relays.make(ground.postgres.socket)
+        self.log = ground.directory / f"{self.name}.log"
+        self.process, self.ended_at, self.exits = None, 0.0, []
+        self.wanted, self.expected, self.lock = False, None, threading.Lock()
+
+    def environment(self):
+        where = f"postgres://{ROLE}:@127.0.0.1:{self.database.port}/tweetwatch?sslmode=disable"
+        return self.ground.environment | {
+            "DATABASE_URL": where,
+            "EGRESS_ALLOW": "127.0.0.0/8",
+            "EGRESS_PLAIN_HTTP": "true",
+            "BUS_CONNECT_TIMEOUT": "1",
+            "BUS_TOTAL_TIMEOUT": str(TOTAL),
+            "BUS_BACKOFF_MOST": str(BACKOFF_MOST),
+            "BUS_SCRUB_AFTER": f"{self.ground.pace.lease:g}",
+        }
+
+    def start(self):
+        self.wanted = True
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "manage.py", "deliver", "--slots", "200"],
+                cwd=PROJECT,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+
+    def supervise(self):
+        with self.lock:
+            if self.process is None:
+                if self.wanted and time.time() - self.ended_at >= RESTART_AFTER:
+                    self.start()
+                return
+            status = self.process.poll()
+            if status is not None:
+                if (
+                    self.expected != signal.SIGKILL
+                    and self.wanted
+                    and (status or not self.expected)
+                ):
+                    self.exits.append(status)
+                self.process, self.ended_at, self.expected = None, time.time(), None
+
+    def end_by(self, number):
+        """Send it a signal that ends it; whether there was one."""
+        process = self.at_work()
+        if process is None:
+            return False
+        self.expected = number
+        return send(process.pid, number)
+
+    def freeze(self):
+        """SIGSTOP it; whether there was one."""
+        process = self.at_work()
+        return process is not None and send(process.pid, signal.SIGSTOP)
+
+    def at_work(self):
+        """The process, once it has a connection of the database: one that is still loading its
+        code ends by SIGTERM as any program does, and has nothing to finish."""
+        return self.process if self.database.sides else None
+
+    def thaw(self):
+        if (process := self.process) is not None:
+            send(process.pid, signal.SIGCONT)
+
+    def stop(self, within):
+        """SIGTERM; the exit status, None when it did not end."""
+        with self.lock:
+            process, self.process, self.wanted = self.process, None, False
+        if process is None:
+            return 0
+        process.terminate()
+        try:
+            return process.wait(within)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            process.kill()
+            process.wait(10)
+
+    def end(self):
+        self.wanted = False
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait(10)

@@ -1,0 +1,31 @@
+"""Statements on our own cursor are counted where tests count queries."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tweetwatch.database import ask, cursor
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_statement_counts_and_its_parameters_are_not_written_down():
+    with CaptureQueriesContext(connection) as queries:
+        for number in range(50):
+            with cursor() as db:
+                db.execute("SELECT %(secret)s::text", {"secret": f"s3cret-{number}"})
+        ask(("SELECT 1", {}), ("SELECT 2", {}))
+
+    assert len(queries) == 52
+    assert not any("s3cret" in one["sql"] for one in queries)
+
+
+def test_nothing_is_written_down_while_nobody_counts():
+    before = len(connection.queries_log)
+
+    with cursor() as db:
+        db.execute("SELECT 1")
+
+    assert len(connection.queries_log) == before

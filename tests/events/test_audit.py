@@ -1,0 +1,75 @@
+"""The counters of a subscriber are what its batches come to, whatever happens to these."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from django.db.models import F
+from django_q.models import Schedule
+
+from tests.events.conftest import books, deliver, subscriber, take, told
+from trackers import tasks
+from trackers.events.audit import audit, mend
+from trackers.events.drop import drop_some, used_bytes
+from trackers.events.models import EventBatch, SubscriberState
+from trackers.events.subscribers.subscribe import empty
+
+pytestmark = pytest.mark.django_db
+
+
+def waiting():
+    return sum(EventBatch.objects.values_list("bytes", flat=True))
+
+
+def test_the_counters_follow_the_batches_through_all_that_happens_to_these():
+    one = subscriber(max_events=2, timeout_ms=0)
+    subscriber("two", max_events=3, newest_only=False)
+    for act in (
+        lambda: told(1, 2, 3),
+        lambda: told(4, 5),
+        lambda: deliver(take(2)),
+        lambda: deliver(take(2), delivered=False),
+        lambda: told(6),
+        drop_some,
+        lambda: told(7, 8),
+        lambda: empty(one),
+        lambda: told(9),
+    ):
+        act()
+        assert [each for each in audit() if not each.is_sound] == []
+        assert used_bytes() == waiting()
+
+
+def test_what_a_hand_in_the_database_has_taken_away_counts_as_dropped(caplog):
+    one = subscriber(max_events=1)
+    told(1, 2, 3)
+    first = EventBatch.objects.order_by("place").first()
+    EventBatch.objects.filter(pk=first.pk).delete()
+    [unsound] = audit()
+    assert (unsound.by_books.events, unsound.by_batches.events) == (3, 2)
+
+    with caplog.at_level(logging.ERROR):
+        tasks.audit_books()
+
+    assert "by its books 3 events in 3 batches" in caplog.text
+    assert books() == (3, 0, 1, 2)
+    assert used_bytes() == waiting()
+    # And what it has put there as added.
+    EventBatch.objects.filter(subscriber=one).update(events=[1, 2], bytes=F("bytes") + 5)
+    assert len(mend()) == 1
+    assert books() == (5, 0, 1, 4)
+    assert mend() == []
+
+
+def test_the_audit_has_a_schedule_and_ends_quietly_where_all_is_well(caplog):
+    subscriber()
+    told(1)
+    before = SubscriberState.objects.values().get()
+
+    with caplog.at_level(logging.INFO):
+        tasks.audit_books()
+
+    assert caplog.text == ""
+    assert SubscriberState.objects.values().get() == before
+    assert Schedule.objects.get(func="trackers.tasks.audit_books").schedule_type == Schedule.HOURLY

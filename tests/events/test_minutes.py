@@ -1,0 +1,65 @@
+"""The last hour by the minute: what was published, and what was delivered."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.events.conftest import deliver, news, subscriber, take, told
+from trackers.events.minutes import (
+    MINUTES,
+    Hour,
+    SubscriberMinute,
+    TopicMinute,
+    forget_minutes,
+    hours_of_subscribers,
+    hours_of_topics,
+)
+from trackers.events.spread import spread
+from trackers.outbox.models import Topic
+
+pytestmark = pytest.mark.django_db
+A_MINUTE = timedelta(minutes=1)
+
+
+def test_each_spread_counts_what_was_published_and_each_delivery_what_arrived():
+    one = subscriber(max_events=2)
+    news(1, 2, 3)
+    news(4)
+    while spread():
+        pass
+    told(5)
+    deliver(take()[:1])
+    deliver(take(), delivered=False)
+
+    [published] = hours_of_topics().values()
+    [delivered] = hours_of_subscribers().values()
+
+    assert (published.events, delivered.events) == (5, 2)
+    assert hours_of_subscribers(one.pk) == hours_of_subscribers()
+    assert hours_of_subscribers(one.pk + 1) == {}
+    # A row for the topic and one for the subscriber, or two when a minute began meanwhile.
+    assert 2 <= TopicMinute.objects.count() + SubscriberMinute.objects.count() <= 4
+
+
+def test_the_hour_is_sixty_minutes_of_which_the_last_goes_on():
+    subscriber()
+    topic = Topic.objects.get(name="news").pk
+    now = timezone.now().replace(second=0, microsecond=0)
+    for ago, events in ((0, 7), (1, 10), (5, 15), (6, 1000), (59, 3), (75, 1)):
+        TopicMinute.objects.create(topic_id=topic, minute=now - ago * A_MINUTE, events=events)
+
+    hour = hours_of_topics()[topic]
+
+    assert (len(hour.minutes), hour.events) in {(MINUTES, 1035), (MINUTES, 1032)}
+    forget_minutes()
+    assert TopicMinute.objects.count() == 5
+
+
+def test_the_rate_is_the_mean_of_the_last_five_minutes_that_are_over():
+    minutes = (*[0] * 53, 1000, 15, 0, 0, 0, 10, 7)
+
+    assert Hour(minutes).per_minute == 5
+    assert Hour().per_minute == 0

@@ -1,0 +1,123 @@
+"""What is wrong for a minute is an alert, once; and that it is over is another."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+from django_q.models import Schedule
+
+from tests.events.conftest import subscriber
+from trackers import tasks
+from trackers.events.spread import spread
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.stream.looks import looks as stream_looks
+from trackers.jobs import holds
+from trackers.jobs.looks import looks as queue_looks
+from trackers.jobs.models import Namespace
+from trackers.outbox.models import Event
+from trackers.outbox.troubles import Look, Trouble, watch
+from trackers.schedule.namespace import TWEET_UPDATE
+
+pytestmark = pytest.mark.django_db
+NOW = timezone.now()
+A_MINUTE = timedelta(minutes=1)
+FINE = ""
+
+
+def look(wrong, *, minute, of="one"):
+    """What a look says at that minute: the state and the sentence of each alert."""
+    found = Look("thing", of, wrong, "It works again.", "/operations/")
+    told = watch([found], now=NOW + minute * A_MINUTE)
+    return [(one.data["thing"], one.data["state"], one.data["what"]) for one in told]
+
+
+def test_it_is_told_once_when_it_lasts_and_once_when_it_is_over():
+    said = [
+        look(wrong, minute=minute)
+        for minute, wrong in enumerate(["It broke.", "It broke.", "Worse.", FINE, FINE])
+    ]
+
+    assert said == [
+        [], [("one", "down", "It broke.")], [], [("one", "back", "It works again.")], [],
+    ]  # fmt: skip
+    assert not Trouble.objects.exists()
+
+
+def test_what_is_over_before_a_minute_is_no_news():
+    assert look("It broke.", minute=0) == []
+    assert look("It broke.", minute=0.9) == []
+    assert look(FINE, minute=1.5) == []
+    # The minute begins anew.
+    assert look("It broke.", minute=2) == []
+    assert look("It broke.", minute=2.5) == []
+
+
+def test_one_thing_says_nothing_of_another():
+    assert look("It broke.", minute=0) == []
+    assert look("It broke.", minute=1, of="two") == []
+    assert look("It broke.", minute=1) == [("one", "down", "It broke.")]
+    assert look(FINE, minute=2, of="two") == []
+    assert Trouble.objects.count() == 1
+
+
+def test_who_subscribes_to_alerts_gets_them():
+    subscriber(topics=["alerts"])
+    look("It broke.", minute=0)
+    look("It broke.", minute=1)
+    spread()
+
+    assert Event.objects.get().data == {"thing": "one", "state": "down", "what": "It broke."}
+
+
+def wrong(looks):
+    return {(one.kind, one.of): one.wrong for one in looks if one.wrong}
+
+
+def test_a_namespace_whose_requests_keep_failing_is_in_trouble_until_one_is_answered():
+    Namespace.objects.filter(name=TWEET_UPDATE).update(paused=True)
+    assert wrong(queue_looks()) == {}
+    for _ in range(3):
+        holds.fail(TWEET_UPDATE, because="X answered 503.")
+
+    [said] = wrong(queue_looks()).values()
+    assert said.endswith("X answered 503.")
+    holds.succeed(TWEET_UPDATE)
+    assert wrong(queue_looks()) == {}
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        ("open", None),
+        ("waiting", "Not connected: X answered 503."),
+        ("stopped", "Not connected: nobody listens: start manage.py stream."),
+        (None, "Not connected: nobody listens: start manage.py stream."),
+    ],
+)
+def test_the_stream_is_in_trouble_while_it_is_down_and_a_source_wants_it(state, said):
+    if state:
+        Stream.objects.create(name="filtered", state=state, because="X answered 503.")
+    assert wrong(stream_looks(now=NOW)) == {}
+    source = Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
+
+    assert wrong(stream_looks(now=NOW)) == ({("stream", "filtered"): said} if said else {})
+
+    Source.objects.filter(pk=source.pk).update(paused_at=NOW)
+    assert wrong(stream_looks(now=NOW)) == {}
+
+
+def test_a_process_that_was_killed_leaves_the_stream_down():
+    Source.objects.create(kind="stream", of="nasa", every=timedelta(hours=1))
+    Stream.objects.create(name="filtered", state="open", lease_until=NOW - A_MINUTE)
+
+    assert wrong(stream_looks(now=NOW)) != {}
+    assert wrong(stream_looks(now=NOW - 2 * A_MINUTE)) == {}
+
+
+def test_it_is_looked_at_every_minute():
+    chore = Schedule.objects.get(func="trackers.tasks.alert_people")
+    assert (chore.schedule_type, chore.minutes) == (Schedule.MINUTES, 1)
+    tasks.alert_people()
+    assert not Trouble.objects.exists()

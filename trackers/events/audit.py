@@ -1,0 +1,94 @@
+"""Whether the books of subscribers are what their batches come to, and a mend where they are not.
+
+Each statement that makes or removes batches keeps the counters, so they differ only where a hand in
+the database, or a restore of one table, has been at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+
+from tweetwatch.database import Cursor, cursor
+
+# Adds up all that waits. One snapshot: batches and counters are committed together.
+WALK = """
+    SELECT s.id, s.name, st.added - st.delivered - st.dropped, st.waiting_batches, st.waiting_bytes,
+           coalesce(q.events, 0), coalesce(q.batches, 0), coalesce(q.bytes, 0)
+    FROM trackers_subscriber s
+    JOIN trackers_subscriberstate st ON st.subscriber_id = s.id
+    LEFT JOIN LATERAL (
+        SELECT sum(cardinality(events)) AS events, count(*) AS batches, sum(bytes) AS bytes
+        FROM trackers_eventbatch WHERE subscriber_id = s.id
+    ) q ON true
+    WHERE %(id)s::bigint IS NULL OR s.id = %(id)s
+    ORDER BY s.name
+"""
+# Whoever makes or removes batches of a subscriber locks its state first.
+LOCK = "SELECT FROM trackers_subscriberstate WHERE subscriber_id = %(id)s FOR UPDATE"
+# What is missing was dropped by somebody, and what is too much was added.
+MEND = """
+    UPDATE trackers_subscriberstate
+    SET dropped = dropped + greatest(0, %(missing)s::bigint),
+        added = added + greatest(0, -%(missing)s::bigint),
+        waiting_batches = %(batches)s, waiting_bytes = %(bytes)s
+    WHERE subscriber_id = %(id)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    events: int
+    batches: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """What waits for a subscriber by its books, and by its batches."""
+
+    id: int
+    name: str
+    by_books: Waiting
+    by_batches: Waiting
+
+    @property
+    def is_sound(self) -> bool:
+        return self.by_books == self.by_batches
+
+
+def audit(subscriber: int | None = None) -> list[Audited]:
+    """Of all subscribers, by their names, or of one. Takes as long as there are batches."""
+    with cursor() as db:
+        return list(walk(db, subscriber))
+
+
+def mend() -> list[Audited]:
+    """Set right the books that do not agree with the batches; those, as they were."""
+    found = []
+    for suspect in audit():
+        if suspect.is_sound:
+            continue
+        with transaction.atomic(), cursor() as db:
+            db.execute(LOCK, {"id": suspect.id})
+            # A statement of its own, whose snapshot is younger than the lock.
+            for one in walk(db, suspect.id):
+                if not one.is_sound:
+                    db.execute(MEND, mended(one))
+                    found.append(one)
+    return found
+
+
+def mended(one: Audited) -> dict[str, Any]:
+    found = one.by_batches
+    missing = one.by_books.events - found.events
+    return {"id": one.id, "missing": missing, "batches": found.batches, "bytes": found.bytes}
+
+
+def walk(db: Cursor, subscriber: int | None) -> Iterator[Audited]:
+    for id, name, *counts in db.execute(WALK, {"id": subscriber}).fetchall():
+        numbers = [int(count) for count in counts]
+        yield Audited(id, name, Waiting(*numbers[:3]), Waiting(*numbers[3:]))

@@ -1,0 +1,107 @@
+"""How many live streams each web process has open, as `status` and `/metrics` tell it.
+
+Places are the process's own (`places.py`); a row of it says how many are taken. It is written when
+that changes, and every ten seconds while a stream is open, so a process that was killed is left out
+soon. One that has no stream open is left out too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import threading
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import models
+
+from trackers.events.live import places
+from tweetwatch.database import LOST, cursor
+
+logger = logging.getLogger(__name__)
+
+# Seconds after which it is told again.
+EVERY = 10.0
+SILENT_AFTER = timedelta(seconds=30)
+
+
+class StreamPlaces(models.Model):
+    """A web process: its places for live streams, and how many of them are taken."""
+
+    host = models.CharField(max_length=255)
+    pid = models.IntegerField()
+    open = models.IntegerField()
+    places = models.IntegerField()
+    seen_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["host", "pid"], name="streamplaces_process")]
+
+    def __str__(self) -> str:
+        return f"{self.open} of {self.places} places on {self.host}, pid {self.pid}"
+
+
+# Losing it in a crash of the server costs nothing: the setting ends with the statement.
+TELL = """
+    INSERT INTO trackers_streamplaces (host, pid, open, places, seen_at)
+    SELECT %(host)s, %(pid)s, %(open)s, %(places)s, now()
+    WHERE set_config('synchronous_commit', 'off', true) = 'off'
+    ON CONFLICT (host, pid) DO UPDATE
+    SET open = excluded.open, places = excluded.places, seen_at = excluded.seen_at
+"""
+READ = """
+    SELECT coalesce(sum(open), 0), coalesce(sum(places), 0), count(*)
+    FROM trackers_streamplaces WHERE open > 0 AND seen_at > now() - %(silent)s
+"""
+FORGET = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 hour'"
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Live streams that are open, of so many places, in the processes that have any open."""
+
+    open: int
+    places: int
+    processes: int
+
+
+class Teller:
+    """Of this process. Streams are threads of it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._told = 0
+        self._again_at = 0.0
+
+    def tell(self, most: int) -> None:
+        """Tell how many are open, if that is news. A database that is away costs the word alone."""
+        with self._lock:
+            now, taken = time.monotonic(), places.taken
+            if taken == self._told and (not taken or now < self._again_at):
+                return
+            self._told, self._again_at = taken, now + EVERY
+            given = {"open": taken, "places": most}
+            try:
+                with cursor() as db:
+                    db.execute(TELL, {"host": socket.gethostname(), "pid": os.getpid(), **given})
+            except LOST as error:
+                self._told = -1
+                logger.warning("cannot tell how many streams are open (%s)", type(error).__name__)
+
+
+teller = Teller()
+
+
+def streams() -> Streams:
+    with cursor() as db:
+        row = db.execute(READ, {"silent": SILENT_AFTER}).fetchone()
+    assert row is not None
+    return Streams(*map(int, row))
+
+
+def forget_silent() -> None:
+    """Delete the rows of processes that nobody heard of for an hour."""
+    with cursor() as db:
+        db.execute(FORGET)

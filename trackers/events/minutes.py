@@ -1,0 +1,110 @@
+"""Events in each minute of the last hour: published in a topic, delivered to a subscriber.
+
+A row per minute in which there were any, so that nothing here grows with events. The spread writes
+those of topics (`spread.py`), the end of deliveries those of subscribers (`delivery/settle.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ClassVar
+
+from django.db import models
+
+from tweetwatch.database import cursor
+
+MINUTES = 60
+# A rate of one minute jumps; of an hour it lags behind.
+LATELY = 5
+KEPT = timedelta(minutes=MINUTES + 5)
+
+
+class TopicMinute(models.Model):
+    """Events published in a topic in one minute, by when they were spread."""
+
+    pk = models.CompositePrimaryKey("topic_id", "minute")
+    # No foreign key: rows of what is deleted are gone an hour later.
+    topic_id = models.BigIntegerField()
+    minute = models.DateTimeField()
+    events = models.BigIntegerField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["minute"], name="topicminute_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.events} in {self.topic_id} at {self.minute}"
+
+
+class SubscriberMinute(models.Model):
+    """Events delivered to a subscriber in one minute."""
+
+    pk = models.CompositePrimaryKey("subscriber_id", "minute")
+    subscriber_id = models.BigIntegerField()
+    minute = models.DateTimeField()
+    events = models.BigIntegerField()
+
+    class Meta:
+        indexes: ClassVar = [models.Index(fields=["minute"], name="subscriberminute_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.events} to {self.subscriber_id} at {self.minute}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hour:
+    """Events in each of the last sixty minutes, the oldest first; the last one is not over yet."""
+
+    minutes: tuple[int, ...] = (0,) * MINUTES
+
+    @property
+    def per_minute(self) -> float:
+        """The mean of the last five minutes that are over."""
+        return sum(self.minutes[-LATELY - 1 : -1]) / LATELY
+
+    @property
+    def events(self) -> int:
+        return sum(self.minutes)
+
+
+# `ago`: 0 is the minute of now.
+LAST_HOUR = """
+    SELECT {of}, (extract(epoch FROM date_trunc('minute', now()) - minute) / 60)::int AS ago, events
+    FROM {table}
+    WHERE minute > date_trunc('minute', now()) - interval '1 hour'
+      AND (%(of)s::bigint IS NULL OR {of} = %(of)s)
+"""
+OF_TOPICS = LAST_HOUR.format(of="topic_id", table="trackers_topicminute")
+OF_SUBSCRIBERS = LAST_HOUR.format(of="subscriber_id", table="trackers_subscriberminute")
+FORGET = (
+    "DELETE FROM trackers_topicminute WHERE minute < now() - %(kept)s",
+    "DELETE FROM trackers_subscriberminute WHERE minute < now() - %(kept)s",
+)
+
+
+def hours_of_topics() -> Mapping[int, Hour]:
+    """By the ids of topics, those in which anything was published within the hour."""
+    return hours(OF_TOPICS, None)
+
+
+def hours_of_subscribers(subscriber: int | None = None) -> Mapping[int, Hour]:
+    """By the ids of subscribers to whom anything was delivered within the hour; or of one."""
+    return hours(OF_SUBSCRIBERS, subscriber)
+
+
+def hours(statement: str, of: int | None) -> Mapping[int, Hour]:
+    counts: dict[int, list[int]] = {}
+    with cursor() as db:
+        for id, ago, events in db.execute(statement, {"of": of}):
+            # A clock that was set back: what is of later counts as of now.
+            place = MINUTES - 1 - max(0, ago)
+            counts.setdefault(id, [0] * MINUTES)[place] += events
+    return {id: Hour(tuple(minutes)) for id, minutes in counts.items()}
+
+
+def forget_minutes() -> None:
+    """Delete what is older than the hour."""
+    with cursor() as db:
+        for one in FORGET:
+            db.execute(one, {"kept": KEPT})

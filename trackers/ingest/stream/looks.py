@@ -1,0 +1,35 @@
+"""Whether X's stream is down although sources want it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from trackers.ingest.sources.models import Source, Stream
+from trackers.ingest.sources.standing import NOBODY, is_silent
+from trackers.ingest.stream.lease import NAME
+from trackers.outbox.troubles import Look
+
+URL = "/sources/"
+
+
+def looks(*, now: datetime) -> Iterator[Look]:
+    """Of the one stream. It is not down while no source wants it: then nobody misses anything."""
+    wanted = Source.objects.active().filter(kind=Source.Kind.STREAM).exists()
+    stream = Stream.objects.filter(name=NAME).first()
+    yield Look(
+        "stream",
+        NAME,
+        wrong(stream, now=now) if wanted else "",
+        "It is connected again." if wanted else "No source uses it any more.",
+        URL,
+    )
+
+
+def wrong(stream: Stream | None, *, now: datetime) -> str:
+    if stream is None or stream.state == Stream.State.STOPPED or is_silent(stream, now=now):
+        return f"Not connected: {NOBODY}."
+    if stream.state == Stream.State.OPEN:
+        return ""
+    because = stream.because or "X has not answered yet"
+    return f"Not connected: {because.rstrip('.')}."

@@ -1,0 +1,44 @@
+"""Whether a namespace needs a person: its requests keep failing, or keys of it are isolated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trackers.jobs.figures import figures
+from trackers.jobs.models import Namespace
+from trackers.jobs.queue import namespaces
+from trackers.outbox.troubles import Look
+
+# From the third failure in a row on a namespace is held (`holds.py`).
+HELD_FROM = 3
+URL = "/operations/"
+
+
+def looks() -> Iterator[Look]:
+    """Of each namespace. That a person has paused it is no trouble, and ends none."""
+    for one in Namespace.objects.all():
+        failing = one.failures >= HELD_FROM
+        yield Look(
+            "namespace",
+            one.name,
+            f"Every request fails, so it waits longer each time: {one.held_because}"
+            if failing
+            else "",
+            "Requests are answered again.",
+            URL,
+        )
+        if one.name in namespaces():
+            yield Look(
+                "isolated",
+                one.name,
+                isolated_said(figures(one.name).isolated),
+                "Nothing is isolated any more.",
+                URL,
+            )
+
+
+def isolated_said(count: int) -> str:
+    """Which may grow while it lasts: the alert says how many there were at first."""
+    if not count:
+        return ""
+    return f"{count:,} left out of all batches, since four workers in a row died over each."
