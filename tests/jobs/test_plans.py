@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.db import connection
 
@@ -10,6 +12,7 @@ from tests.queues import fill_buckets
 from trackers.jobs import queue
 from trackers.jobs.claim import CLAIM
 from trackers.jobs.models import SUSPECT, Namespace
+from trackers.jobs.processes import watchdog
 from trackers.jobs.ready import READY_IN
 from trackers.jobs.tables import on
 from tweetwatch.database import cursor
@@ -137,6 +140,21 @@ def test_gate_and_claim_are_probes_of_the_due_index(prepare, mode, capsys):
         assert "Seq Scan" not in {kind for kind, _ in scans(told[what], TABLE)}
         assert buffers(told[what]) < MOST_BUFFERS * keys / DUE
         assert rows(told[what]) < MOST_ROWS * keys
+
+
+@pytest.mark.parametrize("prepare", [fresh_statistics, no_statistics, statistics_of_a_backlog])
+def test_the_watchdogs_look_is_a_probe_of_the_due_index(prepare):
+    with cursor() as db:
+        prepare(db)
+    look = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) " + watchdog.statement().as_string()
+
+    with connection.cursor() as asking:
+        asking.execute(look, {"cluster": uuid4()})
+        [[[told]]] = asking.fetchall()
+
+    assert scans(told, TABLE) == []
+    assert scans(told, BUCKETS) == [("Index Only Scan", "tweetbucket_due")]
+    assert buffers(told) < 100
 
 
 def told_of(query, **those):

@@ -3,12 +3,18 @@ from __future__ import annotations
 import os
 import signal
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import psycopg
 import pytest
+from django.db import connection
+from django.utils import timezone
 
 from tests.jobs.cluster.running import poll
-from trackers.jobs.processes.watchdog import Due, Overdue, Reading, State, Watchdog, barks
+from tests.queues import fill_buckets, put
+from trackers.jobs import queue
+from trackers.jobs.processes.watchdog import Due, Overdue, Reading, State, Watchdog, barks, read
+from trackers.updater.models import TweetUpdate
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 LEASE = timedelta(seconds=60)
@@ -80,6 +86,17 @@ def test_it_remembers_since_when_work_is_owed(readings, owed_since):
     assert since(readings) == owed_since
 
 
+@pytest.mark.django_db
+def test_what_somebody_has_claimed_is_not_owed():
+    now = timezone.now()
+    put(TweetUpdate, 1, now - timedelta(hours=1))
+    assert [due.namespace for due in read(connection, uuid4()).due] == ["tweet:update"]
+
+    assert queue.claim("tweet:update").keys == (1,)
+
+    assert read(connection, uuid4()).due == ()
+
+
 def stick(cluster):
     """No process dies, nobody works."""
     for pid in [*cluster.workers(), *cluster.find("pusher")]:
@@ -95,6 +112,7 @@ def owe(url, *, namespace="", lease="1 second"):
             "INSERT INTO trackers_tweetupdate (key, due_at, attempts)"
             " SELECT key, now() - interval '1 hour', 0 FROM generate_series(1, 5) key"
         )
+        fill_buckets(connection)
         if namespace:
             connection.execute(f"UPDATE trackers_namespace SET {namespace}")
 

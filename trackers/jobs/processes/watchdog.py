@@ -110,11 +110,12 @@ READ = """
     FROM (SELECT 1) AS one LEFT JOIN ({due}) AS due ON true
 """
 
-# Claimed keys stand at the end of their lease, so what is due in the past is in nobody's hands.
+# Of the buckets, by their index on due_at: jobs have none. A claimed bucket is due when its lease
+# ends, so a bucket that is due in the past is in nobody's hands.
 DUE = """
     SELECT namespace.name, namespace.lease, oldest.due_at
     FROM trackers_namespace AS namespace
-    CROSS JOIN LATERAL (SELECT due_at FROM {table} ORDER BY due_at LIMIT 1) AS oldest
+    CROSS JOIN LATERAL (SELECT due_at FROM {buckets} ORDER BY due_at LIMIT 1) AS oldest
     WHERE namespace.name = {name} AND NOT namespace.paused
         AND (namespace.held_until IS NULL OR namespace.held_until <= now())
         AND oldest.due_at <= now()
@@ -126,15 +127,17 @@ NOTHING_DUE = "SELECT NULL::text AS name, NULL::interval AS lease, NULL::timesta
 def read(connection: BaseDatabaseWrapper, cluster: UUID) -> Reading:
     """What is due in the namespaces' tables, and when this cluster last finished something."""
     with connection.cursor() as cursor:
-        cursor.execute(_statement(), {"cluster": cluster})
+        cursor.execute(statement(), {"cluster": cluster})
         rows = cursor.fetchall()
     now, last_done_at = rows[0][:2]
     return Reading(now, last_done_at, tuple(Due(*row[2:]) for row in rows if row[2] is not None))
 
 
-def _statement() -> sql.Composed:
+def statement() -> sql.Composed:
     parts: list[sql.Composable] = [
-        sql.SQL(DUE).format(table=sql.Identifier(table._meta.db_table), name=table.namespace)
+        sql.SQL(DUE).format(
+            buckets=sql.Identifier(table.bucket._meta.db_table), name=table.namespace
+        )
         for table in Job.__subclasses__()
     ]
     due = sql.SQL(" UNION ALL ").join(parts or [sql.SQL(NOTHING_DUE)])
