@@ -1,6 +1,6 @@
-"""How a claim ends: given back, put off, or finished; each of it whole or of some of its keys.
+"""How a claim ends: given back, put off, or finished, for all of its keys or for some.
 
-A worker that comes late changes nothing: its buckets have another lease, or its keys another stamp.
+A late worker changes nothing: its buckets have another lease, or its keys another stamp.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from trackers.jobs.claim import NO_DELAY
 from trackers.jobs.tables import keys_of, new_stamp, on
 from tweetwatch.database import cursor
 
-# What ends a claim, or a part of it, begins so. The fence: the buckets that still carry this lease,
-# and of their keys those that were asked for (`back`) and have not been moved or taken out since.
-# A bucket with other keys as well is cut, and they stay claimed.
-# Locks: the buckets, then jobs in the order of keys. A plan's own order would let this and a
-# refresh of the same keys wait crosswise. LATERAL: each by the primary key, whatever the
-# statistics say.
+# Every statement that ends a claim, or part of one, begins with this. The fence: the buckets that
+# still carry this lease, and of their keys those that were asked for (`back`) and have not been
+# moved or removed since. A bucket's other keys stay claimed (`stay`).
+# Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a refresh of
+# the same keys could deadlock. LATERAL: each by the primary key, whatever the statistics say.
 CUT = """
     held AS MATERIALIZED (
         SELECT ctid AS place, due_at, lease, attempts, urgent, stamp, keys
@@ -54,7 +53,7 @@ CUT = """
     )
 """
 
-# Buckets that go back as a whole, and a new one for a part.
+# A whole bucket goes back as it is; part of one goes into a new bucket.
 GO_BACK = """
     whole AS (
         UPDATE {bucket} b SET due_at = cut.due, lease = NULL
@@ -67,7 +66,8 @@ GO_BACK = """
     )
 """
 
-# In its place in line, which the oldest of the batch had. An urgent one was due much later.
+# Back to the place in line that the oldest of the batch had. Urgent buckets, which were due much
+# later than that, are due now.
 PUT_BACK = f"""
     WITH {CUT},
     {GO_BACK.replace("{due}", "CASE WHEN urgent THEN now() ELSE %(due_at)s::timestamptz END")}
@@ -84,8 +84,8 @@ RELEASE = f"""
     SELECT key FROM ours
 """
 
-# Jobs by their place alone: with the statistics of an emptied queue, a join on the key would walk
-# the whole of them along the index.
+# Jobs by ctid alone: with statistics from when the queue was empty, a join on the key would walk
+# the whole index.
 FINISH = f"""
     WITH {CUT},
     ended AS (
@@ -114,7 +114,7 @@ FINISH = f"""
 
 
 def release(batch: Batch, delay: timedelta = NO_DELAY) -> set[int]:
-    """Give the batch back, due after `delay`. That is no strike. The keys that were still ours."""
+    """Give the batch back, due after `delay`, without a strike; return the keys still ours."""
     with cursor() as db:
         db.execute(
             on(batch.namespace, RELEASE),
@@ -124,7 +124,7 @@ def release(batch: Batch, delay: timedelta = NO_DELAY) -> set[int]:
 
 
 def put_back(batch: Batch) -> set[int]:
-    """Give the batch back where it stood in line, as if it had not been claimed."""
+    """Give the batch back where it stood in line; return the keys still ours."""
     with cursor() as db:
         db.execute(
             on(batch.namespace, PUT_BACK),
@@ -134,7 +134,7 @@ def put_back(batch: Batch) -> set[int]:
 
 
 def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
-    """Move the keys in `next` by their delay, remove the others; the keys that were still ours."""
+    """Reschedule the keys in `next`, remove the others; return the keys still ours."""
     moved = [key for key in batch.keys if key in next]
     with cursor() as db:
         db.execute(
