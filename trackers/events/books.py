@@ -1,4 +1,4 @@
-"""What came to a subscriber, and what became of it: added = delivered + dropped + queued."""
+"""A subscriber's event counts, which must balance: added = delivered + dropped + queued."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import datetime
 
 from tweetwatch.database import cursor
 
-# By the index of the subscriber's line.
+# Reads the batches by the index on the subscriber's line.
 BOOKS = """
     SELECT s.id, s.name, st.added, st.delivered, st.dropped,
            coalesce(q.n, 0), coalesce(q.batches, 0), q.oldest
@@ -24,7 +24,7 @@ BOOKS = """
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`oldest`: when the oldest event that waits was received."""
+    """`oldest`: when the oldest waiting event was received."""
 
     id: int
     name: str
@@ -41,6 +41,6 @@ class Books:
 
 
 def read_books(subscriber: int | None = None) -> list[Books]:
-    """Of all subscribers, by their names; or of one."""
+    """The books of all subscribers, by name, or of one."""
     with cursor() as db:
         return [Books(*row) for row in db.execute(BOOKS, {"id": subscriber})]
