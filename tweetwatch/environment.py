@@ -64,7 +64,7 @@ def why_unreadable(path: Path) -> str:
 
 
 def user_name() -> str:
-    import pwd  # Not on every system, and where it is missing that has to be said first.
+    import pwd  # Missing on other systems, which `refuse_other_systems` must be able to refuse.
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name

@@ -1,4 +1,4 @@
-"""The WSGI entry point of the pages. Only it has a pool: children share one opened before a fork.
+"""The WSGI entry point of the pages. Only it has a pool: forked children would share an open one.
 
 It also limits how long a statement may take, since somebody waits for its pages.
 """

@@ -55,7 +55,7 @@ class BusToken(models.Model):
 class PublishedKey(models.Model):
     """An Idempotency-Key that a client published with: the same key again stores no event.
 
-    Kept for a day. `key`, `body`: half of their SHA-256, as a client may send anything as a key.
+    Kept for a day. `key`, `body`: the first half of their SHA-256, as a client may send anything.
     """
 
     pk = models.CompositePrimaryKey("token_id", "key")

@@ -1,4 +1,4 @@
-"""Audit a queue: every key lives in exactly one bucket, waiting or claimed.
+"""Audit a queue: every key that waits or is claimed lives in exactly one bucket.
 
 jobs, by key ─> in no bucket: lost; in several: doubled ─ mend ─> in a new one, at its time
 buckets, by id ─> entries of keys that were moved or removed: dead ─ mend ─> gone

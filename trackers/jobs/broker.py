@@ -32,8 +32,8 @@ LONGEST_SLEEP = 0.5
 LONGEST_BACKOFF = 1.0
 # Seconds to wait when a rival was faster, or the batch was not ready after all.
 A_MOMENT = 0.01
-# For so many seconds claims start where the last one found something, then from the head again.
-# A bucket that was inserted before that bound meanwhile can be this late.
+# Seconds for which claims start where the last one found something; then one starts at the head
+# again. A bucket that is inserted before that bound meanwhile can be this late.
 BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.

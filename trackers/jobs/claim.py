@@ -45,7 +45,8 @@ NO_DELAY = timedelta(0)
 # of it keeps its place in line.
 # A lease on a due bucket has run out: one strike, if a worker had begun the batch (`begun.py`).
 # Only buckets with the same strikes go together, and the more strikes the fewer keys, so that a key
-# that kills its worker takes ever fewer along. Those that are ready go first, of these the oldest.
+# that kills its worker takes ever fewer along. Of several such groups a ready one goes before the
+# others, and of those that are ready the oldest.
 # After four strikes a key is isolated, out of the way until a person retries it. After one it is
 # no longer urgent: suspects would fill the share of the urgent ones meanwhile.
 CLAIM = plain("""
@@ -206,7 +207,7 @@ CLAIM = plain("""
 def claim(
     namespace: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
 ) -> Batch | None:
-    """Claim a batch if one is ready; `fewer_strikes_than` leaves out keys with so many or more."""
+    """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes."""
     given = {"limit": None, "buffer_ttl": None}
     return _claim(namespace, given, low=low, fewer_strikes_than=fewer_strikes_than)
 

@@ -1,8 +1,9 @@
 """Figures of a queue: what waits, how late it is, what was done.
 
 a cluster, every few seconds ─ take ─> a row for each namespace ─ figures ─> pages, status, /metrics
-Each time up to `MOST` keys are counted. A longer queue is also counted whole, the more rarely the
-longer that takes. While no cluster runs, whoever asks makes the bounded counts.
+Up to `MOST` keys are counted each time. A longer queue is also counted whole, and the longer that
+takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
+counts.
 """
 
 from __future__ import annotations

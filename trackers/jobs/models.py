@@ -21,7 +21,7 @@ MOST_KEYS = 1000
 
 
 class Namespace(models.Model):
-    """One queue: which task gets its batches, and the knobs and the stop of it."""
+    """One queue: which task gets its batches, its knobs and its stop."""
 
     name = models.CharField(max_length=60, primary_key=True)
     task = models.CharField(

@@ -19,7 +19,7 @@ VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
 
 
 def vacuum() -> list[str]:
-    """Vacuum the queues with many dead rows; return their namespaces. A transaction: do nothing."""
+    """Vacuum queues with many dead rows; return their namespaces. In a transaction, do nothing."""
     if connection.in_atomic_block:
         return []
     done = []

@@ -18,7 +18,7 @@ ARE_KEPT = f"({MILESTONES}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing
 # it. A crossing is kept until the figure falls below 90 % of the milestone, so that a tweet that
 # hovers around one is reported once.
 # The events of several milestones that are reached at once are a millisecond apart.
-# f[1:12], OFFSET 0: an array straight out of a CTE would be detoasted at each access.
+# f[1:12], OFFSET 0: an array straight out of a CTE would be unpacked at each access.
 # LIMIT 1: crossings are found by their key, whatever the statistics say.
 PASSED = f"""
     near AS MATERIALIZED (

@@ -1,8 +1,9 @@
 """How many tweets there are, in which states, and how many a second the plan asks for.
 
 a cluster ─ take ─> one row ─ census ─> pages, status, the forecast
-Up to `MOST` tweets are counted each time; more are counted the more rarely the longer that takes.
-While no cluster runs, whoever asks makes the bounded counts (as in jobs.figures for the queues).
+Up to `MOST` tweets are counted each time. If there are more, all are counted, and the longer that
+takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
+counts (as in jobs.figures for the queues).
 """
 
 from __future__ import annotations

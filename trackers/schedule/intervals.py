@@ -1,6 +1,6 @@
 """When next? The pure rule: a tweet's age chooses the interval of its next look-up.
 
-The seed's `getTweetUpdateDelay`: None is its -1.
+This is the seed's `getTweetUpdateDelay`, with None for its -1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from trackers.schedule.models import Interval
 from tweetwatch.database import ask
 
-# A tweet from up to this far in the future is a difference of clocks; beyond it a wrong date.
+# Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
 CLOCKS_DIFFER = timedelta(minutes=5)
 
 

@@ -17,7 +17,7 @@ from trackers.timelines.locks import lock
 from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
-# Timelines, and tombstones, in one transaction.
+# How many timelines, and how many tombstones, go in one transaction.
 TIMELINES_AT_ONCE = 50
 TOMBSTONES_AT_ONCE = 5_000
 

@@ -21,7 +21,7 @@ class FeedMark(models.Model):
 
     origin_id = models.BigIntegerField(primary_key=True)
     number = models.BigIntegerField(default=0)
-    # Watchers with greater ids get no deliveries: they read the origin's source (`fanout_limit`).
+    # Watchers with greater ids get no deliveries, but this origin on read (`fanout_limit`).
     reach = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:

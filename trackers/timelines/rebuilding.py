@@ -40,5 +40,5 @@ def rebuild_all(settings: FeedSettings) -> int:
     """Have the homes rebuilt that were read within `idle_days`; return how many."""
     given = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
-        # Each has a bucket of its own.
+        # Each home has a bucket of its own, so the rows are as many as the homes.
         return db.execute(queue.on(FeedRebuild.namespace, REBUILD), given).rowcount

@@ -48,7 +48,7 @@ def to_ask(*, limit: int) -> list[int]:
 
 
 def name(asked: Sequence[int], accounts: Iterable[Account], *, suspended: Sequence[int]) -> None:
-    """Store X's answer about the authors in `asked`; those that it left out are checked as well."""
+    """Store X's answer about the authors in `asked`; those that it left out count as checked."""
     accounts = list(accounts)
     with cursor() as db:
         db.execute(

@@ -33,8 +33,8 @@ NEWEST_OF_A_MONTH = ", ".join(
 # opened, the newest first, and only as much is taken from each as is needed: a tweet of a hundred
 # thousand samples costs what one of a few hundred does.
 # LIMIT 1: so that a month is found by the index, whatever the statistics say.
-# A sample that was packed days late is at the end of its month, and may be returned here instead of
-# a younger one.
+# A sample that was packed days late is at the end of its month, too, and may be returned here in
+# the place of another one.
 RECENT = f"""
     SELECT run.* FROM unnest(%(ids)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (

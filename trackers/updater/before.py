@@ -82,7 +82,7 @@ class Group(NamedTuple):
 class Before:
     """What is known at the database's time `now`.
 
-    `usual`: tweets that were described, never edited, and are withheld nowhere. `odd`: all others,
+    `usual`: tweets that X shows, described, never edited, and withheld nowhere. `odd`: all others,
     each with its own facts.
     """
 

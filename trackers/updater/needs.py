@@ -3,7 +3,7 @@
 the youngest look-ups, each + a random sample of the older ones ─> counts by payer, tier and time
 
 The pass reads at most EXACTLY + DRAWN rows, however many wait. Up to EXACTLY look-ups are counted.
-Beyond that a sampled one stands for 32 others, or for more when DRAWN cuts the sample. The standard
+Beyond that each sampled one stands for 32, or for more when DRAWN cuts the sample. The standard
 error of a count is sqrt(count * that number): 4,000 for half a million tweets among a million, and
 41,000 for five million among ten, both 0.8 %.
 """
@@ -144,7 +144,7 @@ def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
 
 
 def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> datetime | None:
-    """When the money will have run out, by what is due; None: it lasts."""
+    """When the money runs out, going by what is due; None: it lasts."""
     for slot, count in due:
         if count > left:
             return now + SLOT * (slot + left / count)

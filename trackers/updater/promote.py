@@ -71,7 +71,7 @@ def verdicts(
 
 
 def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
-    """Whether X suddenly reports most of the tweets that it used to show as not found."""
+    """Whether X suddenly reports as not found most of the tweets that it used to show."""
     shown = [id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone]
     lost = sum(answer.missing.get(id) == "not_found" for id in shown)
     return lost >= BURST and lost * 2 > len(shown)

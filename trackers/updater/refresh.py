@@ -129,8 +129,8 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
 def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     """Record what went wrong, and count what it may have cost.
 
-    `now`: also record a refusal of the keys, or a project without money; given only once for all
-    requests that went out together.
+    `now`: also record a refusal of the keys, or a project without money. To be given for only one
+    of the requests that went out together.
     """
     asked, error = unanswered.grant, unanswered.error
     turn = asked.turn

@@ -30,6 +30,6 @@ def exchange(place: Place, *, old_version: int) -> Path:
 
 
 def finish(place: Place) -> None:
-    """Put checked data in place after an interrupted upgrade: an empty cluster would be made else."""
+    """Finish an interrupted exchange; otherwise an empty cluster would be made instead."""
     if upgraded(place).is_dir() and not os.path.lexists(place.data):
         upgraded(place).rename(place.data)

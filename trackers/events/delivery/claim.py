@@ -30,8 +30,8 @@ PROMOTE = """
 # first.
 # A subscriber that may get nothing now, as when its ordered line waits for the head, is left out
 # before the LIMIT; otherwise a few of these would keep all others from their turn.
-# Each subscriber's batches are probed one by one, whatever the statistics say: an EXISTS would be
-# planned as a join to all ready batches.
+# Each subscriber is probed by itself, whatever the statistics say: an EXISTS would be planned as a
+# join to all ready batches.
 # With a rate it gets the batches of a tenth of a second, at least one, and then nothing until its
 # rate allows for their events. 250 ms: an idle deliverer looks that late, which is made up for.
 # Locks: states of subscribers, then batches; both with SKIP LOCKED.

@@ -204,7 +204,7 @@ class Deliverer:
         self._ended.append(await sender.deliver(one, progress))
 
     async def _rest(self, began: float, rest: float) -> None:
-        """Wait for `rest` seconds, or until woken, but to the end of the tick; 0: not at all."""
+        """Wait `rest` seconds or until woken, but at least to the end of the tick; 0: no wait."""
         if rest and not self._stopping.is_set():
             await asyncio.sleep(max(0.0, began + TICK - time.monotonic()))
         if rest > TICK:

@@ -74,7 +74,7 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
     for batch in claimed:
         receiver = receivers.get(batch.subscriber_id)
         if receiver is None:
-            # Removed with all its batches.
+            # The subscriber was removed, with all its batches.
             continue
         if receiver.secrets is None:
             loaded.impossible.append(refused(batch, str(SecretUnreadableError())))

@@ -18,7 +18,7 @@ def new_signing_key() -> str:
 
 
 def rotate(subscriber: Subscriber) -> str:
-    """Sign with a new key too; the one before still signs until the next rotation. Return it."""
+    """Add a new signing key and return it; the one before also signs until the next rotation."""
     made = new_signing_key()
     with transaction.atomic():
         keys = locked(subscriber)

@@ -73,7 +73,7 @@ def remove(subscriber: Subscriber) -> int:
         spread_all()
         topics = list(subscriber.subscriptions.values_list("topic_id", flat=True))
         subscriber.subscriptions.all().delete()
-        # Its name becomes free. The new one has blanks, so no subscriber can be given it.
+        # Its name becomes free. The new name has blanks, so no other subscriber can have it.
         Subscriber.objects.filter(pk=subscriber.pk).update(
             name=f"{subscriber.name[:40]} (removed {subscriber.pk})", removed_at=Now(), token=None
         )

@@ -154,8 +154,8 @@ def _guard(main: int, *args: Any) -> None:
 class Cluster(stock.Cluster):
     """`start()`, then `watch()` until a signal comes or something dies. One per process."""
 
-    # Seconds between heartbeats, and between figures; what a clean stop may take beyond the longest
-    # task.
+    # Seconds: between heartbeats, between figures, and what a clean stop may take beyond the
+    # longest task.
     look_every = 5.0
     record_every = 3.0
     stop_margin = 10.0

@@ -1,7 +1,7 @@
 """An event that no killed process can keep: one shared byte, no lock.
 
 `multiprocessing.Event.set()` waits for the condition's lock. A sentinel that dies inside `wait()`
-takes that lock along, and the main process, which sets the event in its signal handler, then
+never releases that lock, and the main process, which sets the event in its signal handler, then
 hangs for ever (django-q2 issue 346). A byte has no owner.
 """
 

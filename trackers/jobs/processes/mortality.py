@@ -18,7 +18,7 @@ _libc.prctl.restype = ctypes.c_int
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel kill this process when its parent, with this pid, dies; OSError if not."""
+    """Have the kernel kill this process when its parent, with this pid, dies; else OSError."""
     if _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl(PR_SET_PDEATHSIG): {os.strerror(error)}")

@@ -1,6 +1,6 @@
-"""What the main process of a cluster writes down every few seconds, in a thread of its own.
+"""A thread of the main process that records figures every few seconds.
 
-Beside the lookout, not in it: a count that takes long must not keep the cluster from its heartbeat.
+Not in the lookout's thread: a count that takes long must not keep the cluster from its heartbeat.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ class Built(ABC):
     def depth(self) -> int:
         """How many tweets are put in when it is built."""
 
-    # The home.
+    # Reading the home.
 
     def page(
         self,
@@ -184,7 +184,7 @@ class Built(ABC):
             given = {"watcher": watcher_id, "stamp": queue.new_stamp()}
             db.execute(queue.on(REBUILD, WANT), given)
 
-    # Its upkeep.
+    # Keeping it up to date.
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
         given = {"strategy": self.key, "origin": origin_id, "reach": reach}

@@ -31,8 +31,8 @@ FOLLOW = """
     INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)
     VALUES (%(watcher)s, %(origin)s, now()) ON CONFLICT DO NOTHING
 """
-# Past the limit, a new follower with a lower id pushes another one out of reach, whose home then
-# reads the origin from its source. Nobody comes into reach: nothing was delivered to them so far.
+# Past the limit, a new follower with a lower id pushes another one out of reach, who gets this
+# origin on read from then on. Nobody comes into reach: nothing was delivered to them so far.
 NARROW = """
     UPDATE trackers_feedmark SET reach = least(reach, (
         SELECT watcher_id FROM trackers_follow WHERE origin_id = %(origin)s
@@ -52,7 +52,7 @@ def origin_of(source_id: int | None, author_id: int | None) -> int:
 
 
 def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | None = None) -> bool:
-    """Have what the source yields, or the account posts, in the home; False: it already was.
+    """Have what the source yields, or the account posts, in the home; False: already followed.
 
     An account that nobody polls can be followed. LookupError: no such watcher, or no such source.
     """

@@ -177,7 +177,7 @@ class Finder:
         return Finds(kept[: self.most], way.beyond)
 
     def said(self, ids: list[int]) -> list[int]:
-        """Sieve without the tweets that are gone, whose texts may still be there."""
+        """Leave out tweets that are gone, whose texts may still be there, and sieve the rest."""
         shown = set(Tweet.objects.filter(pk__in=ids, gone_at=None).values_list("pk", flat=True))
         return self.sieve([id for id in ids if id in shown])
 
