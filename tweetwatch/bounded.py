@@ -1,4 +1,5 @@
-"""Reading for somebody who waits: what takes too long is ended in the database, and said so."""
+"""Queries for somebody who waits: the database ends one that takes too long, and TookTooLong says
+so."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ INDEX_SCANS = "SELECT set_config('enable_indexscan', %s, true)"
 
 
 class TookTooLong(Exception):
-    """The reading did not end in its time; the database does not go on with it."""
+    """The query did not finish in time; the database has ended it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Deadline:
     at: float
 
     def enforce(self) -> None:
-        """Give the next statements what is left of the time, each; between them, ask again."""
+        """Limit each following statement to the time that is left now; call it again in between."""
         with cursor() as db:
             db.execute(TIMEOUT, (self.left(),))
 
@@ -41,9 +42,9 @@ class Deadline:
 
 @contextmanager
 def bounded(limit: timedelta) -> Iterator[Deadline]:
-    """A transaction for statements that each have an index to go by.
+    """A transaction for statements that each can use an index.
 
-    No plan scans a whole table while there is one, however old the statistics are.
+    No plan scans a whole table if there is such an index, however old the statistics are.
     """
     deadline = Deadline(time.monotonic() + limit.total_seconds())
     try:
@@ -52,7 +53,7 @@ def bounded(limit: timedelta) -> Iterator[Deadline]:
             assert before is not None
             db.execute(LIMITED, (deadline.left(), "off"))
             yield deadline
-            # Inside of another transaction the settings would outlast this one.
+            # Within an outer transaction the settings would outlast this block.
             db.execute(LIMITED, before)
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
@@ -62,9 +63,10 @@ def bounded(limit: timedelta) -> Iterator[Deadline]:
 
 @contextmanager
 def only_bitmaps() -> Iterator[None]:
-    """For a LIMIT without an order on a GIN index, which the planner takes for easily filled.
+    """For a LIMIT without an order on a GIN index, which the planner expects to fill easily.
 
-    It would walk an index of another column until it has enough; and never, if there are too few.
+    Otherwise it would walk an index on another column until it has enough matches, and all of it if
+    there are too few.
     """
     with transaction.atomic(savepoint=False), cursor() as db:
         db.execute(INDEX_SCANS, ("off",))

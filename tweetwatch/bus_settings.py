@@ -1,6 +1,6 @@
-"""The settings of `manage.py bus`: the same but for the addresses, and without the pages' things.
+"""The settings of `manage.py bus`: the same, except for its URLs, and without what pages need.
 
-Nobody is logged in there, no cookie counts, and no path is redirected to another.
+There are no logins, no cookies, and no redirects of paths.
 """
 
 from __future__ import annotations
@@ -11,5 +11,5 @@ ROOT_URLCONF = "trackers.bus.urls"
 WSGI_APPLICATION = "tweetwatch.bus_wsgi.application"
 MIDDLEWARE = []
 APPEND_SLASH = False
-# A line for each malformed request helps nobody: the client was told what is wrong.
+# A log line for each malformed request helps nobody: the client is told what is wrong.
 LOGGING["loggers"]["django.request"] = {"level": "ERROR"}  # noqa: F405

@@ -1,4 +1,4 @@
-"""The entrance of the bus's HTTP API. As in the web, a statement may take only so long.
+"""The WSGI entry point of the bus's HTTP API. As for the pages, statements have a time limit.
 
 There is no pool: each thread keeps a connection of its own, which costs less for short requests.
 """

@@ -1,4 +1,4 @@
-"""The file with every key is for the one who runs the program: checked at start."""
+"""Check at start that only the user who runs the program can read .env, which holds every key."""
 
 from __future__ import annotations
 

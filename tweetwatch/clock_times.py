@@ -1,4 +1,4 @@
-"""Times of the day as sentences tell them."""
+"""Times of day for use in sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def clock_time(at: datetime, *, now: datetime, seconds: bool = True) -> str:
-    """08:00:00 UTC; with its date unless that is today's, by UTC: 14 Mar, 08:00:00 UTC."""
+    """Such as 08:00:00 UTC; with the date unless it is today in UTC: 14 Mar, 08:00:00 UTC."""
     at = at.astimezone(UTC)
     time = f"{at:%H:%M:%S} UTC" if seconds else f"{at:%H:%M} UTC"
     is_today = at.date() == now.astimezone(UTC).date()

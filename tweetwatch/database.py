@@ -1,7 +1,7 @@
-"""A psycopg cursor on Django's connection, for the SQL that the ORM cannot say.
+"""A psycopg cursor on Django's connection, for SQL that the ORM cannot express.
 
-It binds on the server and prepares, which Django's own cursors do not; it is in the same
-transaction as the ORM; its errors are Django's (`django.db.OperationalError`, …).
+Unlike Django's own cursors it binds on the server and prepares statements. It is in the same
+transaction as the ORM, and raises Django's errors (`django.db.OperationalError`, …).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from psycopg.types.datetime import TimestamptzLoader
 
 T = TypeVar("T")
 
-# The database is away, overloaded, or read-only: after a while it is there again.
+# The database is away, overloaded, or read-only: it will recover after a while.
 LOST = (OperationalError, InterfaceError, InternalError)
 
 
@@ -38,9 +38,9 @@ class Cursor(psycopg.Cursor[tuple[Any, ...]]):
 
 
 class Idle(threading.local):
-    """This thread's cursors that wait for their next use; `of` is the connection they are of.
+    """This thread's cursors that wait for their next use; `of` is their connection.
 
-    To make one takes as long as a small statement, and a batch has a dozen of these.
+    Making a cursor takes as long as a small statement, and a batch has a dozen of these.
     """
 
     of: psycopg.Connection[Any] | None = None
@@ -74,10 +74,10 @@ def new_cursor() -> Cursor:
 
 @contextmanager
 def together() -> Iterator[None]:
-    """Statements that give no rows, in one round trip; outside of a transaction they are one.
+    """Statements that return no rows, in one round trip; outside of a transaction they are one.
 
-    What fails, fails at the end, and all of them with it. The rows that they lock stay locked until
-    then: those who do so take them in one order.
+    If one fails, all fail, at the end of the block. The rows that they lock stay locked until then,
+    so they must be locked in the same order everywhere.
     """
     connection.ensure_connection()
     with connection.wrap_database_errors, connection.connection.pipeline():
@@ -85,7 +85,7 @@ def together() -> Iterator[None]:
 
 
 def ask(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]]:
-    """The rows that each statement gives to its parameters, all in one round trip."""
+    """The rows of each (statement, parameters), all in one round trip."""
     with ExitStack() as stack:
         with together():
             asked = [stack.enter_context(cursor()).execute(*question) for question in questions]
@@ -93,7 +93,7 @@ def ask(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]
 
 
 def plain(statement: str) -> str:
-    """The same without comments and line breaks.
+    """The statement without comments and line breaks.
 
     psycopg keeps what it made of statements of up to 4,096 letters, and reads longer ones anew each
     time, in some 30 µs instead of 3. That is nothing to one that takes milliseconds. Not for
@@ -103,18 +103,18 @@ def plain(statement: str) -> str:
 
 
 def array(values: Iterable[float | str | None]) -> str:
-    """Numbers, truth values or bare words as the text of an array, nulls included.
+    """Numbers, booleans or bare words as an array literal, nulls included.
 
-    A tenth of what psycopg takes to adapt a list element by element. Not for free text.
+    In a tenth of the time that psycopg takes to adapt a list element by element. Not for free text.
     """
     return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseClock:
-    """The database's time as it told it, and by our monotonic clock since.
+    """The database's time as last read (`told`), advanced by our monotonic clock.
 
-    `asked_at`: time.monotonic() before it was asked, so that this clock is never behind.
+    `asked_at`: time.monotonic() from before the reading, so that this clock is never behind.
     """
 
     told: datetime
@@ -124,15 +124,15 @@ class DatabaseClock:
         return self.told + timedelta(seconds=time.monotonic() - self.asked_at)
 
     def monotonic_at(self, when: datetime) -> float:
-        """What time.monotonic() says at that time, or a little before it."""
+        """The time.monotonic() of that time, or of a little before it."""
         return self.asked_at + (when - self.told).total_seconds()
 
 
 def persist(act: Callable[[], T], *, until: float) -> T:
-    """Do it, and again when the database went away, chose us in a deadlock or is read-only.
+    """Call `act`, and again if the database is away or read-only, or ended it in a deadlock.
 
-    Until time.monotonic() is `until`; then the last error is raised. What was committed before its
-    connection broke must be fenced against being done twice.
+    Gives up when time.monotonic() reaches `until`, and raises the last error. `act` must be fenced
+    against being done twice: it may commit just before its connection breaks.
     """
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Read the environment: each variable, or a sentence that says what is wrong with it."""
+"""Read the environment: the value of each variable, or an error that says what is wrong with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from tweetwatch.proxy import Proxy, is_loopback
 
-# Without these nothing starts, so that where they are set a file is not needed.
+# Nothing starts without these; if the environment has them, no file is needed.
 NEEDED = ("SECRET_KEY", "FIELD_KEYS")
 DECADE = 10.0 * 365 * 86400
 HOW_TO_SIGN = (
@@ -41,7 +41,7 @@ def refuse_other_systems(system: str) -> None:
 
 
 def read(path: Path) -> None:
-    """Take from the file what the environment does not say; where there is none, that is all."""
+    """Take from the file, if there is one, what the environment does not set."""
     fault = why_unreadable(path)
     if fault and not all(os.environ.get(name) for name in NEEDED):
         raise ImproperlyConfigured(
@@ -53,7 +53,7 @@ def read(path: Path) -> None:
 
 
 def why_unreadable(path: Path) -> str:
-    """Empty for a file that can be read, and where there is none."""
+    """Why the file cannot be read; empty if it can, or if there is none."""
     try:
         with path.open("rb"):
             return ""
@@ -64,7 +64,7 @@ def why_unreadable(path: Path) -> str:
 
 
 def user_name() -> str:
-    import pwd  # Not on every system, and where it is missing that has to be said first.
+    import pwd  # Missing on other systems, which `refuse_other_systems` must be able to refuse.
 
     try:
         return pwd.getpwuid(os.geteuid()).pw_name
@@ -86,7 +86,7 @@ def secret_key(env: environ.Env) -> str:
 
 
 def field_keys(env: environ.Env) -> list[str]:
-    """Fernet keys, the newest first; the others only decrypt, so that a key can be rotated."""
+    """Fernet keys, newest first; the older ones only decrypt, so that keys can be rotated."""
     keys = [key.strip() for key in env.str("FIELD_KEYS", default="").split(",") if key.strip()]
     if not keys:
         refuse("FIELD_KEYS", "is missing", HOW_TO_ENCRYPT)
@@ -99,7 +99,7 @@ def field_keys(env: environ.Env) -> list[str]:
 
 
 def metrics_key(env: environ.Env) -> str:
-    """What Prometheus brings; "" for nobody may ask."""
+    """The key that Prometheus must send; "" if nobody may ask."""
     key: str = env.str("METRICS_KEY", default="").strip()
     if key and (len(key) < 16 or not key.isascii()):
         how = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
@@ -108,7 +108,7 @@ def metrics_key(env: environ.Env) -> str:
 
 
 def bus_root_token(env: environ.Env) -> str:
-    """Who brings it is root on the bus; "" for nobody is."""
+    """The token of root on the bus; "" if nobody is."""
     token: str = env.str("BUS_ROOT_TOKEN", default="").strip()
     if token and not re.fullmatch(r"[!-9;-~]+", token):
         how = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
@@ -148,7 +148,7 @@ def seconds(
 
 
 def bounds(env: environ.Env, name: str, *, default: str) -> list[tuple[str, int, int]]:
-    """`[PREFIX=]LOWER/UPPER`, comma separated; the last one has no prefix, and is for the rest."""
+    """`[PREFIX=]LOWER/UPPER`, comma-separated; the last one has no prefix, and is for the rest."""
     text: str = env.str(name, default=default)
     how = f"{name}=user:=3200/3300,{default}"
     found = []
@@ -166,7 +166,7 @@ def bounds(env: environ.Env, name: str, *, default: str) -> list[tuple[str, int,
 
 
 def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ...]:
-    """Networks such as 10.1.0.0/16 or fd00::/8, comma separated; a single address is one too."""
+    """Networks such as 10.1.0.0/16 or fd00::/8, comma-separated; a single address is one too."""
     texts = [text.strip() for text in env.str(name, default="").split(",")]
     found = []
     for text in filter(None, texts):
@@ -180,7 +180,7 @@ def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ..
 
 
 def base_url(env: environ.Env, name: str, *, such_as: str = "https://api.x.com") -> str:
-    """An https address without path, query or password; http on this machine; empty when unset."""
+    """An https address without path, query or password, or http on this machine; empty if unset."""
     text: str = env.str(name, default="").strip().rstrip("/")
     if not text:
         return ""
@@ -194,7 +194,7 @@ def base_url(env: environ.Env, name: str, *, such_as: str = "https://api.x.com")
 
 
 def proxy(env: environ.Env, name: str) -> Proxy | None:
-    """http://[user:password@]host:port of a proxy that opens tunnels; None when unset."""
+    """http://[user:password@]host:port of a proxy that opens tunnels; None if unset."""
     text: str = env.str(name, default="").strip()
     if not text:
         return None
@@ -216,7 +216,7 @@ def proxy(env: environ.Env, name: str) -> Proxy | None:
 
 
 def ca_file(env: environ.Env, name: str) -> str:
-    """The path of a file of certificates (PEM); empty when unset."""
+    """The path of a file with certificates (PEM); empty if unset."""
     text: str = env.str(name, default="").strip()
     if not text:
         return ""
@@ -235,7 +235,7 @@ def ca_file(env: environ.Env, name: str) -> str:
 def is_base_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        # A port that is none is found when it is asked for.
+        # urlsplit only raises on an invalid port when `port` is read.
         bare = parts.port is None or parts.port > 0
     except ValueError:
         return False
@@ -244,7 +244,7 @@ def is_base_url(text: str) -> bool:
 
 
 def database(env: environ.Env) -> dict[str, object] | None:
-    """Django's settings for DATABASE_URL, or None: the embedded PostgreSQL is used then."""
+    """Django's settings for DATABASE_URL; None if unset: then the embedded PostgreSQL is used."""
     text: str = env.str("DATABASE_URL", default="").strip()
     if not text:
         return None

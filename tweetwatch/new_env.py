@@ -1,4 +1,4 @@
-"""Write a .env with fresh keys, for this machine alone, when there is none."""
+"""Write a .env with fresh keys, for this machine only, if there is none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HERE = Path(__file__).resolve().parent.parent / ".env"
 
 
 def write(path: Path) -> bool:
-    """False when the file is there already: keys that encrypted something are never replaced."""
+    """False if the file exists: keys that encrypted something are never replaced."""
     text = (
         "# Made for this machine; every variable is explained in .env.example.\n"
         f"SECRET_KEY={secrets.token_urlsafe(50)}\n"

@@ -1,7 +1,8 @@
-"""Tables that are partitioned by time: partitions are made ahead, and dropped when they are old.
+"""Tables partitioned by time: partitions are created ahead, and dropped when they are old.
 
-Rows for which there was no partition lie in the default one, so that a missing one never stops a
-save. A table `name` has its default partition `name_default`, and others by when they begin.
+Rows without a partition of their own go into the default one, so that a missing partition never
+stops a save. The default partition of a table `name` is `name_default`; the others are named after
+their start.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ EXISTING = """
     WHERE inhparent = to_regclass(%(table)s) ORDER BY child.relname
 """
 
-# A partition cannot be made over rows that the default one holds already.
+# A partition cannot be created for rows that are already in the default one.
 TAKEN = """
     SELECT EXISTS (SELECT FROM {default} WHERE {column} >= {start} AND {column} < {end})
 """
 
-# Making or dropping one locks the parent, and while it waits behind a long reader every save waits
-# behind it. Better to give up soon and try again at the next housekeeping.
+# Creating or dropping one locks the parent, and while that waits for a long reader, every save
+# waits for it. Better to give up soon and try again at the next housekeeping.
 PATIENCE = "SET LOCAL lock_timeout = '300ms'"
 
 MAKE = """
@@ -45,7 +46,7 @@ DROP = "DROP TABLE {name}"
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """What falls into [start, end) lies in the table `name`."""
+    """The table `name`, for [start, end)."""
 
     name: str
     start: datetime
@@ -54,7 +55,7 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class Partitioned:
-    """A table that is partitioned by `column`. `span`: whole hours that a day is a multiple of."""
+    """A table that is partitioned by `column`. `span`: whole hours that divide a day evenly."""
 
     table: str
     column: str
@@ -74,7 +75,7 @@ class Partitioned:
         return Partition(f"{self.table}_{start.strftime(STAMP)}", start, start + self.span)
 
     def existing(self) -> list[Partition]:
-        """The partitions that there are, oldest first, without the default one."""
+        """The existing partitions, oldest first, without the default one."""
         with cursor() as db:
             names = [row[0] for row in db.execute(EXISTING, {"table": self.table})]
         return [
@@ -86,7 +87,7 @@ class Partitioned:
         ]
 
     def make_ahead(self, *, now: datetime) -> int:
-        """Make what is missing from now until some days ahead; how many were made."""
+        """Create what is missing for the next few days; return how many."""
         there = set(self.existing())
         wanted = self.covering(now)
         made = 0
@@ -97,7 +98,7 @@ class Partitioned:
         return made
 
     def make(self, partition: Partition) -> bool:
-        """Make one; False when the default one holds its time already, or locks are in the way."""
+        """Create one; False if the default one has rows of its time, or others hold locks."""
         words = {
             "name": sql.Identifier(partition.name),
             "table": sql.Identifier(self.table),
@@ -113,15 +114,15 @@ class Partitioned:
                 if found and found[0]:
                     return False
                 db.execute(sql.SQL(MAKE).format(**words))
-        # IntegrityError: a save was faster, and its row lies in the default partition now; or
-        # another housekeeper was.
+        # IntegrityError: a save was faster, so its row is in the default partition now; or another
+        # housekeeper was.
         except (OperationalError, IntegrityError) as busy:
             logger.warning("partition %s is not made yet: %s", partition.name, str(busy).strip())
             return False
         return True
 
     def drop(self, name: str, *, unless: sql.Composed) -> bool:
-        """Drop the partition `name`, unless that question says yes under the lock of it."""
+        """Drop the partition `name`, unless the query `unless` is true once it is locked."""
         words = {"table": sql.Identifier(self.table), "name": sql.Identifier(name)}
         try:
             with transaction.atomic(), cursor() as db:

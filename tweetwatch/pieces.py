@@ -1,6 +1,6 @@
-"""Long work in short transactions: until it is done or its time is over, by one process at a time.
+"""Long work in short transactions: until it is done or its time is up, by one process at a time.
 
-Whatever ends it, what was committed stays, and the next run goes on from there.
+However it ends, what was committed stays, and the next run goes on from there.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from django.db import transaction
 
 from tweetwatch.database import cursor
 
-# Of the transaction, and not of the session: PgBouncer gives each transaction another one.
+# A lock of the transaction, not of the session: PgBouncer may run each in another session.
 TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 
@@ -32,14 +32,14 @@ class Deadline:
         return time.monotonic() >= self.at
 
     def halfway(self) -> Deadline:
-        """When half of the time that is left is over."""
+        """The deadline of half of the time that is left."""
         return Deadline((time.monotonic() + self.at) / 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """How many rows were dealt with, and how many are `left` since time was over first.
-    `is_elsewhere`: another process was at it, which goes on."""
+    """How many rows were processed, and how many are `left` if time was up first.
+    `is_elsewhere`: another process is at it, and goes on."""
 
     rows: int = 0
     left: int = 0
@@ -57,10 +57,10 @@ def in_pieces(
     left: Callable[[], int],
     deadline: Deadline,
 ) -> Worked:
-    """Call `piece`, each time in a transaction of its own, until it says None: nothing is left.
+    """Call `piece`, each time in a transaction of its own, until it returns None: nothing is left.
 
-    One piece at the least, so that each run gets further; none while another process is in a piece
-    of the work of that name. `left` counts, when time is over, what the next run has to do.
+    At least one piece, so that each run gets further; none while another process is in a piece of
+    the work of that name. `left` counts, when time is up, what the next run has to do.
     """
     rows = 0
     while True:
@@ -76,14 +76,14 @@ def in_pieces(
 
 
 def ours(work: str) -> bool:
-    """Whether this transaction may do the work, which no other process is at now."""
+    """Take the lock on the work for this transaction; False if another process has it."""
     with cursor() as db:
         found = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
     return bool(found and found[0])
 
 
 def count(statement: str, given: Mapping[str, object]) -> int:
-    """The one number that a statement gives."""
+    """The single number that a statement returns."""
     with cursor() as db:
         found = db.execute(statement, given).fetchone()
     return int(found[0]) if found else 0

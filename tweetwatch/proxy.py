@@ -1,4 +1,4 @@
-"""The proxy through which X is asked, as X_PROXY names it."""
+"""The proxy for requests to X, as X_PROXY names it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ipaddress import ip_address
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """One that opens tunnels (CONNECT). Its text and its repr never show the password."""
+    """A proxy that opens tunnels (CONNECT). Its str and its repr never show the password."""
 
     host: str
     port: int
@@ -21,7 +21,7 @@ class Proxy:
         return f"http://{host}:{self.port}"
 
     def headers(self) -> dict[str, str]:
-        """What it is told of who asks."""
+        """The headers that authenticate us to the proxy."""
         if not self.user:
             return {}
         basic = b64encode(f"{self.user}:{self.password}".encode()).decode()

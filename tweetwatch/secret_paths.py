@@ -1,7 +1,7 @@
-"""Secrets that are part of a path do not get into a log, whoever writes it.
+"""Keeps secrets in URL paths out of all logs, whoever writes them.
 
-Django logs the paths of requests that fail, runserver and gunicorn those of all, if they are told
-to. All of them make their records here, in whichever process.
+Django logs the paths of requests that fail, runserver and gunicorn those of all if so configured.
+All log records of a process are created here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def without_secrets(*args: Any, **given: Any) -> logging.LogRecord:
     try:
         message = record.getMessage()
     except (TypeError, ValueError, KeyError):
-        # Whoever handles it tells that it cannot be put together.
+        # The handler will report that it cannot be formatted.
         return record
     scrubbed = SECRET.sub(r"\1…", message)
     if scrubbed != message:

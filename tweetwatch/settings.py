@@ -1,4 +1,4 @@
-"""The one settings file; what differs between machines is in the environment (.env.example)."""
+"""The only settings file; what differs between machines is in the environment (.env.example)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ BUS_DISABLE_AFTER = environment.seconds(
 EGRESS_ALLOW = environment.networks(env, "EGRESS_ALLOW")
 EGRESS_PLAIN_HTTP = environment.truth(env, "EGRESS_PLAIN_HTTP", default=False)
 EGRESS_CA_FILE = environment.ca_file(env, "EGRESS_CA_FILE")
-# The live feed: streams of a web process, each of which pins a thread, and how long each lasts
+# The live feed: streams per web process, each of which occupies a thread, and how long each lasts
 EVENT_STREAMS = environment.number(env, "EVENT_STREAMS", default=4, least=0, most=1000)
 EVENT_STREAM_SECONDS = environment.seconds(
     env, "EVENT_STREAM_SECONDS", default=30, least=1, most=3600
@@ -136,7 +136,7 @@ _given: dict[str, Any] = _database.get("OPTIONS", {})  # type: ignore[assignment
 _options: dict[str, Any] = {
     **_given,
     "application_name": "tweetwatch",
-    # A database that fell silent is a lost connection after some 15 s, not a worker that hangs.
+    # A silent database is a lost connection after some 15 s, rather than a worker that hangs.
     "connect_timeout": 5,
     "keepalives_idle": 5,
     "keepalives_interval": 5,
@@ -144,8 +144,8 @@ _options: dict[str, Any] = {
     "tcp_user_timeout": 15000,
     # The claim and the save are planned once per connection instead of once per batch.
     "prepare_threshold": 3 if DATABASE_PREPARE else None,
-    # A transaction that is forgotten open keeps dead rows from being removed; a page may not take
-    # so long that nobody waits for it.
+    # A forgotten open transaction keeps VACUUM from removing dead rows; a page must not take longer
+    # than people wait for it.
     "options": f"{_given.get('options', '')} -c idle_in_transaction_session_timeout=60s"
     f" -c statement_timeout={DATABASE_STATEMENT_TIMEOUT}s".strip(),
 }
@@ -164,7 +164,7 @@ DATABASES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Applications: trackers stands before django_q, so that its `qcluster` command wins.
+# Applications: trackers comes before django_q, so that its `qcluster` command wins.
 
 INSTALLED_APPS = [
     "django.contrib.admin",
@@ -283,7 +283,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
-# Logging: a line per batch of ours; theirs only when something is wrong.
+# Logging: a line per batch from us; from libraries only when something is wrong.
 # tweepy writes bearer tokens at DEBUG, so its level is pinned here whatever LOG_LEVEL says.
 
 secret_paths.keep_out_of_logs()

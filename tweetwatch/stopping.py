@@ -1,4 +1,4 @@
-"""Whether the web server was told to stop: it waits for answers that go on, so these end then."""
+"""Whether the web server was told to stop: it waits for running answers, so these must end then."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ is_stopping = threading.Event()
 
 
 def heed() -> None:
-    """Notice the signals by which the server of this process ends, before its own handlers do.
+    """Notice the signals that end the server of this process, before its own handlers do.
 
-    To be called in the main thread, after the server has set these.
+    To be called in the main thread, after the server has set its handlers.
     """
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
         servers = signal.getsignal(one)
@@ -24,5 +24,5 @@ def heed() -> None:
             then(number, frame)  # type: ignore[operator]
 
         signal.signal(one, noticed)
-        # As gunicorn has it: what is under way is not disturbed.
+        # As gunicorn does: system calls under way are not interrupted.
         signal.siginterrupt(one, False)

@@ -1,6 +1,6 @@
-"""The web's entrance. It alone has a pool: one opened before a fork is shared by the children.
+"""The WSGI entry point of the pages. Only it has a pool: forked children would share an open one.
 
-And it alone has a limit to what a statement may take, since somebody waits for its pages.
+It also limits how long a statement may take, since somebody waits for its pages.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = get_wsgi_application()
 
-# gunicorn sets its handlers before this module is loaded.
+# gunicorn sets its handlers before it imports this module.
 if threading.current_thread() is threading.main_thread():
     stopping.heed()
 
-# The checks of the commands do not run here.
+# Django's system checks only run in commands.
 for warning in env_file_is_private():
     logging.getLogger(__name__).warning("%s %s", warning.msg, warning.hint)

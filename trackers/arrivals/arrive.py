@@ -1,8 +1,8 @@
-"""Note what came in, in the transaction that stores it; nothing where nobody follows.
+"""Record arrivals in the transaction that stores them, but only of origins that somebody follows.
 
-Locks: origins in the order of ids, after all tweets, then their jobs. The caller holds the row of
-the source, or of the author (`describe` locks it): so does who begins to follow, and each of the
-two sees what the other did.
+Locks: origins in the order of ids, after all tweets, then their jobs. The caller holds the lock on
+the source's row, or on the author's (`describe` takes it). So does a new follow, so that each of
+the two sees what the other did.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tweetwatch.database import array, cursor
 
 DELIVER = TimelineDelivery.namespace
 
-# An origin's job keeps its place in line however often it is put there: one that is always busy
-# would else never have its turn. What comes while it is claimed ends the claim, and is due anew.
-# Always with a new stamp: whether it is claimed is only seen as it was when the statement began,
-# and who claimed it since may have read the arrivals without these.
+# An origin's job keeps its place in line however often it is put there; otherwise a busy one would
+# never have its turn. An arrival while it is claimed ends the claim, and makes it due again.
+# Always a new stamp: the statement sees claims only as of its start, and a later claim may have
+# read the arrivals without these.
 PUT = """
     put AS (
         INSERT INTO {job} (key, due_at, stamp)
@@ -31,10 +31,10 @@ PUT = """
     {into_buckets}
 """
 
-# Numbers are drawn once `held` has the lock of their origin, which is kept until the commit. So of
-# one origin a greater number is never seen before a smaller one, and who reads behind a mark misses
-# nothing.
-# The look into the index of origins comes first: where no account is followed, no tweet is read.
+# Numbers are drawn after `held` has locked their origin, and the lock lasts until the commit. So a
+# reader never sees a higher number of an origin before a lower one, and misses nothing behind its
+# mark.
+# `came` first looks into the index of origins: if no account is followed, no tweet is read.
 ARRIVE = f"""
     WITH came AS MATERIALIZED (
         SELECT origin, tweet
@@ -73,8 +73,7 @@ WAKE = f"""
 
 
 def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -> None:
-    """Sources with the tweets that they yielded for the first time, and tweets whose author has
-    become known."""
+    """Record (source, tweet) pairs that are new, and tweets whose author has become known."""
     pairs = list(pairs)
     given = {
         "origins": array(source for source, _ in pairs),
@@ -89,7 +88,7 @@ def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -
 
 
 def wake(origins: Iterable[int]) -> None:
-    """Have these origins looked at, whatever came: one of them was removed."""
+    """Schedule the delivery jobs of these origins without an arrival, as after their removal."""
     with cursor() as db:
         given = {"origins": array(sorted(origins)), "stamp": queue.new_stamp()}
         db.execute(queue.on(DELIVER, WAKE), given)

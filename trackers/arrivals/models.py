@@ -1,8 +1,8 @@
-"""What came in from where, in an order that nobody who reads behind a mark can miss.
+"""What came in from where, numbered so that a reader behind a mark misses nothing.
 
-yield, author learnt ─> Arrival, numbered under the lock of its Origin ─> the job of who delivers it
-An origin is a source, by its id, or an account, by its id below zero. It has a row only while
-somebody follows it: of all others nothing is written here.
+yield, author learnt ─> Arrival, numbered under the lock of its Origin ─> its delivery job
+An origin is a source, by its id, or an account, by its negated id. It has a row only while somebody
+follows it; nothing is written here for other origins.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Origin(models.Model):
 
 
 class Arrival(models.Model):
-    """A tweet that came from an origin. Kept for some days, for those who ask what is new.
+    """A tweet that came from an origin. Kept for some days, for readers who ask what is new.
 
-    `number` comes from one sequence for all origins, drawn under the lock of the origin's row. So
-    those of one origin commit in their order; those of several need not. `xid` is the transaction,
-    `horizon` the oldest that was still open then: by these two "what came since" is exact.
+    `number` comes from one sequence for all origins, drawn under the lock on the origin's row. So
+    numbers of one origin commit in order; those of several need not. `xid` is the transaction,
+    `horizon` the oldest that was still open then: these two make "what came since" exact.
     """
 
     pk = models.CompositePrimaryKey("origin_id", "number")
@@ -55,12 +55,12 @@ class DeliveryBucket(Bucket):
 
 
 class TimelineDelivery(Job):
-    """An origin with something to deliver; its key is the origin's. One row however much came."""
+    """An origin with something to deliver; its key is the origin's. One row, however much came."""
 
     namespace = "timeline:deliver"
     bucket = DeliveryBucket
     most_keys = 10
-    # None waits for company, and each has a bucket of its own.
+    # A delivery never waits to fill a request, and has a bucket of its own.
     request_keys = 1
 
     def __str__(self) -> str:

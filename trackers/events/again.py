@@ -1,7 +1,7 @@
-"""Deliver once more: what was told in a stretch of time, one batch of the log, or a test.
+"""Deliver again: the events of a period, one batch of the log, or a test.
 
-It is staged for the one subscriber, and goes the way that all events go; so its filters hold, it is
-counted as added, and it stands behind what already waits.
+They are staged for the one subscriber and go the way of all events: its filters apply, they count
+as added, and they queue behind what already waits.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from uuid import UUID
 from trackers.events.models import Subscriber
 from tweetwatch.database import cursor
 
-# Events of the topics that it subscribes to now, as far as they are kept. Each row that is staged
-# has the events of one transaction, as it had when they were told.
+# Events of the topics that it subscribes to now, as far as they are still kept. As when they were
+# first stored, each staged row has the events of one transaction.
 IN_TIME = """
     FROM trackers_event e
     WHERE e.received_at >= %(since)s AND e.received_at < %(until)s
       AND e.topic_id = ANY(ARRAY(
           SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))
 """
-# What is looked at is bounded, and not what is found.
+# The LIMIT bounds the events that are looked at, not those that are found.
 COUNT = """
     SELECT count(*) FILTER (WHERE e.topic_id = ANY(ARRAY(
                SELECT topic_id FROM trackers_subscription WHERE subscriber_id = %(subscriber)s))),
@@ -40,7 +40,7 @@ REPLAY = f"""
     SELECT coalesce(sum(n), 0) FROM staged
 """
 
-# From the newest attempt of the batch. Its events that are not kept any more are left out.
+# From the newest attempt of the batch. Events that are no longer kept are left out.
 REDELIVER = """
     WITH attempt AS MATERIALIZED (
         SELECT events, first_at, last_at FROM trackers_attempt
@@ -61,7 +61,7 @@ REDELIVER = """
     SELECT (SELECT count(*) FROM attempt), coalesce(sum(n), 0) FROM staged
 """
 
-# In one of its topics, since its clients may know no other; of a type that they all ignore.
+# In one of its topics, since its clients may not know others; of a type that they all ignore.
 TEST = """
     WITH topic AS (
         SELECT t.id FROM trackers_topic t
@@ -80,12 +80,12 @@ TEST = """
 """
 
 
-# On a page and by the API; the command replays any number.
+# The limit for the page and the API; the command replays any number.
 MOST_REPLAYED = 500_000
 
 
 class TooManyError(ValueError):
-    """In so long a time more was told than is delivered once more in one go."""
+    """The period has more events than one replay delivers."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -108,7 +108,7 @@ def count(
 ) -> int:
     """How many events a replay of [since, until) looks at, before its filters.
 
-    TooManyError when more than `most` were told in all topics.
+    TooManyError when there are more than `most` in all topics.
     """
     looks = None if most is None else most + 1
     found, told = ask(COUNT, subscriber=subscriber.pk, since=since, until=until, most=looks)
@@ -118,12 +118,12 @@ def count(
 
 
 def replay(subscriber: Subscriber, since: datetime, until: datetime) -> int:
-    """Deliver what was told in [since, until) once more; how many events, before its filters."""
+    """Deliver the events of [since, until) again; return how many, before its filters."""
     return ask(REPLAY, subscriber=subscriber.pk, since=since, until=until)[0]
 
 
 def redeliver(subscriber: Subscriber, uid: UUID) -> int:
-    """Deliver the events of a batch once more, as another one; how many of them are still kept."""
+    """Deliver a batch's events again, as a new batch; return how many of them are still kept."""
     found, events = ask(REDELIVER, subscriber=subscriber.pk, uid=uid)
     if not found:
         raise NoSuchBatchError(uid)
@@ -131,7 +131,7 @@ def redeliver(subscriber: Subscriber, uid: UUID) -> int:
 
 
 def test(subscriber: Subscriber) -> None:
-    """Send it an event that says nothing."""
+    """Send it a test event, which means nothing."""
     with cursor() as db:
         db.execute(TEST, {"subscriber": subscriber.pk})
 

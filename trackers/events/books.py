@@ -1,4 +1,4 @@
-"""What came to a subscriber, and what became of it: added = delivered + dropped + queued."""
+"""A subscriber's event counts, which must balance: added = delivered + dropped + queued."""
 
 from __future__ import annotations
 
@@ -39,6 +39,6 @@ class Books:
 
 
 def read_books(subscriber: int | None = None) -> list[Books]:
-    """Of all subscribers, by their names; or of one."""
+    """The books of all subscribers, by name, or of one."""
     with cursor() as db:
         return [Books(*row) for row in db.execute(BOOKS, {"id": subscriber})]

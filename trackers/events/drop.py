@@ -1,7 +1,7 @@
-"""When too much waits, the oldest goes: batches are dropped, and their events counted as dropped.
+"""When too much waits, the oldest batches are dropped, and their events counted as dropped.
 
-By live bytes, since a table does not shrink when its rows go. Between two marks: it begins above
-the upper one and ends below the lower, so that it does not begin anew with the next event.
+By live bytes, since a table does not shrink when its rows are deleted. Between two marks: it begins
+above the upper and ends below the lower, so that the next event does not start it again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tweetwatch.pieces import Deadline, in_pieces
 
 logger = logging.getLogger(__name__)
 
-# Of the most: above the first it begins, below the second it ends.
+# Shares of the limit: above the first it begins, below the second it ends.
 UPPER, LOWER = 0.9, 0.8
 AT_ONCE = 500
 
@@ -22,9 +22,8 @@ AT_ONCE = 500
 # subscriber would be sent. One row per subscriber, however much waits.
 USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 
-# The oldest by when they were made, along an index; what is on its way stays, and current batches
-# go last.
-# Locks: states of subscribers in the order of ids, then batches, as all others take them.
+# The oldest first, along an index; batches on their way stay, and current ones go last.
+# Locks: states of subscribers in the order of ids, then batches, as everywhere.
 DROP = plain(
     """
     WITH oldest AS MATERIALIZED (
@@ -69,7 +68,7 @@ class Tally:
 
 
 def drop_oldest(*, most_bytes: int, deadline: Deadline) -> Tally:
-    """Drop the oldest batches while all together weigh more than that; what was dropped."""
+    """Drop the oldest batches if all together exceed `most_bytes`; return what was dropped."""
     used, dropped = used_bytes(), Tally()
     if used <= most_bytes * UPPER:
         return dropped

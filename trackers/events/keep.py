@@ -13,17 +13,17 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 EVENTS = Partitioned("trackers_event", "received_at", DAY)
 ATTEMPTS = Partitioned("trackers_attempt", "at", DAY)
 
-# What is replayed or delivered anew is taken from the last days.
+# Events of this long ago can still be replayed or delivered again.
 KEPT = timedelta(days=7)
 
-# Batches name the time of their oldest event, and what is staged that of all its events. Both are
-# few: batches by storage, and what is staged is spread within the second.
+# Batches have the times of their oldest and newest event, staged rows that of all their events.
+# Both are few: storage limits the batches, and staged rows are spread within a second.
 WAITING = """
     SELECT EXISTS (SELECT FROM trackers_eventbatch WHERE first_at < {end} AND last_at >= {start})
         OR EXISTS (SELECT FROM trackers_staged WHERE received_at < {end} AND received_at >= {start})
 """
-# What fell into the default partitions, a piece at a time. The limits are literals: one that the
-# planner does not know might as well be all of them.
+# What is in the default partitions, a piece at a time. The limits are literals, since for a
+# parameter the planner would have to expect any number of rows.
 STRAYS = """
     DELETE FROM trackers_event_default WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_event_default
@@ -43,12 +43,12 @@ NOTHING = sql.SQL("SELECT false").format()
 
 
 def make_ahead(*, now: datetime) -> int:
-    """The partitions of the days to come; how many were made."""
+    """Create the partitions of the coming days; return how many."""
     return EVENTS.make_ahead(now=now) + ATTEMPTS.make_ahead(now=now)
 
 
 def forget(*, now: datetime) -> int:
-    """Drop the days that are over for so long; how many partitions that were."""
+    """Drop the days that ended longer than KEPT ago; return how many partitions."""
     dropped = 0
     for one in EVENTS.existing():
         if one.end + KEPT <= now:
@@ -61,7 +61,7 @@ def forget(*, now: datetime) -> int:
 
 
 def forget_strays(*, now: datetime, deadline: Deadline) -> Worked:
-    """Delete what is as old, and lies in no partition of a day."""
+    """Delete what is as old, but in no day's partition."""
     given = {"before": now - KEPT}
 
     def piece() -> int | None:

@@ -1,9 +1,9 @@
 """Who subscribes to which topics, their batches of events, and each attempt to deliver one.
 
 Topic ─ Subscription ─ Subscriber ─ EventBatch ─> Attempt
-A batch is early (waiting for company, or for its next try), ready, or pending (on its way, under a
-lease). One that was delivered is gone, and its attempt tells of it. At most one of a subscriber is
-`current`: it takes what is new. The others never change their events, nor their `uid`.
+A batch is early (waiting for more events, or for its next try), ready, or pending (on its way,
+under a lease). Once delivered it is deleted, and only its attempt is left. At most one batch of a
+subscriber is `current` and takes new events. The others never change their events, or their `uid`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ HEALTHY = 100
 
 
 class BusToken(models.Model):
-    """A client of the bus's API: who publishes, and who subscribes, by this name."""
+    """A client of the bus's API, which publishes and subscribes under this name."""
 
     name = models.CharField(max_length=64, unique=True)
     digest = models.CharField(max_length=64, unique=True, editable=False)
-    # What a person knows it by; the rest is nowhere.
+    # The token's first characters, for people to recognize it; the rest is stored nowhere.
     begins = models.CharField(max_length=12, editable=False)
     made_at = models.DateTimeField(db_default=Now())
 
@@ -53,13 +53,13 @@ class BusToken(models.Model):
 
 
 class PublishedKey(models.Model):
-    """An Idempotency-Key that a client published with: the same once more stores no event.
+    """An Idempotency-Key that a client published with: the same key again stores no event.
 
-    Kept for a day. `key`, `body`: the first half of their SHA-256, as a client may put anything in.
+    Kept for a day. `key`, `body`: the first half of their SHA-256, as a client may send anything.
     """
 
     pk = models.CompositePrimaryKey("token_id", "key")
-    # That of a client that is refused by now may be among them, until it is a day old.
+    # No foreign key: a row may outlive its client's token, for up to a day.
     token_id = models.BigIntegerField()
     key = models.UUIDField()
     body = models.UUIDField()
@@ -93,8 +93,8 @@ class Subscriber(models.Model):
         validators=[check_callback],
         help_text="The https address that gets batches.",
     )
-    # `uuid`: the user name of Basic auth, as Routemaster sends it. `signing`: the secrets that
-    # sign, the newest first. `headers`: what else is sent, by name.
+    # `uuid`: the user name of Basic auth, as Routemaster sends it. `signing`: the signing secrets,
+    # newest first. `headers`: the subscriber's own headers, by name.
     secrets = EncryptedJSONField()
 
     max_events = models.PositiveIntegerField(
@@ -156,7 +156,7 @@ class Subscriber(models.Model):
 
     made_at = models.DateTimeField(db_default=Now())
     paused_at = models.DateTimeField(null=True, editable=False)
-    # Removed ones have no events any more, and go when their last delivery has ended.
+    # A removed one gets no more events, and is deleted when its last delivery has ended.
     removed_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -173,19 +173,19 @@ class Subscriber(models.Model):
 
 
 class SubscriberState(models.Model):
-    """How a subscriber does, and its books: added = delivered + dropped + what is in batches."""
+    """A subscriber's health, and its books: added = delivered + dropped + what is in batches."""
 
     subscriber = models.OneToOneField(
         Subscriber, on_delete=models.CASCADE, primary_key=True, related_name="state"
     )
-    # As Routemaster counts it: a delivery is worth a point, a failure costs two.
+    # As in Routemaster: a delivery adds a point, a failure costs two.
     health = models.PositiveSmallIntegerField(default=HEALTHY, db_default=HEALTHY)
-    # Nothing is sent before; a failure moves it for all batches of the subscriber.
+    # The gate: nothing is sent before this time. A failure moves it, for all batches.
     not_before = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField(null=True)
-    # Of one with a rate: what was sent until now uses it up until then.
+    # With a rate: what was sent so far uses it up until then.
     paced_until = models.DateTimeField(null=True)
-    # Nothing but failures since.
+    # Since when all deliveries have failed; null: the last one did not.
     failing_since = models.DateTimeField(null=True)
     disabled_at = models.DateTimeField(null=True)
     disabled_because = models.CharField(max_length=300, blank=True, default="", db_default="")
@@ -208,7 +208,7 @@ class SubscriberState(models.Model):
 
 
 class Subscription(models.Model):
-    """A subscriber gets what is told in a topic."""
+    """A subscriber gets the events of a topic."""
 
     pk = models.CompositePrimaryKey("topic_id", "subscriber_id")
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, db_index=False)
@@ -224,9 +224,9 @@ class Subscription(models.Model):
 class EventBatch(models.Model):
     """Events of one subscriber that are delivered together.
 
-    `place`: where it stands in the subscriber's line. `keys`: parallel to `events`, the tweet that
-    each is the change of, or 0 where a newer event does not stand for it. `first_at`, `last_at`:
-    when the oldest and the newest of its events were received, which finds their partitions.
+    `place`: its place in the subscriber's line. `keys`: parallel to `events`, the tweet that each
+    is a change of, or 0 if a newer event must not replace it. `first_at`, `last_at`: when the
+    oldest and the newest of its events were received, which gives their partitions.
     """
 
     class State(models.TextChoices):
@@ -248,7 +248,7 @@ class EventBatch(models.Model):
     first_at = models.DateTimeField()
     last_at = models.DateTimeField()
     made_at = models.DateTimeField(db_default=Now())
-    # Of an early one: when it becomes ready.
+    # When an early batch becomes ready.
     deadline = models.DateTimeField()
 
     attempts = models.PositiveIntegerField(default=0, db_default=0)
@@ -272,20 +272,20 @@ class EventBatch(models.Model):
             ),
         ]
         indexes = [
-            # "which are due to become ready?"
+            # "which early batches are due to become ready?"
             models.Index(fields=["deadline"], name="eventbatch_early", condition=Q(state="early")),
-            # A subscriber's line, for its page; and what is ready of it.
+            # A subscriber's line, for its page; and the ready batches in it.
             models.Index(fields=["subscriber", "place"], name="eventbatch_line"),
             models.Index(
                 fields=["subscriber", "place"], name="eventbatch_ready", condition=Q(state="ready")
             ),
-            # Those of a subscriber that are on their way; and as they are few, whose lease ran out.
+            # A subscriber's batches on their way; also, as they are few, those whose lease ran out.
             models.Index(
                 fields=["subscriber", "leased_until"],
                 name="eventbatch_pending",
                 condition=Q(state="pending"),
             ),
-            # When there is too much: the oldest first, and current ones last.
+            # What to drop when too much waits: the oldest first, current ones last.
             models.Index(fields=["is_current", "made_at", "id"], name="eventbatch_oldest"),
         ]
 
@@ -296,10 +296,10 @@ class EventBatch(models.Model):
 class LiveEvents(models.Model):
     """Events that were spread together, in topics that somebody watches; written once.
 
-    `place`: where they stand in the live feed. Places are committed in their order, by who holds
-    the lock of the spread, so who reads behind a place misses nothing. `topics`: parallel to
-    `events`. Without events it is a mark: these topics are recorded from `spread_at` on, and
-    nothing is known of them before. `first_at`, `last_at`: as those of a batch.
+    `place`: their place in the live feed. Places are committed in order, under the lock of the
+    spread, so a reader behind a place misses nothing. `topics`: parallel to `events`. A row without
+    events is a mark: these topics are recorded from `spread_at` on, and nothing is known of the
+    time before. `first_at`, `last_at`: as in `EventBatch`.
     """
 
     place = models.BigIntegerField(primary_key=True)
@@ -314,17 +314,17 @@ class LiveEvents(models.Model):
 
 
 class Attempt(models.Model):
-    """A batch was sent, and what came of it. Kept for some days.
+    """An attempt to deliver a batch, with its outcome. Kept for some days.
 
-    Partitioned by the day of `at`; made by SQL in the migrations, so unmanaged here.
+    Partitioned by the day of `at`; created by SQL in the migrations, so unmanaged here.
     """
 
     class Outcome(models.TextChoices):
         DELIVERED = "delivered"
         FAILED = "failed"
-        # The process that sent it was not heard of again.
+        # The process that sent it never settled it.
         LOST = "lost"
-        # The answer came when the lease was another's, and counts for nothing.
+        # The answer came after the lease had ended, and does not count.
         LATE = "late"
 
     pk = models.CompositePrimaryKey("id", "at")
@@ -351,7 +351,7 @@ class Attempt(models.Model):
 
 
 class LoggedAttempt(models.Model):
-    """A row of Attempt as the admin shows it, which takes no model whose key is of two columns."""
+    """A row of Attempt for the admin, which cannot show a model with a composite key."""
 
     id = models.BigIntegerField(primary_key=True)
     at = models.DateTimeField()

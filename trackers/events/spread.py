@@ -1,10 +1,10 @@
-"""Give what was staged to the subscribers, into their current batches.
+"""Give staged events to the subscribers, into their current batches.
 
 staged ids ─> events ─> who wants which ─> the end of each line ─> batches, full ones ready
                    └──> the live feed, while somebody watches
 One spread at a time, by one lock for all: so a subscriber's batches are written in the order of the
-causes, and who publishes never waits for them. Whoever asks what a subscriber has (its books, a
-subscription, the end of one) spreads first, so that what was committed before is counted.
+causes, and publishing never waits for them. Whatever depends on what a subscriber has (its books,
+joining or leaving a topic) spreads first, so that what was committed before is counted.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from tweetwatch.database import cursor, plain
 LOCK = "SELECT pg_advisory_xact_lock(hashtext('trackers.events.spread'))"
 TRY = "SELECT pg_try_advisory_xact_lock(hashtext('trackers.events.spread'))"
 
-# What is spread at a time: transactions, and about so many entries in lines of subscribers.
+# The most that is spread at a time: transactions, and roughly, entries in lines of subscribers.
 MOST_STAGED = 100
 MOST_ENTRIES = 200_000
-# Events of a row of the live feed.
+# Events per row of the live feed.
 LIVE_AT_ONCE = 1_000
 
-# Of one tweet events are staged in their order, since who writes them holds its row; so those that
-# are seen here are complete up to their last. They are taken in the order of their numbers.
-# A batch takes `max_events`. What a subscriber had in its current one and what is new are one line,
-# cut anew: the first parts are batches that are ready, the rest is current. The row of the current
-# one takes the last part, so that there are never two of them.
-# `audience`: the topic that an event was told in; below 0: the one subscriber that it is for.
-# Who hears of that is looked up once for all its events.
+# A tweet's events are staged in order, since their writer holds its row: what is seen here has no
+# gaps. Staged rows are taken in the order of their ids.
+# A batch takes `max_events`. What a subscriber has in its current batch and what is new are one
+# line, which is cut anew: all parts but the last are ready batches. The row of the current batch
+# takes the last part, so that there are never two current ones.
+# `audience`: the topic of an event, or below 0 the one subscriber that it is for. Its subscribers
+# are looked up once for all its events.
 # ANY(ARRAY), OFFSET 0: each event is found by its key, whatever the statistics say. By the time
 # alone, which has a coarse index, each transaction reads tens of thousands of others' events.
 # `is_lost`: of a tweet that was untracked nobody knows the author or the source any more. Filters
@@ -212,16 +212,16 @@ NUMBER = "SELECT nextval('trackers_spread_number')"
 
 
 def spread() -> int:
-    """Spread what is staged, up to a bound, unless another does; how many transactions' events."""
+    """Spread what is staged, up to a bound, unless another does; return how many transactions."""
     with transaction.atomic(), cursor() as db:
         row = db.execute(TRY).fetchone()
         return spread_some() if row and row[0] else 0
 
 
 def spread_all() -> None:
-    """Wait for who spreads, and spread all that is committed; within the caller's transaction.
+    """Wait for the lock, and spread all that is committed; within the caller's transaction.
 
-    The caller keeps the lock until its end: nothing is spread between this and what it does.
+    The caller's transaction keeps the lock: nothing is spread between this and what it does.
     """
     with cursor() as db:
         db.execute(LOCK)

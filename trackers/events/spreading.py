@@ -1,8 +1,8 @@
-"""Gives what was told to its subscribers, and makes due batches ready, for as long as it runs.
+"""Spreads events to their subscribers, and makes due batches ready, for as long as it runs.
 
-look ─> spread ─> promote ─> say so to those who claim
-It has a thread of the database to itself: to spread to thousands takes a while, for which neither
-claims nor the ends of deliveries wait.
+look ─> spread ─> promote ─> wake up the claims
+It has a database thread to itself: spreading to thousands takes a while, for which neither claims
+nor settlements wait.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
-# Seconds from turn to turn while there is work, so that what is told meanwhile is spread together;
-# at rest; and while the database is away.
+# Seconds from turn to turn: while there is work, so that what comes meanwhile is spread together;
+# when idle; and while the database is away.
 TICK, IDLE, AWAY = 0.05, 0.25, 0.5
 
-# Both by the first entry of an index.
+# Both read the first entry of an index.
 LOOK = """
     SELECT EXISTS (SELECT FROM trackers_staged),
            (SELECT extract(epoch FROM deadline - clock_timestamp())::float
@@ -64,7 +64,7 @@ class Spreader:
         await self._database.end()
 
     async def _turn(self) -> float:
-        """How many seconds to wait, from the turn's begin. Nothing ends the process."""
+        """Do one turn; return the seconds from its start to the next. No error ends the process."""
         try:
             turn = await self._database.ask(take_turn)
         except LOST as error:

@@ -1,9 +1,9 @@
-"""The audit of a queue: every key that waits lives in a bucket, in one alone, or in a claim.
+"""Audit a queue: every key that waits or is claimed lives in exactly one bucket.
 
 jobs, by key ─> in no bucket: lost; in several: doubled ─ mend ─> in a new one, at its time
-buckets, by id ─> entries of keys that were moved or taken out: dead ─ mend ─> gone
-No statement of the queue loses a key; a restore of single tables, or a hand in the database, may.
-Each piece is one statement, whose snapshot has jobs and buckets as they were at one moment.
+buckets, by id ─> entries of keys that were moved or removed: dead ─ mend ─> gone
+The queue's own statements lose no key; a restore of single tables or a manual edit may.
+Each piece is one statement, so it sees jobs and buckets as of the same moment.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from trackers.jobs.tables import declared, new_stamp, on
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
-# So many jobs, or buckets, in a transaction.
+# Rows per transaction.
 JOBS, BUCKETS = 5000, 500
 
-# A subquery with LIMIT: by the index on stamps, whatever the statistics say.
-# Locks: the jobs, in the order of keys. One that was moved between the snapshot and its lock has
-# another stamp, and a bucket; one that was not has the stamp of what is wrong. A new stamp leaves
-# all its entries dead, so that the new one is the only one, and ends a claim on it.
+# LIMIT in the subquery keeps the planner on the index on stamps, whatever the statistics say.
+# Locks: the jobs, in the order of keys. A job that was moved between the snapshot and its lock has
+# another stamp, and a bucket, so it is skipped. The new stamp makes all old entries of a key dead,
+# so that the new one is the only one, and ends a claim on it.
 WRONG = """
     WITH piece AS MATERIALIZED (
         SELECT key, stamp, attempts FROM {job}
@@ -62,7 +62,7 @@ WRONG = """
     FROM piece
 """
 
-# Buckets that are claimed are left alone, since the claim looked at them.
+# Claimed buckets are left alone: the claim has removed their dead entries.
 DEAD = """
     WITH piece AS MATERIALIZED (
         SELECT ctid AS place, id, stamp, keys FROM {bucket}
@@ -100,9 +100,9 @@ DEAD = """
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """Of one namespace. `lost`: keys in no bucket; `doubled`: keys in more than one.
+    """The audit of one namespace. `lost`: keys in no bucket; `doubled`: keys in more than one.
 
-    `dead`: entries that go when a claim meets them. `is_whole`: False when time was over first.
+    `dead`: entries that the next claim would drop. `is_whole`: False if time ran out first.
     """
 
     jobs: int = 0
@@ -118,10 +118,10 @@ class Audit:
 
 
 def audit(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Audit:
-    """Look at all jobs and at all buckets; `mend` what is wrong. Not within a transaction.
+    """Check all jobs and all buckets; `mend` what is wrong. Not within a transaction.
 
-    Each has half of the time, begins somewhere and ends there, so that what a run has no time for
-    is another one's.
+    With a deadline, jobs and buckets have half of the time each, and each walk starts at a random
+    row and wraps around, so that what one run has no time for another one finds.
     """
     job = declared(namespace)
     told, until = Audit(), deadline and deadline.halfway()
@@ -145,7 +145,7 @@ def first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:
 def walk(
     namespace: str, query: str, ends: tuple[int, int], mend: bool, deadline: Deadline | None
 ) -> Iterator[tuple[int, int, int]]:
-    """What each piece saw: how many rows, and what is wrong with them."""
+    """Yield for each piece how many rows it saw, and its two counts of what is wrong."""
     first, last = ends
     begin = random.randint(first, last) if deadline and first < last else first
     size = JOBS if query is WRONG else BUCKETS

@@ -1,17 +1,17 @@
-"""What a claim hands out, and where the next one begins to look."""
+"""What a claim hands out, and where the next one starts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-# A time, not Postgres' -infinity: the server would prepare each statement twice, for both types.
+# A datetime, not '-infinity': with two parameter types each statement would be prepared twice.
 FROM_THE_HEAD = datetime(1, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class Low:
-    """Where a claim begins to look in each index: past what earlier claims left dead there."""
+    """Where a claim starts in each index: past the dead rows that earlier claims left there."""
 
     due: datetime = FROM_THE_HEAD
     urgent: datetime = FROM_THE_HEAD
@@ -22,11 +22,11 @@ THE_HEAD = Low()
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Keys claimed together, in ascending order, by one lease; all with the same `strikes`.
+    """Keys claimed together under one lease, in ascending order; all with the same `strikes`.
 
-    `due_at` is when the oldest of them was due. `late` counts the keys by lateness, in the classes
-    of `Tally.LATENESS`. `is_full`: as many as may go together, there may be as many again.
-    `next_low`: nothing that this claim saw and left is before it.
+    `due_at` is when the oldest of them was due. `late` counts the keys by the lateness classes of
+    `Tally.LATENESS`. `is_full`: as large as a batch may be, so more keys may be due.
+    `next_low`: where the next claim may start; nothing that this one saw and left is before it.
     """
 
     lease: int

@@ -2,8 +2,8 @@
 
 claimed ─> waits for a worker ─> begun: a mark ─> its task ─> over: the mark goes with the next one
 
-A cluster claims ahead of its workers. What it still had when it was killed nobody had looked at,
-and keys that did nothing are no suspects.
+A cluster claims ahead of its workers. When it is killed, the batches that no worker had begun are
+not to blame.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
-# Long enough for a namespace that a person has paused: its keys keep their strike so long.
+# Long enough for keys to keep their strike while a person has paused the namespace.
 KEPT_FOR = timedelta(days=7)
 
-# None where its lease has run out: others may have the keys by now. A mark that a crash of the
-# database forgets is a strike less.
+# Returns no row when the lease has run out: others may have the keys by now. Not flushed: a mark
+# that is lost in a crash of the database only means one strike less.
 BEGIN = """
     WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true)),
     over AS (
@@ -39,17 +39,17 @@ BEGIN = """
 
 FORGET = "DELETE FROM trackers_begunbatch WHERE expires_at < now() - %(kept_for)s"
 
-# Leases of this process whose batches are over.
+# Leases of batches that this process is done with; the next batch removes their marks.
 over: list[int] = []
 
 Task = Callable[[Batch], None]
 
 
 def begins(task: Task) -> Task:
-    """Have the task mark its batch as begun; one whose lease has run out is left alone.
+    """Make the task mark its batch as begun; a batch whose lease has run out is skipped.
 
-    A task that breaks leaves the mark, as one that is killed does: its keys get a strike. Not so
-    where the database cannot be reached, which is no key's fault.
+    A task that raises or is killed leaves its mark, so its keys get a strike. Not when the database
+    cannot be reached, which is no key's fault.
     """
 
     @wraps(task)
@@ -73,7 +73,7 @@ def begins(task: Task) -> Task:
 
 
 def begin(batch: Batch) -> bool:
-    """Mark the batch as begun, and what is over as over; False: its lease has run out."""
+    """Mark the batch as begun, and remove old marks; False: its lease has run out."""
     given = {"lease": batch.lease, "expires_at": batch.expires_at, "over": over}
     with cursor() as db:
         is_ours = db.execute(BEGIN, given).fetchone() is not None
@@ -82,7 +82,7 @@ def begin(batch: Batch) -> bool:
 
 
 def is_reachable() -> bool:
-    """Whether the database takes a new connection."""
+    """Whether the database accepts a new connection."""
     connection.close()
     try:
         connection.ensure_connection()
@@ -92,6 +92,6 @@ def is_reachable() -> bool:
 
 
 def forget_old() -> int:
-    """Remove the marks of workers that died a week ago; how many."""
+    """Remove the marks of workers that died a week ago; return how many."""
     with cursor() as db:
         return db.execute(FORGET, {"kept_for": KEPT_FOR}).rowcount

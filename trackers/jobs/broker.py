@@ -1,8 +1,8 @@
-"""django-q2's broker on Postgres: claimed batches become signed tasks, ordinary tasks go along.
+"""django-q2's broker on Postgres: claimed batches become signed tasks, beside the ordinary ones.
 
 pusher ─ dequeue ─> a batch of a namespace, as one task for its `task`
                 └─> an ordinary async_task or Schedule, from django-q2's own table
-Namespaces and ordinary tasks take turns, so that none of them waits behind all of another.
+Namespaces and ordinary tasks take turns, so that none starves another.
 A batch needs no acknowledgement: its worker finishes it or gives it back, in SQL, by its lease.
 """
 
@@ -30,15 +30,15 @@ logger = logging.getLogger(__name__)
 
 LONGEST_SLEEP = 0.5
 LONGEST_BACKOFF = 1.0
-# A rival was faster, or the batch is not full after all.
+# Seconds to wait when a rival was faster, or the batch was not ready after all.
 A_MOMENT = 0.01
-# How long a claim looks no further back than the last one did. What was put before that bound
-# meanwhile waits for the next look from the head, so this is how late it can be.
+# Seconds for which claims start where the last one found something; then one starts at the head
+# again. A bucket that is inserted before that bound meanwhile can be this late.
 BOUND_FOR = 1.0
 
 # What the pusher gets: an id for the acknowledgement, and the signed task.
 Handed = tuple[Any, str]
-# The line of the ordinary tasks, beside those of the namespaces.
+# Stands for the ordinary tasks in a list of lines; all other lines are namespaces.
 TASKS = ""
 
 ENQUEUE = """
@@ -60,7 +60,7 @@ CLAIM_TASK = """
 
 FORGET_TASK = "DELETE FROM django_q_ormq WHERE id = %(id)s"
 
-# Bounded: a monitor that counts millions exactly is a load of its own.
+# Bounded: counting millions exactly for a monitor would be a load of its own.
 COUNT_TASKS = """
     SELECT count(*) FILTER (WHERE lock <= now()), count(*) FILTER (WHERE lock > now())
     FROM (SELECT lock FROM django_q_ormq WHERE key = %(key)s LIMIT 10001) bounded
@@ -75,15 +75,14 @@ class PostgresBroker(Broker):
         self.bounds: dict[str, tuple[queue.Low, float]] = {}
         self.asleep: dict[str, float] = {}
         self.full: str | None = None
-        # Namespaces whose last batch had strikes: how few its keys have whose turn is next.
+        # By namespace, after a batch with strikes: the next batch is of keys with fewer than this.
         self.fewer: dict[str, int] = {}
         self.told = ""
 
     def __setstate__(self, state: Any) -> None:
         self.__init__(state[0])  # type: ignore[misc]
 
-    # What django-q2's async_task calls: in the caller's transaction, so that what is rolled back
-    # was never enqueued.
+    # Called by django-q2's async_task, in the caller's transaction: a rollback takes the task back.
 
     def enqueue(self, task: str) -> int:
         refuse_too_large(task)
@@ -92,10 +91,10 @@ class PostgresBroker(Broker):
         assert found is not None
         return int(found[0])
 
-    # What the pusher calls, in a loop.
+    # Called by the pusher, in a loop.
 
     def dequeue(self) -> list[Handed] | None:
-        """What is to be done next, a batch or a task; None after a sleep."""
+        """The next batch or task; None, after a sleep, when there is none."""
         try:
             return self.next_in_turn()
         except LOST as lost:
@@ -108,9 +107,9 @@ class PostgresBroker(Broker):
         lines = [TASKS, *sorted(queue.namespaces())]
         wait, began = LONGEST_SLEEP, time.monotonic()
         for place in range(len(lines)):
-            # Each line has the first turn once, so that a busy one starves no other.
+            # The first turn rotates, so that a busy line starves no other.
             line = lines[(place + self.turn) % len(lines)]
-            # Nor costs an idle one a question with every batch of a busy one.
+            # An idle line is not asked again with every batch of a busy one.
             if (asleep := self.asleep.get(line, 0.0) - began) > 0:
                 wait = min(wait, asleep)
                 continue
@@ -131,7 +130,7 @@ class PostgresBroker(Broker):
         low = self.bound(name)
         batch = self.claim_of_others(name, low)
         if batch is None:
-            # After a full batch there is most often another, and the claim finds out by itself.
+            # After a full batch there is usually another, so claim without asking first.
             seconds = 0.0 if name == self.full else queue.ready_in(name, low=low)
             if seconds is None or seconds > 0:
                 return None, LONGEST_SLEEP if seconds is None else min(seconds, LONGEST_SLEEP)
@@ -146,13 +145,13 @@ class PostgresBroker(Broker):
         return (("batch", name), self.signed(batch)), 0.0
 
     def claim_of_others(self, name: str, low: queue.Low) -> queue.Batch | None:
-        """After a batch with strikes one with fewer: suspects go in tens or alone, and all others,
-        the young ones first of all, would wait until the last of them is looked up."""
+        """After a batch with strikes, claim one with fewer. Suspects go in tens or alone, and all
+        others, above all the young, would wait until the last suspect is looked up."""
         fewer = self.fewer.pop(name, None)
         return queue.claim(name, low=low, fewer_strikes_than=fewer) if fewer else None
 
     def bound(self, name: str) -> queue.Low:
-        """Where the claim begins to look: where the last one found something, or at the head."""
+        """Where the claim starts: where the last one found something, or at the head."""
         low, since = self.bounds.get(name, (queue.THE_HEAD, -BOUND_FOR))
         if time.monotonic() - since >= BOUND_FOR:
             low = queue.THE_HEAD
@@ -186,17 +185,17 @@ class PostgresBroker(Broker):
         """Drop the connection and wait, longer each time up to a second; the next call connects."""
         connection.close()
         reason = str(lost).strip()
-        # Once for each reason: it may be back, and read-only.
+        # Log once for each reason: the database may be back, but read-only.
         if self.failures == 0 or reason != self.told:
             logger.warning("The queue lost its database, trying again: %s", reason)
         self.told = reason
         time.sleep(min(LONGEST_BACKOFF, 0.05 * 2**self.failures) * random.uniform(0.8, 1.0))
         self.failures = min(self.failures + 1, 10)
 
-    # What the monitor calls.
+    # Called by the monitor.
 
     def acknowledge(self, ack_id: Any) -> None:
-        """Forget an ordinary task that is done. Tries until the database answers."""
+        """Delete an ordinary task that is done, retrying until the database answers."""
         kind, id = ack_id
         while kind == "task":
             try:
@@ -207,7 +206,7 @@ class PostgresBroker(Broker):
                 self.wait_for_the_database(lost)
 
     def fail(self, ack_id: Any) -> None:
-        """A message whose signature is bad: a task is forgotten, a batch waits for its lease."""
+        """A task that cannot be run is deleted; a batch is due again when its lease runs out."""
         self.acknowledge(ack_id)
 
     delete = acknowledge
@@ -231,7 +230,7 @@ class PostgresBroker(Broker):
         return found[0], found[1]
 
     def purge_queue(self) -> None:
-        """Forget the ordinary tasks of this cluster. The namespaces are nobody's to purge."""
+        """Delete the ordinary tasks of this cluster, and never a key of a namespace."""
         with cursor() as db:
             db.execute("DELETE FROM django_q_ormq WHERE key = %(key)s", {"key": self.list_key})
 

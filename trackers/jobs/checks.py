@@ -1,4 +1,4 @@
-"""A task ends before its lease does: checked at start, against the leases that are set."""
+"""Check at start that TASK_TIMEOUT is shorter than every lease that is set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trackers.jobs.models import Namespace
 
 @register()
 def tasks_end_before_leases(**_: Any) -> list[Error]:
-    """Of every namespace; where the database does not tell, of the lease that a new one has."""
+    """Check every namespace; without a database, the lease that a new one gets."""
     task = timedelta(seconds=settings.TASK_TIMEOUT)
     return [
         Error(
@@ -32,5 +32,5 @@ def leases() -> list[tuple[str, timedelta]]:
     try:
         return list(Namespace.objects.order_by("name").values_list("name", "lease"))
     except DatabaseError:
-        # It is away, or has no tables yet.
+        # The database is away, or has no tables yet.
         return [("a namespace", Namespace._meta.get_field("lease").default)]

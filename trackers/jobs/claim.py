@@ -2,7 +2,7 @@
 
 due buckets ─> the urgent and the oldest, locked ─> of equal strikes ─> in whole requests ─> Batch
 
-Where several wait for the same keys, each gets others, and none waits for another.
+Concurrent claims take different keys, and none waits for another.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ NO_DELAY = timedelta(0)
 # MATERIALIZED: without the fence the planner may run the LIMIT more than once and lock more.
 # SKIP LOCKED: rivals take the next rows; what one of them just claimed drops out by its new due_at.
 # now(), never clock_timestamp(): a volatile bound is no index condition.
-# A claim is not flushed: a crash of the database that forgets it only repeats a request, and the
-# token is random, so no later claim has the same.
-# By place (ctid), in an array: the planner has no other way than to fetch these rows. It reckons
-# with a tenth of the due rows, as it does not know the LIMIT, and would plan a join as a walk over
-# the whole queue. A row that moved while it was locked is not found there, and stays due.
-# `near`: the next buckets, by a limit that the planner knows, or it might as well sort all that are
-# due. As many of them are locked as such a batch goes over; where a rival has one, the next. Urgent
-# ones have a share of each batch before the others (URGENT_SHARE).
-# `live`: keys that were moved or taken out since are dead, and go; a bucket of none but these as
-# well. Jobs are read by the statement's snapshot, in which each has the stamp of its bucket: who is
-# moved after it is lost to the save, not to the queue.
+# A claim is not flushed: losing it in a crash of the database only repeats a request, and the token
+# is random, so that no later claim gets the same.
+# By place (ctid), in an array: the planner can do nothing but fetch these rows. Not knowing the
+# LIMIT, it expects a tenth of the due rows, and would plan a join as a scan of the whole queue.
+# A row that an update moves meanwhile is not found there, and stays due.
+# `near`: the next buckets, with a limit that the planner knows; otherwise it might sort all that
+# are due. Only as many are locked as the batch needs; if a rival holds one, the next is taken.
+# Urgent buckets get their share of each batch before the others (URGENT_SHARE).
+# `live`: keys that were moved or removed since are dead and are dropped, as is a bucket that has no
+# others. Jobs are read in the statement's snapshot, in which each has the stamp of its bucket. A
+# key that is moved after that stays in the queue; it is only the save that will leave it alone.
 #
 # How many: `size` at the most, which is less while requests are short (`room`), in whole requests;
 # less than one request only where its oldest has waited, or keys of other strikes make up the
@@ -210,13 +210,13 @@ CLAIM = plain("""
 def claim(
     namespace: str, *, low: Low = THE_HEAD, fewer_strikes_than: int | None = None
 ) -> Batch | None:
-    """Claim a batch if one is ready; of keys with fewer strikes alone, if that is asked for."""
+    """Claim a batch if one is ready; with `fewer_strikes_than`, only keys with fewer strikes."""
     given = {"limit": None, "buffer_ttl": None}
     return _claim(namespace, given, low=low, fewer_strikes_than=fewer_strikes_than)
 
 
 def get(namespace: str, limit: int = 1) -> Batch | None:
-    """Claim up to `limit` keys that are due now, without waiting for company; None: nothing is."""
+    """Claim up to `limit` keys that are due now, without waiting for more; None if none are."""
     if limit < 1:
         raise ValueError("A batch has at least one key.")
     return _claim(namespace, {"limit": limit, "buffer_ttl": NO_DELAY})
@@ -251,9 +251,9 @@ def _claim(
             isolated[0],
         )
     if not keys:
-        # They stood before others that are due.
+        # What this claim only cleared away stood before other due keys: look again.
         return _claim(namespace, given, low=low) if isolated or met_dead else None
-    # Those who were passed over may be anywhere from where it began to look.
+    # The keys that it passed over for their strikes may be anywhere from `low` on.
     next_low = low if fewer_strikes_than else Low(oldest, oldest_urgent or low.urgent)
     return Batch(
         lease=token,
@@ -271,7 +271,7 @@ def _claim(
 
 
 def counted(lateness: Iterable[float], keys: Iterable[int]) -> list[int]:
-    """How many keys fall in each class of `Tally.LATENESS`; the last is of those later than all."""
+    """How many keys fall in each class of `Tally.LATENESS`; the last class has no upper bound."""
     counts = [0] * (len(Tally.LATENESS) + 1)
     for seconds, many in zip(lateness, keys, strict=True):
         counts[bisect_left(Tally.LATENESS, seconds)] += many

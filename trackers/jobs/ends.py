@@ -1,6 +1,6 @@
-"""How a claim ends: given back, put off, or finished; each of it whole or of some of its keys.
+"""How a claim ends: given back, put off, or finished, for all of its keys or for some.
 
-A worker that comes late changes nothing: its buckets have another lease, or its keys another stamp.
+A late worker changes nothing: its buckets have another lease, or its keys another stamp.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from trackers.jobs.claim import NO_DELAY
 from trackers.jobs.tables import keys_of, new_stamp, on
 from tweetwatch.database import cursor
 
-# What ends a claim, or a part of it, begins so. The fence: the buckets that still carry this lease,
-# and of their keys those that were asked for (`back`) and have not been moved or taken out since.
-# A bucket with other keys as well is cut, and they stay claimed.
-# Locks: the buckets, then jobs in the order of keys. A plan's own order would let this and a
-# refresh of the same keys wait crosswise. LATERAL: each by the primary key, whatever the
-# statistics say.
+# Every statement that ends a claim, or part of one, begins with this. The fence: the buckets that
+# still carry this lease, and of their keys those that were asked for (`back`) and have not been
+# moved or removed since. A bucket's other keys stay claimed (`stay`).
+# Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a refresh of
+# the same keys could deadlock. LATERAL: each by the primary key, whatever the statistics say.
 CUT = """
     held AS MATERIALIZED (
         SELECT ctid AS place, due_at, lease, attempts, urgent, owed_since, stamp, keys
@@ -92,8 +91,8 @@ RELEASE = f"""
     SELECT key FROM ours
 """
 
-# Jobs by their place alone: with the statistics of an emptied queue, a join on the key would walk
-# the whole of them along the index.
+# Jobs by ctid alone: with statistics from when the queue was empty, a join on the key would walk
+# the whole index.
 FINISH = f"""
     WITH {CUT},
     ended AS (
@@ -136,7 +135,7 @@ def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) ->
 
 
 def put_back(batch: Batch) -> set[int]:
-    """Give the batch back where it stood in line, as if it had not been claimed."""
+    """Give the batch back where it stood in line; return the keys still ours."""
     with cursor() as db:
         db.execute(
             on(batch.namespace, PUT_BACK),
@@ -146,7 +145,7 @@ def put_back(batch: Batch) -> set[int]:
 
 
 def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
-    """Move the keys in `next` by their delay, remove the others; the keys that were still ours."""
+    """Reschedule the keys in `next`, remove the others; return the keys still ours."""
     moved = [key for key in batch.keys if key in next]
     with cursor() as db:
         db.execute(

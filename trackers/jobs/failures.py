@@ -1,4 +1,4 @@
-"""Tasks that failed, in django-q2's own table: kept for a while, for the admin to show."""
+"""Failed tasks, which django-q2's own table keeps for a while for the admin to show."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 KEPT_FOR = timedelta(days=14)
 
-# By an index of ours on django-q2's table (migration 0011). The places are locked before they are
-# deleted; in an array, since the planner would rather read the whole table than join to them. The
-# limit is a literal: one that the planner does not know might as well be all of them.
+# Uses our index on django-q2's table (migration 0011). Rows are locked before they are deleted, and
+# passed as an array: for a join the planner would read the whole table. The limit is a literal,
+# since for a parameter the planner would have to expect any number of rows.
 FORGET = """
     DELETE FROM django_q_task WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM django_q_task
@@ -19,7 +19,7 @@ FORGET = """
         FOR UPDATE SKIP LOCKED))
 """
 
-# Bounded: whoever is so far behind need not know it exactly.
+# Bounded: a backlog of this size need not be known exactly.
 LEFT = """
     SELECT count(*) FROM (
         SELECT FROM django_q_task WHERE NOT success AND stopped < %(before)s LIMIT 100000) left_over
@@ -27,7 +27,7 @@ LEFT = """
 
 
 def forget_failures(*, now: datetime, deadline: Deadline) -> Worked:
-    """Forget the failures of tasks that ended so long ago."""
+    """Delete the failures of tasks that ended longer than KEPT_FOR ago."""
     given = {"before": now - KEPT_FOR}
 
     def piece() -> int | None:

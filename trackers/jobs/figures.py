@@ -1,8 +1,9 @@
 """Figures of a queue: what waits, how late it is, what was done.
 
 a cluster, every few seconds ─ take ─> a row for each namespace ─ figures ─> pages, status, /metrics
-Up to `MOST` keys are counted then. Where there are more, the whole queue is, as seldom as that is
-dear. While no cluster runs, the bounded counts are made by who asks.
+Up to `MOST` keys are counted each time. A longer queue is also counted whole, and the longer that
+takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
+counts.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from trackers.jobs.models import QueueFigures, Tally, namespaces
 from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
-# So many keys are counted at the most, unless the whole queue is.
+# A bounded count stops at this many keys.
 MOST = 10_000
-# Of several clusters one takes the figures, and so often.
+# How often the figures are taken, by whichever cluster is first.
 TAKEN_EVERY = timedelta(seconds=2)
-# A row that is older was left behind by a cluster that ended, or that counts for very long.
+# An older row is from a cluster that has ended, or whose count takes very long.
 FRESH_FOR = timedelta(seconds=15)
-# A whole count rests for so many times as long as it took: two percent of a core.
+# The pause after a whole count, as a multiple of the time that it took: two percent of a core.
 RESTS = 50
 
 # Each count ends at %(most)s, and ORDER BY has it walk the one index it is meant for. A bucket
@@ -87,12 +88,12 @@ LOOK = """
     ) AS ahead
 """
 
-# Of the database's time, as the SQL of the queue has it.
+# The database's time, as in the SQL of the queue.
 NOW = Func(function="now", template="%(function)s()", output_field=DateTimeField())
 
 ONE_PROCESS = "SET LOCAL max_parallel_workers_per_gather = 0"
 
-# One walk over each table. Of what is due in the jobs' own rows the claimed are not due.
+# One scan of each table. The rows of claimed jobs still say that they are due: subtract these.
 COUNT = """
     SELECT job.scheduled, greatest(0, job.due - bucket.claimed), bucket.claimed
     FROM (
@@ -103,8 +104,8 @@ COUNT = """
     ) AS bucket
 """
 
-# The last sixty seconds, from rows per minute: this minute whole, and of the last one the share
-# that is left, as if it had come evenly.
+# The last sixty seconds from rows per minute: all of this minute, and of the last one the share
+# that is missing, as if it were spread evenly.
 DONE = """
     WITH share AS (SELECT 1 - extract(second FROM now()) / 60.0 AS of_last,
                           date_trunc('minute', now()) AS this)
@@ -141,10 +142,10 @@ FORGET = "DELETE FROM trackers_tally WHERE minute < now() - interval '2 days'"
 
 @dataclass(frozen=True, slots=True)
 class QueueSummary:
-    """Of one namespace; lateness and batch fill over five minutes, None without a batch.
+    """Figures of a namespace; lateness and batch fill over five minutes, None without a batch.
 
-    Exact as of `taken_at` up to MOST. Above it `due`, `in_flight` and `scheduled` are of the whole
-    count at `counted_at`; None: there was none, and they are the least or the planner's estimate.
+    Up to MOST the counts are exact as of `taken_at`. Above, `due`, `in_flight` and `scheduled` are
+    those of the whole count at `counted_at`; if that is None, lower bounds or an estimate.
     """
 
     due: int
@@ -162,13 +163,13 @@ class QueueSummary:
 
     @property
     def is_cut_off(self) -> bool:
-        """There were more than are counted each time."""
+        """There are more keys than a bounded count goes to."""
         return self.scheduled >= MOST
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What LOOK saw. `walked`: over how many keys it went to find those in flight."""
+    """What LOOK saw. `walked`: how many keys it visited to find those in flight."""
 
     at: datetime
     due: int
@@ -183,7 +184,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class TalliesTold:
-    """What the tallies tell of the last minutes."""
+    """What the tallies say about the last minutes."""
 
     checked_last_minute: int
     lateness_p50_seconds: float | None
@@ -202,7 +203,7 @@ class Minute:
 
 
 def figures(namespace: str) -> QueueSummary:
-    """As a cluster last took them; while none does, as they are now."""
+    """The figures that a cluster last took; if none takes them, as they are now."""
     row = QueueFigures.objects.annotate(now=NOW).filter(pk=namespace).first()
     if row and row.taken_at and row.now - row.taken_at <= FRESH_FOR:
         return QueueSummary(
@@ -212,13 +213,13 @@ def figures(namespace: str) -> QueueSummary:
 
 
 def take(namespace: str) -> bool:
-    """Write the figures for all who read them; False when another cluster does, or just did.
+    """Write the figures for all readers; False when another cluster does, or just did.
 
-    Where the queue is longer than is counted each time, it is counted whole first, if that may be.
+    A queue of more than MOST is counted whole first, unless the last such count is too recent.
     """
     QueueFigures.objects.get_or_create(pk=namespace)
     with transaction.atomic():
-        # Lock: the row alone. Nobody waits for it: who finds it locked has nothing to do.
+        # Lock: this row alone. Skip it if it is locked: another cluster is taking the figures.
         row = (
             QueueFigures.objects.select_for_update(skip_locked=True)
             .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - TAKEN_EVERY), pk=namespace)
@@ -249,7 +250,7 @@ def look(namespace: str) -> Seen:
 
 
 def count(row: QueueFigures, *, at: datetime) -> None:
-    """Count the whole queue into its row, with one process of the server."""
+    """Count the whole queue into its row, without parallel workers in the server."""
     began = time.monotonic()
     with cursor() as db:
         db.execute(ONE_PROCESS)
@@ -271,7 +272,7 @@ def done(namespace: str) -> TalliesTold:
 
 
 def told(seen: Seen, done: TalliesTold, row: QueueFigures) -> QueueSummary:
-    """What was seen, and where that was cut off the whole count in the row."""
+    """What was seen, and where that was cut off, the row's whole count instead."""
     cut_off = seen.scheduled >= MOST
     whole = row.whole_scheduled if row.whole_at else seen.estimate
     return QueueSummary(
@@ -293,9 +294,9 @@ def told(seen: Seen, done: TalliesTold, row: QueueFigures) -> QueueSummary:
 
 
 def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
-    """The upper bound of the class in which this share of all is reached; None when there is none.
+    """The upper bound of the lateness class in which this share is reached; None without counts.
 
-    `counts`: (class, from 1, of `Tally.LATENESS`; how many), in order.
+    `counts`: (class, how many), in order; classes are those of `Tally.LATENESS`, from 1.
     """
     total = sum(count for _, count in counts)
     reached = 0
@@ -307,13 +308,13 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
 
 
 def by_minute(namespace: str, *, minutes: int = 60) -> list[Minute]:
-    """What was done in each of the last minutes in which anything was."""
+    """What was done in each of the last minutes, without those in which nothing was."""
     with cursor() as db:
         rows = db.execute(BY_MINUTE, {"namespace": namespace, "minutes": minutes})
         return [Minute(*row) for row in rows]
 
 
 def forget_old() -> int:
-    """Forget tallies of two days ago and before; how many rows that was."""
+    """Delete tallies older than two days; return how many."""
     with cursor() as db:
         return db.execute(FORGET).rowcount

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tweetwatch.database import cursor
 
-# Never shortens a hold: of two reasons to wait the longer one counts.
+# Never shortens a hold: of two reasons to wait, the one that lasts longer counts.
 HOLD = """
     UPDATE trackers_namespace SET held_until = %(until)s, held_because = %(because)s
     WHERE name = %(namespace)s AND (held_until IS NULL OR held_until < %(until)s)
@@ -19,8 +19,8 @@ LIFT = """
 """
 
 # The first two failures in a row delay only their own batch. From the third on the namespace is
-# held, each time twice as long. Whoever fails while it is held already was on his way before and
-# is not counted, or eight workers would climb eight rungs at once.
+# held, each time twice as long. A failure during a hold is not counted: its request was sent
+# before, and eight workers would climb eight rungs at once.
 FAIL = """
     UPDATE trackers_namespace
     SET failures = failures + 1,
@@ -47,13 +47,13 @@ def hold(namespace: str, *, until: datetime, because: str) -> None:
 
 
 def lift(namespace: str) -> None:
-    """Claim again at once; not while requests fail, which has a ladder of its own."""
+    """Claim again at once, unless requests are failing: that hold ends on its own ladder."""
     with cursor() as db:
         db.execute(LIFT, {"namespace": namespace})
 
 
 def fail(namespace: str, *, because: str) -> timedelta:
-    """A request failed: climb the ladder; how long its own batch should wait."""
+    """A request failed: climb the ladder; return how long its own batch should wait."""
     jitter = random.uniform(0.8, 1.2)
     with cursor() as db:
         db.execute(FAIL, {"namespace": namespace, "because": because[:400], "jitter": jitter})
@@ -61,7 +61,7 @@ def fail(namespace: str, *, because: str) -> timedelta:
 
 
 def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
-    """How long the keys of a failed request wait when other requests of the unit were answered."""
+    """How long the keys of a failed request wait when other requests of its batch were answered."""
     with cursor() as db:
         found = db.execute(RETRY_FIRST, {"namespace": namespace}).fetchone()
     first: timedelta = found[0] if found else timedelta(seconds=5)
@@ -69,6 +69,6 @@ def first_wait(namespace: str, *, jitter: float = 1.0) -> timedelta:
 
 
 def succeed(namespace: str) -> None:
-    """A request was answered: the ladder begins at its foot again."""
+    """A request was answered: reset the ladder."""
     with cursor() as db:
         db.execute(SUCCEED, {"namespace": namespace})

@@ -1,7 +1,7 @@
-"""The oldest transaction that still looks at the past: nothing that died since can be removed.
+"""The oldest open snapshot: VACUUM can remove no row that died since it was taken.
 
-A queue whose dead rows cannot be vacuumed away grows slower by the minute, so this is what to be
-warned of, not the length of the queue.
+A queue whose dead rows cannot be vacuumed gets slower by the minute, so the thing to warn about is
+this, not the length of the queue.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from tweetwatch.database import cursor
 
-# Snapshots of other databases hold nothing back here, nor does an autovacuum. Others' transactions
-# are told to a superuser and to members of pg_read_all_stats; to others only those of their role.
+# Snapshots of other databases hold nothing back here, nor does an autovacuum. A superuser and
+# members of pg_read_all_stats see all transactions, other roles only their own.
 OLDEST = """
     SELECT extract(epoch FROM now() - xact_start)::float8, pid,
            coalesce(nullif(application_name, ''), usename, backend_type)

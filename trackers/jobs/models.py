@@ -1,7 +1,7 @@
 """The delayed queue's rows: a namespace with its knobs, the abstract job, and who is at work.
 
 A part that wants a queue declares a narrow table of its own, a subclass of `Job`, and one row in
-`Namespace`. `jobs` knows a task's dotted name, its knobs and its stop, and no more of its meaning.
+`Namespace`. All that `jobs` knows about a task is its dotted name, its knobs and its stop.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from django.db import models
 from django.db.models import Case, F, Q, When
 from django.utils.module_loading import import_string
 
-# A bucket has no more: its row fits into a page some nine times.
+# The most keys in a bucket: about nine such rows fit into a page.
 BUCKET_KEYS = 100
-# No queue declares more (`Job.most_keys`).
+# The upper limit of `Job.most_keys`.
 MOST_KEYS = 1000
 
 
 class Namespace(models.Model):
-    """One queue: which task gets its batches, and the knobs and the stop of it."""
+    """One queue: which task gets its batches, its knobs and its stop."""
 
     name = models.CharField(max_length=60, primary_key=True)
     task = models.CharField(
@@ -90,7 +90,7 @@ class Namespace(models.Model):
         return self.name
 
     def clean(self) -> None:
-        """Each fault of the knobs in a sentence beside its field."""
+        """Report each invalid knob beside its field."""
         from django.conf import settings
 
         faults: dict[str, str] = {}
@@ -127,7 +127,7 @@ class Namespace(models.Model):
 
     @property
     def request_keys(self) -> int:
-        """So many keys are in a full request."""
+        """How many keys a full request has."""
         job = namespaces().get(self.name)
         most = min(self.batch_size, self.most_keys)
         return min(most, job.request_keys) if job and job.request_keys else most
@@ -136,27 +136,27 @@ class Namespace(models.Model):
         return self.held_until is not None and self.held_until > now
 
 
-# Leases that ran out on a key before it is left to a person. One proves little, since its host may
-# have been lost, so each leaves it less company: with none it goes in a whole batch, with one in a
-# request at the most, with two among a FEW, with three alone. `tables.on` writes these into SQL.
+# How many leases run out on a key before it is left to a person. One proves little, since the host
+# may have been lost, so each only shrinks the key's batch: without a strike a whole batch, with one
+# at most a request, with two a FEW keys, with three the key alone. `tables.on` puts these into SQL.
 STRIKES = 4
 SUSPECT = 2
 FEW = 10
 
 
 class Job(models.Model):
-    """A key that waits for its time: the truth of when that is. No status, no payload.
+    """A key that waits for its time; the authority on when that is. No status, no payload.
 
     waiting  --claim-->  claimed  --finish, release-->  waiting, or no row
                             |---the lease runs out: due again; attempts + 1 if it was begun
 
-    One row while its cycle lasts, and no index on what changes, so that moving it costs little (a
-    HOT update). It is found in time by its `Bucket`: the one that has its key and its stamp.
+    One row for as long as the key is in the queue, and no index on what changes, so that moving it
+    is a cheap HOT update. A claim finds it by its `Bucket`, the one with its key and its stamp.
     """
 
     key = models.BigIntegerField(primary_key=True)
     due_at = models.DateTimeField()
-    # Rows are written in SQL too, and what does not say it means the default.
+    # db_default: rows are also written in SQL, which may leave these columns out.
     attempts = models.SmallIntegerField(
         default=0,
         db_default=0,
@@ -169,20 +169,20 @@ class Job(models.Model):
     )
     stamp = models.BigIntegerField(null=True, help_text="Of its bucket; null: it is isolated.")
 
-    # The queue this table is; `jobs.tables` finds the table by it.
+    # The name of the queue, by which `jobs.tables` finds the table.
     namespace: str
     # The table of its buckets.
     bucket: type[Bucket]
     # The largest batch that the queue's task can take. A claim takes no more, whatever the row of
-    # the namespace says, since one that is too large fails and costs each key a strike.
+    # the namespace says, since a batch that is too large fails and costs each key a strike.
     most_keys: int
-    # So many keys fill a request of the task, and a batch has whole ones; None: a batch is one.
+    # How many keys fill one of the task's requests; a batch is whole requests. None: it is one.
     request_keys: int | None = None
 
     class Meta:
         abstract = True
         indexes = [
-            # The isolated ones, so that listing them never scans the queue; almost always empty.
+            # Lists the isolated keys without scanning the queue; almost always empty.
             models.Index(
                 fields=["key"], name="%(class)s_isolated", condition=Q(attempts__gte=STRIKES)
             ),
@@ -190,11 +190,11 @@ class Job(models.Model):
 
 
 class Bucket(models.Model):
-    """Keys that are due together: up to a hundred, and what a claim takes. Beside each `Job`.
+    """Up to a hundred keys that are due together; what a claim takes. One table beside each `Job`.
 
-    A key lives in a bucket as long as its job has the bucket's stamp: in one at the most. Whoever
-    moves a key or takes it out gives the job another stamp, or none, and looks for no bucket: what
-    is left of the key there is dead, and goes when a claim meets it.
+    A key lives in a bucket as long as its job has the bucket's stamp, so in one at most. Moving a
+    key gives its job another stamp, removing it deletes the job, and neither looks for the bucket:
+    the entry left there is dead, and the next claim that meets it drops it.
     """
 
     due_at = models.DateTimeField(
@@ -219,17 +219,17 @@ class Bucket(models.Model):
     class Meta:
         abstract = True
         indexes = [
-            # The one that keeps a claim cheap over millions of future jobs.
+            # Keeps a claim cheap over millions of future jobs.
             models.Index(fields=["due_at", "id"], name="%(class)s_due"),
-            # The urgent ones. Not by `due_at` itself: with some statistics the planner would look
-            # for them along the other index, past a whole backlog.
+            # The urgent ones. Not on `due_at` itself: with some statistics the planner would search
+            # for them along the index above, through a whole backlog.
             models.Index(
                 Case(When(urgent=True, then=F("due_at"))),
                 F("id"),
                 name="%(class)s_urgent",
                 condition=Q(urgent=True),
             ),
-            # What a claim has, for who ends it.
+            # Finds the buckets of a claim when it ends.
             models.Index(
                 fields=["lease"], name="%(class)s_lease", condition=Q(lease__isnull=False)
             ),
@@ -250,7 +250,7 @@ class Bucket(models.Model):
 class BegunBatch(models.Model):
     """A batch that a worker has begun, by the lease of its claim.
 
-    One whose worker died stays for a while: keys that still bear its lease get a strike for it.
+    If its worker dies, the row stays for a while: keys that still carry its lease get a strike.
     """
 
     lease = models.BigIntegerField(primary_key=True)
@@ -271,7 +271,7 @@ class WorkerQuerySet(models.QuerySet["Worker"]):
 
 
 class Worker(models.Model):
-    """A process of a cluster, as it last told of itself."""
+    """A process of a cluster, as last reported."""
 
     SILENT_AFTER = timedelta(seconds=15)
 
@@ -291,7 +291,7 @@ class Worker(models.Model):
     seen_at = models.DateTimeField()
     doing = models.CharField(max_length=200, blank=True)
     doing_since = models.DateTimeField(null=True)
-    # The last time a batch was finished or given back: what the watchdog goes by.
+    # When it last finished or gave back a batch; the watchdog relies on this.
     done_at = models.DateTimeField(null=True)
 
     objects = WorkerQuerySet.as_manager()
@@ -307,9 +307,9 @@ class Worker(models.Model):
 
 
 class Tally(models.Model):
-    """What one worker process did in one minute; the figures of status and of the pages."""
+    """What one worker process did in one minute; summed up for `status` and the pages."""
 
-    # Upper bounds of the lateness counts, in seconds; the last count is what was later still.
+    # Upper bounds of the lateness counts, in seconds; one more count has what was later still.
     LATENESS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0, 300.0, 3600.0)
 
     namespace = models.CharField(max_length=60)
@@ -317,7 +317,7 @@ class Tally(models.Model):
     host = models.CharField(max_length=255)
     pid = models.IntegerField()
 
-    # Requests: a batch of several look-ups counts as many.
+    # Requests, in fact: a batch of several look-ups counts that many times.
     batches = models.IntegerField(default=0)
     asked = models.IntegerField(default=0)
     measured = models.IntegerField(default=0)
@@ -342,7 +342,7 @@ class QueueFigures(models.Model):
 
     namespace = models.CharField(max_length=60, primary_key=True)
 
-    # Every few seconds, from bounded stretches of an index; null: not yet.
+    # Taken every few seconds by bounded counts; null: not yet.
     taken_at = models.DateTimeField(null=True)
     due = models.IntegerField(default=0)
     oldest_due_seconds = models.FloatField(default=0)
@@ -367,5 +367,5 @@ class QueueFigures(models.Model):
         return f"figures of {self.namespace}"
 
     def may_be_counted(self, now: datetime, *, rests: int) -> bool:
-        """Whether the last count has rested for so many times as long as it took."""
+        """Whether the last whole count ended at least `rests` times its own duration ago."""
         return self.whole_at is None or now >= self.whole_at + rests * self.whole_took

@@ -1,4 +1,4 @@
-"""Ordinary tasks: what is called once, by its dotted name, as soon as a worker is free."""
+"""Ordinary tasks: functions called once, by dotted name, as soon as a worker is free."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django_q.tasks import async_task
 
 
 def enqueue(task: str, *args: Any) -> None:
-    """Have a worker call it, once the caller's transaction is committed.
+    """Have a worker call the task once the caller's transaction has committed.
 
-    It is kept until it is done: one whose worker dies is handed out again after `retry` seconds.
+    It is kept until it is done: if its worker dies, it is handed out again after `retry` seconds.
     """
     async_task(task, *args)

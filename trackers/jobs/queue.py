@@ -3,8 +3,8 @@
 schedule ─> waiting ─ claim (lease) ─> claimed ─ finish / release ─> waiting again, or gone
                           └── the lease runs out: due again, one strike more
 
-A claim (`claim.py`) is good while its lease token stands on the buckets, and for each key while its
-job has the bucket's stamp. Whoever comes late writes nothing. All times are the database's.
+A claim (`claim.py`) is valid while its lease token is on the buckets, and for each key while its
+job has the bucket's stamp. A late worker writes nothing. All times are the database's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trackers.jobs.ready import READY_IN, ready_in
 from trackers.jobs.tables import URGENT_SHARE, keys_of, new_stamp, on, table
 from tweetwatch.database import cursor
 
-# The whole queue, for all who use it.
+# All that other parts need of the queue.
 __all__ = [
     "CLAIM", "FROM_THE_HEAD", "READY_IN", "THE_HEAD", "URGENT_SHARE", "Batch", "Low", "claim",
     "claims", "finish", "get", "namespaces", "new_stamp", "on", "put_back", "ready_in", "release",
@@ -45,8 +45,8 @@ ARRIVALS = """
     ON COMMIT DROP
 """
 
-# The burst queues behind earlier bursts, so that two of them together keep to the rate as well.
-# What is no burst, less than a second's worth, waits for nobody.
+# A burst queues behind earlier ones, so that together they keep to the rate. What arrives at up to
+# a second's worth is no burst, and does not wait.
 RESERVE_ARRIVALS = """
     UPDATE trackers_namespace n
     SET arrivals_until = greatest(n.arrivals_until, now())
@@ -56,8 +56,8 @@ RESERVE_ARRIVALS = """
               - %(count)s / n.arrivals_per_second::float8
 """
 
-# Those of a tenth of a second are due together: at a thousand a second a bucket is full.
-# In the order of keys: every statement that locks many rows of a queue takes them in that order.
+# Keys in the same tenth of a second are due together: at a thousand a second that fills a bucket.
+# In the order of keys, as is every statement that locks many rows of a queue.
 SCHEDULE_ARRIVALS = """
     WITH wished AS MATERIALIZED (
         SELECT DISTINCT ON (a.key) a.key, a.urgent,
@@ -85,7 +85,7 @@ SCHEDULE_ARRIVALS = """
     {into_buckets}
 """
 
-# Their entries in buckets are dead by this.
+# This alone makes their entries in buckets dead.
 REMOVE = """
     DELETE FROM {job} WHERE key = ANY(ARRAY(
         SELECT key FROM {job} WHERE key = ANY(%(keys)s::bigint[]) ORDER BY key FOR UPDATE))
@@ -93,7 +93,7 @@ REMOVE = """
 """
 
 
-# By the primary key, and by the index on stamps: LIMIT, whatever the statistics say.
+# LIMIT keeps the planner on the primary key and the index on stamps, whatever the statistics say.
 CLAIMS = """
     SELECT key, due_at
     FROM unnest(%(keys)s::bigint[]) AS asked(id)
@@ -107,7 +107,7 @@ CLAIMS = """
 
 
 def schedule(namespace: str, key: int, delay: timedelta) -> None:
-    """Put the key so that it is due after `delay`, or move it; a claim that is out on it ends."""
+    """Add the key, due after `delay`, or move it to that time; a claim on it ends."""
     with cursor() as db:
         db.execute(on(namespace, SCHEDULE), {"key": key, "delay": delay, "stamp": new_stamp()})
 
@@ -115,11 +115,11 @@ def schedule(namespace: str, key: int, delay: timedelta) -> None:
 def schedule_many(
     namespace: str, jobs: Iterable[tuple[int, timedelta]], *, urgent: Container[int] = ()
 ) -> int:
-    """Schedule each (key, delay), spread by the namespace's rate of arrivals; how many there were.
+    """Schedule each (key, delay), spread by the namespace's rate of arrivals; return how many.
 
-    Under backlog those whose key is in `urgent` come before what is due longer.
+    Under backlog the keys in `urgent` come before those that have been due for longer.
 
-    One COPY, whatever the number. The first of a burst is due after its delay, each next one
+    One COPY, whatever the number. The first key of a burst is due after its delay, each next one
     1/rate later, in steps of a tenth of a second, and a burst begins where the last one ends.
     """
     query = on(namespace, SCHEDULE_ARRIVALS)
@@ -143,13 +143,13 @@ def schedule_many(
 
 
 def remove(namespace: str, keys: Iterable[int]) -> set[int]:
-    """Take the keys out of the queue, claimed or not; those that were in it."""
+    """Remove the keys from the queue, claimed or not; return those that were in it."""
     with cursor() as db:
         db.execute(on(namespace, REMOVE), {"keys": sorted(keys)})
         return set(keys_of(db))
 
 
 def claims(namespace: str, keys: Iterable[int]) -> dict[int, datetime]:
-    """Those of the keys that somebody has claimed, and when the lease runs out, or ran out."""
+    """The keys among these that are claimed, with when the lease runs out, or ran out."""
     with cursor() as db:
         return dict(db.execute(on(namespace, CLAIMS), {"keys": list(keys)}).fetchall())

@@ -7,9 +7,9 @@ from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
 # Seconds until a batch is ready, 0 or less: now. Null: nothing is scheduled, or it is paused.
-# Ready: as many are due as fill a request, or the oldest has waited for buffer_ttl. A probe of the
-# index for the first, and for the buckets that fill a request, however many wait. The lower bound
-# skips what earlier claims left dead at the head.
+# Ready: as many are due as fill a request, or the oldest has waited for buffer_ttl. However many
+# wait, it reads the first bucket of the index and those that fill a request. The lower bound skips
+# the dead rows that earlier claims left at the head.
 READY_IN = """
     SELECT CASE WHEN n.paused THEN NULL ELSE extract(epoch FROM greatest(
                n.held_until,
@@ -39,7 +39,7 @@ READY_IN = """
 
 
 def ready_in(namespace: str, *, low: Low = THE_HEAD) -> float | None:
-    """Seconds until a batch can be claimed, at most 0 when it is now; None: not to be told."""
+    """Seconds until a batch is ready, 0 or less: now; None: nothing waits, or it is paused."""
     with cursor() as db:
         found = db.execute(
             on(namespace, READY_IN), {"namespace": namespace, "low": low.due}

@@ -1,15 +1,15 @@
 """How many keys a claim may take: fewer while X's windows are short of requests.
 
-What a batch claims and cannot ask for goes back into the queue, each key of it written twice. So
-the next batches are as small as the room that the last one found, and twice as large with each one
-that found enough.
+Keys that a batch claims and cannot ask for go back into the queue, each written twice for nothing.
+So the next batch is only as large as the room that the last one found, and batches double again
+with each one that found enough.
 """
 
 from __future__ import annotations
 
 from tweetwatch.database import cursor
 
-# SKIP LOCKED: it is a hint, for which nobody waits behind a burst of arrivals.
+# SKIP LOCKED: this is only a hint, not worth waiting for behind a burst of arrivals.
 NARROW = """
     UPDATE trackers_namespace SET room = %(keys)s
     WHERE name = (SELECT name FROM trackers_namespace
@@ -27,7 +27,7 @@ WIDEN = """
 
 
 def narrow(namespace: str, keys: int) -> None:
-    """A batch found room for so many keys, and no more."""
+    """A batch found room for only this many keys."""
     with cursor() as db:
         db.execute(NARROW, {"namespace": namespace, "keys": keys})
 

@@ -10,41 +10,41 @@ from psycopg import sql
 
 from trackers.jobs.models import BUCKET_KEYS, FEW, MOST_KEYS, STRIKES, Job, namespaces
 
-# How much of a batch the urgent keys have before all others: three quarters. The rest is for the
-# oldest, so that a backlog always gets smaller; what either leaves the other takes, so that no
-# request goes out with less than it could. It holds in each batch, so pushers need not agree on it.
+# Percent of a batch that goes to urgent keys first. The rest is for the oldest, so that a backlog
+# always shrinks; what either leaves the other takes, so that requests go out as full as they can.
+# It applies to each batch by itself, so pushers need not coordinate.
 URGENT_SHARE = 75
 
-# A claim looks at no more buckets than this, were there one key in each; and at so many more than
-# it needs, for those that rivals have locked.
+# A claim looks at no more buckets than this, enough even with one key in each. SLACK makes up for
+# those that rivals have locked.
 SLACK = 24
 MOST_BUCKETS = MOST_KEYS + SLACK
 
-# As the index of the urgent ones has it.
+# The expression in the index of the urgent buckets.
 URGENT_AT = "CASE WHEN urgent THEN due_at END"
 
-# With one more where the lease ran out on a batch that a worker had begun, {strikes_now}. Few are
-# begun at a time, and the dead among them are forgotten, so they are a small hash table.
+# {strikes_now}: one more where the lease ran out on a batch that a worker had begun. Few batches
+# are begun at a time, and old marks are removed, so the subquery is a small hash table.
 STRIKES_NOW = sql.SQL(
     "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
 )
 
-# Of `due_at`, for a stamp: so few buckets have the same one, however many a statement makes.
+# {of_slot}: added to a stamp, so that few buckets share one, however many a statement makes.
 OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
 
-# What a row of {job} has in its bucket, which is the only one with its stamp and its key. LIMIT: by
-# the index on stamps, and not by that of all that is claimed.
+# A column of the bucket of a {job} row: the only bucket with its stamp and its key. LIMIT keeps the
+# planner on the index on stamps, away from that of all claimed buckets.
 IN_BUCKET = """
     (SELECT b.{what} FROM {bucket} b
      WHERE b.stamp = {job}.stamp AND {job}.key = ANY(b.keys) LIMIT 1)
 """
-# Whether it is claimed, its lease run out or not: {claimed}.
+# {claimed}: whether it is claimed, even if the lease has run out.
 CLAIMED = sql.SQL(IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL")
-# Its strikes, for who moves it and leaves it these: {strikes_of}.
+# {strikes_of}: its strikes, for statements that move it and keep them.
 STRIKES_OF = sql.SQL("coalesce(" + IN_BUCKET.replace("{what}", "attempts") + ", 0)")
 
-# New buckets for the jobs in a CTE `put` (key, due_at, attempts, urgent, stamp), which have these
-# stamps already: what {into_buckets} stands for.
+# {into_buckets}: new buckets for the jobs in a CTE `put` (key, due_at, attempts, urgent, stamp),
+# which have their new stamps already.
 INTO_BUCKETS = sql.SQL("""
     INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
     SELECT due_at, attempts, urgent, stamp, array_agg(key ORDER BY key)
@@ -57,13 +57,13 @@ INTO_BUCKETS = sql.SQL("""
     GROUP BY due_at, attempts, urgent, stamp, nth
 """)
 
-# Which buckets a claim looks at, {among}: all of them, or those with fewer strikes.
+# {among}: which buckets a claim looks at, all of them or those with fewer strikes.
 ALL_KEYS = sql.SQL("true")
 FEWER_STRIKES = sql.SQL("{strikes_now} < {fewer}")
 
 
 def declared(namespace: str) -> type[Job]:
-    """What a part declares of the namespace. Raises LookupError when none does."""
+    """The `Job` that declares the namespace; LookupError if there is none."""
     try:
         return namespaces()[namespace]
     except KeyError:
@@ -80,7 +80,7 @@ def bucket_table(namespace: str) -> sql.Identifier:
 
 
 def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> sql.Composed:
-    """The query on the namespace's tables, {job} and {bucket}, with its limits and of strikes."""
+    """The query with the namespace's tables, {job} and {bucket}, its limits and strikes put in."""
     job = declared(namespace)
     fewer = fewer_strikes_than
     names = {
@@ -110,7 +110,7 @@ def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> 
 
 
 def new_stamp() -> int:
-    """One that no bucket has. Those that one statement makes may add to it."""
+    """A random stamp that no bucket has; a statement that needs several adds to it."""
     return secrets.randbits(62)
 
 

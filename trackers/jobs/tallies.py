@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from tweetwatch.database import cursor
 
-# A row per process, so that no two of them ever wait for each other's counts. Not flushed: a
-# crash of the database may forget the last counts, and nothing is built on them.
+# A row per process, so that no two ever wait for each other. Not flushed: a crash of the database
+# may lose the last counts, and nothing depends on them.
 COUNT = """
     INSERT INTO trackers_tally AS tally (namespace, minute, host, pid, batches, asked, measured,
                                          changed, missing, failed, late)
@@ -33,8 +33,8 @@ HOST = socket.gethostname()
 
 @dataclass(frozen=True, slots=True)
 class BatchDone:
-    """One batch in figures. `late` counts its keys in the classes of `Tally.LATENESS`; `requests`:
-    over how many its keys were shared out, which are what `Tally.batches` counts."""
+    """Figures of one batch. `late` counts its keys in the classes of `Tally.LATENESS`. `requests`:
+    how many requests its keys went out in, which is what `Tally.batches` counts."""
 
     requests: int = 1
     asked: int = 0

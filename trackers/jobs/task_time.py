@@ -1,4 +1,4 @@
-"""How long the task that runs here may go on: a worker's alarm ends it after TASK_TIMEOUT.
+"""How much longer the current task may run: a worker's alarm ends it after TASK_TIMEOUT.
 
 Times are those of time.monotonic(). Outside of a worker there is no end.
 """
@@ -19,10 +19,10 @@ def ends_at() -> float:
 
 
 def reply_by() -> float:
-    """When a reply has to be there to be saved by this task.
+    """When a reply must have arrived for this task to save it.
 
-    Of what a task has beyond a request's time-out, a quarter is for saving; the rest is for what
-    comes before the request.
+    Of the time that a task has beyond a request's timeout, a quarter is for saving; the rest is for
+    what comes before the request.
     """
     spare = settings.TASK_TIMEOUT - settings.REQUEST_TIMEOUT.total_seconds()
     return ends_at() - spare / 4

@@ -1,4 +1,4 @@
-"""The queues are vacuumed by housekeeping too, so that large tables cannot keep autovacuum away."""
+"""Housekeeping also vacuums the queues, as large tables may keep autovacuum busy for long."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from psycopg import sql
 from trackers.jobs.models import namespaces
 from tweetwatch.database import cursor
 
-# Fewer dead rows cost a claim nothing that one would notice.
+# Fewer dead rows do not slow down a claim noticeably.
 DEAD_AT_LEAST = 1000
 DEAD = """
     SELECT coalesce(max(n_dead_tup), 0) FROM pg_stat_user_tables
     WHERE relid = %(table)s::regclass
 """
-# Where an autovacuum is at it already, this one goes on.
+# SKIP_LOCKED: passes over a table that autovacuum is working on.
 VACUUM = "VACUUM (SKIP_LOCKED, INDEX_CLEANUP ON, PROCESS_TOAST OFF) {table}"
 
 
 def vacuum() -> list[str]:
-    """Vacuum the queues with many dead rows; their namespaces. Nothing within a transaction."""
+    """Vacuum queues with many dead rows; return their namespaces. In a transaction, do nothing."""
     if connection.in_atomic_block:
         return []
     done = []

@@ -1,25 +1,25 @@
-"""Which tweets reach a milestone by what was just measured: parts of the statement that records it.
+"""Which tweets just reached a milestone: CTEs of the statement that records the measurement.
 
-news (figures before and after) ─> near ─> passed: new crossings, which are told
-                                       └─> fallen: crossings that may be told again
+news (figures before and after) ─> near ─> passed: new crossings, which become events
+                                       └─> fallen: crossings that may happen again
 """
 
 from __future__ import annotations
 
 from trackers.outbox.staging import MILESTONES
 
-# Whether there is anything to do for milestones. Also while nobody subscribes a tweet that falls is
-# forgotten, so that who subscribes later hears of it.
+# Whether there is anything to do for milestones. Even without subscribers a fallen tweet's crossing
+# is deleted, so that a later subscriber hears when it happens again.
 ARE_KEPT = f"({MILESTONES}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing)"
 
-# Behind `topic` (outbox.staging) and `news` (tweets.record): tweets that are locked, with their six
-# figures before and the six after in one array `f`.
-# What a tweet had when it was measured first, or after an unknown figure, it did not reach before
-# our eyes: that is no crossing. A crossing is kept until the figure is below 90 % of it, so that
-# one which sways around a milestone is told once.
-# Several milestones that are reached at once are told a millisecond apart.
-# f[1:12], OFFSET 0: an array that comes out of a CTE would be unpacked at each look into it.
-# LIMIT 1: crossings are looked for by their key, whatever the statistics say.
+# Follows the CTEs `topic` (outbox.staging) and `news` (tweets.record), whose tweets are locked; `f`
+# has the six figures before and the six after.
+# A first measurement, or one after an unknown figure, is no crossing: nobody saw the tweet reach
+# it. A crossing is kept until the figure falls below 90 % of the milestone, so that a tweet that
+# hovers around one is reported once.
+# The events of several milestones that are reached at once are a millisecond apart.
+# f[1:12], OFFSET 0: an array straight out of a CTE would be unpacked at each access.
+# LIMIT 1: crossings are found by their key, whatever the statistics say.
 PASSED = f"""
     near AS MATERIALIZED (
         SELECT n.id, t, metric, m.at, f[nth + 6] AS figure, f[nth + 6] >= m.at AS is_up

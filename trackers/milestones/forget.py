@@ -1,4 +1,4 @@
-"""Crossings that are kept for nobody.
+"""Delete crossings once nobody subscribes to milestones.
 
 As long as there are any, each change of a tweet is compared with the milestones, which costs the
 save a sixth of its time.
@@ -10,8 +10,8 @@ from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
-# Whoever subscribes meanwhile may hear once more of a milestone that was told to others before.
-# The limit is a literal: one that the planner does not know might as well be all of them.
+# A subscriber that joins meanwhile may get a milestone that was reported to others before.
+# The limit is a literal, since for a parameter the planner would have to expect any number of rows.
 FORGET = f"""
     DELETE FROM trackers_crossing WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_crossing
@@ -22,7 +22,7 @@ LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossing LIMIT 100000) left_o
 
 
 def forget_crossings(*, deadline: Deadline) -> Worked:
-    """Forget which tweets reached which milestones, where nobody subscribes to that."""
+    """Delete the crossings if nobody subscribes to milestones, or watches them."""
 
     def piece() -> int | None:
         with cursor() as db:

@@ -27,11 +27,11 @@ class Milestone(models.Model):
         "event of milestones. It can be told again only after it fell below 90 % of this, so one "
         "that sways around it is no news.",
     )
-    # 90 % of it, rounded up: a tweet that falls below has to reach it anew.
+    # 90 % of it, rounded up: a tweet that falls below this has to reach the milestone again.
     low = models.GeneratedField(
         expression=F("at") - F("at") / 10, output_field=models.BigIntegerField(), db_persist=True
     )
-    # Where the metric stands among the figures of an event.
+    # The place of the metric among the figures of an event, from 1.
     nth = models.GeneratedField(
         expression=Case(
             *(When(metric=name, then=nth) for nth, name in enumerate(Figures._fields, 1))
@@ -54,7 +54,7 @@ class Milestone(models.Model):
 class Crossing(models.Model):
     """A tweet has reached a milestone, and has not fallen below 90 % of it since.
 
-    While there is one, reaching it again is no news. `t`: that of its event.
+    While the row exists, reaching it again is no news. `t`: that of its event.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "metric", "at")

@@ -1,8 +1,8 @@
-"""Topics, and the events that are told in them, stored in the transaction of their cause.
+"""Topics and their events, stored in the transaction of their cause.
 
-a change ─> Event rows, and one Staged row with their ids ─> batches of those who subscribe
-Nobody waits for a subscriber here: who stores an event writes rows of its own alone, and
-`trackers.events.spread` gives them to the subscribers behind the commit.
+a change ─> Event rows, and one Staged row with their ids ─> batches of the subscribers
+Storing an event never waits for a subscriber: it only inserts rows, and `trackers.events.spread`
+gives them to the subscribers after the commit.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ OURS = "tweetwatch"
 
 
 class Topic(models.Model):
-    """What is told. `publisher`: who alone may tell it, by the name of its token; ours are OURS.
+    """A topic. `publisher`: who alone may publish in it, by the name of its token; ours are OURS.
 
-    One without a publisher was made by a subscription, and is the first publisher's.
+    A topic without one was created by a subscription, and goes to the first who publishes in it.
     """
 
     name = models.CharField(
@@ -28,9 +28,10 @@ class Topic(models.Model):
         validators=[RegexValidator(r"\A[a-z_]{1,64}\Z", "Small letters and _, 64 at the most.")],
     )
     publisher = models.CharField(max_length=64, blank=True, default="", db_default="")
-    # Kept by who subscribes and who leaves. Ours are not recorded while nobody does.
+    # Whether it has subscribers; set when one subscribes or leaves. Our own topics are not recorded
+    # without any.
     wanted = models.BooleanField(default=False, db_default=False)
-    # The same by who watches the live feed, for a while at a time (`trackers.events.live.watch`).
+    # The same for the live feed, extended for a while at a time (`trackers.events.live.watch`).
     watched_until = models.DateTimeField(null=True, editable=False)
     events = models.BigIntegerField(
         default=0, db_default=0, help_text="Told since it was made, counted as they are spread."
@@ -47,10 +48,10 @@ class Topic(models.Model):
 class Event(models.Model):
     """Something that happened. Written once, and never changed.
 
-    `t`: when, in milliseconds since 1970, and of one tweet each is later than the one before.
-    `tweet_id`: of which tweet; its address is that of the API, and `url` is null.
-    `figures`: of a tweet's change, the six before and the six after (null where unknown).
-    Partitioned by the day of `received_at`; made by SQL in the migrations, so unmanaged here.
+    `t`: when, in milliseconds since 1970; strictly increasing for each tweet.
+    `tweet_id`: the tweet; its address is that of the API, and `url` is null.
+    `figures`: for a tweet's update, the six before and the six after (null where unknown).
+    Partitioned by the day of `received_at`; created by SQL in the migrations, so unmanaged here.
     """
 
     class Type(models.TextChoices):
@@ -78,10 +79,10 @@ class Event(models.Model):
 
 
 class Staged(models.Model):
-    """Events of one transaction that were not given to the subscribers yet, in their order.
+    """Events of one transaction, in order, that the subscribers have not been given yet.
 
-    `only_for`: the id of the one subscriber that they are for, whatever it subscribes to: a test,
-    or what is delivered once more.
+    `only_for`: the id of the only subscriber that they are for, whatever it subscribes to: a test,
+    or a repeated delivery.
     """
 
     id = models.BigAutoField(primary_key=True)

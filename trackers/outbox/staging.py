@@ -1,16 +1,16 @@
-"""Parts of statements that store events in the same go as the change they are of.
+"""CTEs for statements that store events together with the change that causes them.
 
 `topic` (which of our topics are recorded) ─> `told` (the caller's INSERT) ─> `staged`
-A statement that uses them stores its events in a CTE called `told`, which returns `id`, and stores
-none where `({TWEETS})`, or `({MILESTONES})`, is null.
+Such a statement inserts its events in a CTE called `told`, which returns `id`, and inserts none
+where `({TWEETS})`, or `({MILESTONES})`, is null.
 """
 
 from __future__ import annotations
 
-# Of a topic of ours: somebody subscribes to it, or watches it.
+# Whether one of our own topics is recorded: somebody subscribes to it, or watches it.
 RECORDED = "(wanted OR watched_until > now())"
 
-# Read once a statement. Null: nobody wants it, so nothing is stored.
+# Read once per statement. Null: nobody wants the topic, so nothing is stored.
 TOPIC = f"""
     topic AS MATERIALIZED (
         SELECT max(id) FILTER (WHERE name = 'tweets') AS tweets,

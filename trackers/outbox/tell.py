@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
 
-# Nothing is locked but what is written here.
+# Locks nothing but the rows that it inserts.
 TELL = f"""
     WITH told AS (
         INSERT INTO trackers_event (topic_id, type, t, tweet_id, url, data)
@@ -32,7 +32,7 @@ TELL = f"""
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event. `t`: milliseconds since 1970; None: now. Of a tweet, or with an address."""
+    """An event, with a `tweet_id` or a `url`. `t`: milliseconds since 1970; None: now."""
 
     topic: str
     type: str
@@ -43,7 +43,7 @@ class Told:
 
 
 def tell(events: Sequence[Told]) -> None:
-    """Store them, in this order; those of our own topics only where somebody wants it."""
+    """Store them, in this order; those of our own topics only if somebody wants these."""
     if not events:
         return
     with cursor() as db:

@@ -1,4 +1,4 @@
-"""How many tweets a second X's windows allow, and the workers have managed."""
+"""How many tweets a second X's windows allow, and how many the workers have managed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.endpoints import TWEETS
 from tweetwatch.database import cursor
 
-# X's windows of the tweets' endpoints are a quarter of an hour.
+# The length of X's windows at the tweets' endpoints.
 WINDOW_SECONDS = 900
 
-# Who may be asked with now, and their windows as X told of them (null: of none), each once: an
-# app's bearer tokens share theirs.
+# Whether any credential is usable now, and the sum of their windows' limits (null: X has reported
+# none yet). Each window counts once: an app's bearer tokens share theirs.
 WINDOWS = """
     WITH usable AS (
         SELECT c.app_id, CASE WHEN c.kind <> 'bearer' THEN c.id END AS holder,
@@ -32,8 +32,8 @@ WINDOWS = """
                         AND u.holder IS NOT DISTINCT FROM w.credential_id))
 """
 
-# The minute of the last day in which most was done, and whether most of it came late: only then
-# did the workers do all they could, and not just all there was to do.
+# The busiest minute of the last day, and whether most of its look-ups were late: only then did the
+# workers do as much as they can, and not just as much as there was.
 BEST_MINUTE = """
     WITH best AS (
         SELECT minute, sum(asked) AS asked
@@ -53,7 +53,7 @@ PUNCTUAL_UP_TO = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Tweets a second. None: not known, so no bound. `usable`: somebody may ask."""
+    """Tweets a second; None: unknown, so no bound. `usable`: some credential may ask now."""
 
     windows: float | None
     workers: float | None
@@ -67,7 +67,7 @@ class Capacity:
 
 
 def capacity(request_keys: int) -> Capacity:
-    """What the usable windows allow on average, and what the workers managed at their best."""
+    """What the usable windows allow on average, and the best that the workers managed."""
     with cursor() as db:
         found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(TWEETS))}).fetchone()
     assert found is not None
@@ -77,7 +77,7 @@ def capacity(request_keys: int) -> Capacity:
 
 
 def workers_manage() -> float | None:
-    """The best minute of the last 24 hours, when the workers were behind in it; else None."""
+    """The best minute of the last 24 hours; None unless the workers were behind in it."""
     punctual = Tally.LATENESS.index(PUNCTUAL_UP_TO) + 1
     with cursor() as db:
         found = db.execute(

@@ -1,8 +1,9 @@
-"""How many tweets there are, what became of them, and how often the plan looks at them.
+"""How many tweets there are, in which states, and how many a second the plan asks for.
 
 a cluster ─ take ─> one row ─ census ─> pages, status, the forecast
-Up to `MOST` tweets are counted each time; more of them as seldom as that is dear. While no cluster
-runs, the bounded counts are made by who asks (as jobs.figures does for the queues).
+Up to `MOST` tweets are counted each time. If there are more, all are counted, and the longer that
+takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
+counts (as in jobs.figures for the queues).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 
-# Ids carry their time, so one walk over the narrow queue tells the tiers, without the tweets.
-# Tallies would be cheaper still, but they tell what was done: not what the plan needs since a
-# person changed it, or since a file of tweets came in during the trouble.
-# ORDER BY: rare states are found in their small indexes, whatever the statistics say.
+# Ids carry their time, so one scan of the narrow queue gives the tiers, without the tweets.
+# Tallies would be cheaper still, but they say what was done, not what the plan needs after a person
+# changed it, or after a file of tweets came in during an outage.
+# ORDER BY: rare states are found by their small indexes, whatever the statistics say.
 COUNTED = """
     SELECT now(),
         (SELECT count(*) FROM (SELECT FROM trackers_tweet {few}) AS tracked),
@@ -49,10 +50,10 @@ COUNT = COUNTED.format(few="")
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """`demand`: tweets a second that keep all that is scheduled fresh by its age, as the plan wants
-    it; None: they are more than were counted.
+    """`demand`: look-ups a second that keep all scheduled tweets as fresh as the plan wants; None:
+    there are more than were counted.
 
-    All of them as of `taken_at`. `is_counted`: False when there are more than `tracked`.
+    All as of `taken_at`. `is_counted`: False when `tracked` is only an estimate.
     """
 
     tracked: int
@@ -65,7 +66,7 @@ class Census:
 
 
 def census(plan: Plan, *, now: datetime) -> Census:
-    """As a cluster last counted; while none does, as it is now, up to MOST."""
+    """What a cluster last counted; if none counts, what there is now, up to MOST."""
     row = TweetCensus.objects.annotate(now=NOW).first()
     if row and row.taken_at and row.now <= row.taken_at + max(FRESH_FOR, 2 * RESTS * row.took):
         return kept(row)
@@ -74,11 +75,11 @@ def census(plan: Plan, *, now: datetime) -> Census:
 
 
 def take(plan: Plan, *, now: datetime) -> bool:
-    """Write the census for all who read it; False when another cluster does, or it still rests."""
+    """Write the census for all readers; False if another cluster does, or the last is recent."""
     last, _ = TweetCensus.objects.get_or_create(pk=TweetCensus.ONLY)
     pause = max(TAKEN_EVERY, RESTS * last.took)
     with transaction.atomic():
-        # Lock: the row alone. Nobody waits for it: who finds it locked has nothing to do.
+        # Lock: this row alone. Skip it if it is locked: another cluster is counting.
         row = (
             TweetCensus.objects.select_for_update(skip_locked=True)
             .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - pause))
@@ -102,7 +103,7 @@ def kept(row: TweetCensus) -> Census:
 
 
 def look(plan: Plan, *, now: datetime) -> Census:
-    """Count up to MOST of each; beyond, `tracked` is the planner's estimate."""
+    """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
     at, tracked, gone, paused, unclear, tiers, estimate = asked(LOOK, plan, now=now)
     is_counted = tracked < MOST
     return Census(
@@ -117,7 +118,7 @@ def look(plan: Plan, *, now: datetime) -> Census:
 
 
 def count(plan: Plan, *, now: datetime) -> Census:
-    """Count all, with one process of the server. Inside a transaction."""
+    """Count all, without parallel workers in the server. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
     at, tracked, gone, paused, unclear, tiers, _ = asked(COUNT, plan, now=now)
@@ -136,7 +137,7 @@ def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
 
 
 def demand(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> float:
-    """`tiers`: (place of a tier from 1, the oldest first; how many are scheduled in it)."""
+    """Look-ups a second. `tiers`: (tier, from 1, the oldest first; tweets scheduled in it)."""
     counts: dict[int, int] = dict(tiers or ())
     return sum(
         counts.get(place, 0) / tier.every.total_seconds()

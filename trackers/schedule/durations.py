@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: 60s, 18m, 1h30m, 7d, or H:MM:SS. One reader for all."""
+"""Durations as people write them: 60s, 18m, 1h30m, 7d, or H:MM:SS. One parser for all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WHOLE = re.compile(rf"(?:{SPELLED.pattern}\s*)+", re.IGNORECASE)
 
 
 def parse(text: str) -> timedelta:
-    """Raises ValueError, with a sentence, when the text is no length of time."""
+    """Raises ValueError, with a sentence for people, when the text is no duration."""
     text = text.strip()
     try:
         if WHOLE.fullmatch(text):
@@ -32,11 +32,11 @@ def parse(text: str) -> timedelta:
 
 
 def spell(length: timedelta) -> str:
-    """The shortest writing that `parse` reads back as the same length: 18m, 90s, 1h, 7d."""
+    """The shortest form that `parse` reads back as the same duration: 18m, 90s, 1h, 7d."""
     if length % timedelta(seconds=1):
         return f"{length.total_seconds():.6f}".rstrip("0") + "s"
     seconds = round(length.total_seconds())
-    # A minute is said in seconds and an hour in minutes or hours, as the defaults are.
+    # A minute stays in seconds (60s), like the defaults.
     if 0 <= seconds <= 60:
         return f"{seconds}s"
     for unit in ("d", "h", "m"):

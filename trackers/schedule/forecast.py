@@ -1,4 +1,4 @@
-"""When is no tweet behind any more? What is due, over what can be done beside the daily work.
+"""When will no tweet be behind any more? What is due, over the capacity that the plan leaves.
 
 due now ─┐
 capacity ─┼─> catch_up ─> Forecast, for the pages and `status`
@@ -19,9 +19,9 @@ from trackers.schedule.census import census
 from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 
-# A due tweet waits a little for company; behind is what waits longer than this.
+# Seconds. A due tweet waits a little to fill a batch; one that waits longer than this is behind.
 BEHIND_AFTER = 30.0
-# From this many failed requests in a row the namespace is held, until X answers (jobs.holds).
+# After this many failed requests in a row the namespace is held until X answers (jobs.holds).
 OUTAGE = 3
 
 State = Literal["fresh", "soon", "never", "unknown"]
@@ -29,10 +29,10 @@ State = Literal["fresh", "soon", "never", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """`length` until no tweet is behind, of "soon" alone.
+    """`length`: until no tweet is behind; only if the state is "soon".
 
-    `after_outage`: counted from when X answers again. `limited_by` tells what "never" is due to;
-    `demand` and `allowed` are tweets a second. `why`: why it is "unknown".
+    `after_outage`: `length` counts from when X answers again. `limited_by`: the reason for "never".
+    `demand` and `allowed` are tweets a second. `why`: the reason for "unknown".
     """
 
     state: State
@@ -50,7 +50,7 @@ NOBODY = "No credential may be used now."
 
 
 def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
-    """Of the tweets' queue with these figures. Asks for more only while something is behind."""
+    """The forecast for the tweets' queue. Reads more than `figures` only if something is behind."""
     if not is_behind(figures):
         return FRESH
     namespace = Namespace.objects.get(pk=TWEET_UPDATE)
@@ -75,7 +75,7 @@ def is_behind(figures: QueueSummary) -> bool:
 
 
 def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
-    """How long nothing is asked; None while X fails, which ends nobody knows when."""
+    """How long no request is sent; None while X fails, for an unknown time."""
     if namespace.failures >= OUTAGE:
         return None
     until = namespace.held_until
@@ -87,7 +87,7 @@ def catch_up(
 ) -> Forecast:
     """The time until none of the `due` is behind, with `demand` more a second all the while.
 
-    It is rather too long than too short: what is behind is not due again until it was looked up.
+    Errs on the long side: a tweet that is behind is not due again before it is looked up.
     """
     allowed = capacity.least
     if allowed is None:

@@ -1,4 +1,4 @@
-"""Forms for the intervals: lengths as people write them, and the list checked as a whole."""
+"""Forms for the intervals: durations as people write them, and the list checked as a whole."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trackers.schedule.validate import Row, faults
 
 
 class LengthField(forms.CharField):
-    """A length of time: 60s, 18m, 1h, 7d or H:MM:SS."""
+    """A duration: 60s, 18m, 1h, 7d or H:MM:SS."""
 
     def __init__(self, **given: Any) -> None:
         given.pop("encoder", None)
@@ -43,7 +43,7 @@ class LengthField(forms.CharField):
 
 
 class IntervalForm(forms.ModelForm):
-    """One row, added or changed alone: it must fit among the others."""
+    """One row, added or changed by itself: it must fit among the others."""
 
     class Meta:
         model = Interval
@@ -63,7 +63,7 @@ class IntervalForm(forms.ModelForm):
 
 
 class IntervalRowForm(forms.ModelForm):
-    """One row of the list; the list is checked by its formset."""
+    """One row of the list; the formset checks the list."""
 
     class Meta(IntervalForm.Meta):
         pass
@@ -83,7 +83,7 @@ def written(interval: Interval) -> Row:
 
 
 def row_of(cleaned: dict[str, Any]) -> Row | None:
-    """None when a field of it has a fault of its own, which is told beside that field."""
+    """None when a field is missing or invalid, which is reported beside that field."""
     names = ("younger_than", "every", "jitter", "enabled")
     values = [cleaned.get(name) for name in names]
     return None if None in values else Row(*values)  # type: ignore[arg-type]

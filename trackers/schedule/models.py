@@ -46,11 +46,11 @@ class Interval(models.Model):
 
 
 class Replanning(models.Model):
-    """How far the re-planning is: one row. Tweets whose ids are `below` are still to be planned.
+    """The progress of the re-planning, in one row. Tweets with ids `below` are still to be planned.
 
     asked for ─> a task plans pieces for a few seconds ─> hands over to the next ─> finished
-    `turn` counts tasks and fences them: one of an earlier turn, or one that comes twice, does
-    nothing. `plan` tells the intervals that are planned by; when they change, it begins anew.
+    `turn` counts tasks and fences them: one of an earlier turn, or one that runs twice, does
+    nothing. `plan` has the intervals that it plans by; when they change, it starts over.
     """
 
     turn = models.PositiveBigIntegerField(default=0)

@@ -1,8 +1,8 @@
 """After the intervals changed: what is scheduled moves to the new plan, in pieces, by a task.
 
 asked for ─> a task: pieces for a few seconds, a transaction each ─> the next task ─> finished
-Each piece remembers how far it came (`Replanning`), so that a worker that dies loses one piece at
-the most. When the intervals change meanwhile, it begins anew.
+Each piece records how far it came (`Replanning`), so a worker that dies loses at most one piece.
+If the intervals change meanwhile, it starts over.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from tweetwatch.database import cursor
 
 GO_ON = "trackers.tasks.go_on_replanning"
 
-# So many tweets in a transaction. It holds no more buckets than that, which is fewer than the claim
-# of a unit looks through (`tables.MOST_BUCKETS`), so that under backlog it always finds others.
+# Tweets per transaction. It locks at most as many buckets, fewer than a claim looks at
+# (`tables.MOST_BUCKETS`), so that under backlog a claim always finds others.
 PIECE = 1000
-# No piece takes as long. What is not due by then no claim can take meanwhile.
+# Longer than any piece takes: no claim can meanwhile take what is due later than this.
 SOON = timedelta(seconds=20)
-# A task lasts so long, or a third of what it may: other tasks have their turn between two.
+# How long a task goes on; then other tasks have their turn.
 A_TASK = timedelta(seconds=5)
-# A task that was not heard of for so long was lost with its worker.
+# A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 
-# One piece: the next tweets, the youngest first. Each one's tier is the first whose bound lies past
-# its age; a tweet born up to five minutes ahead is of age 0, as in the pure rule. Due one interval
-# after its last look. Where that has passed already it is due at once, spread by the namespace's
-# rate of arrivals from the beginning of the whole re-planning: a shorter interval for a million
-# old tweets must not stand before the young ones.
-# Due by the second, or a tenth of one, so that buckets are full.
-# Only waiting ones: what is claimed is planned anew by its own save. Buckets that are due SOON are
-# locked until the end, so that no claim takes one of these keys meanwhile, whose answer its save
-# would then refuse; then the jobs, in the order of keys.
-# SKIP LOCKED: so this never waits for a save, nor a save for it, and a claim takes other buckets.
-# No join on the queue: each job is found by its key, whatever the statistics say. Of a queue that
-# was analyzed when it had been drained, an UPDATE with a join read the whole table for each key.
-# So LATERAL with a lock, and ON CONFLICT, whose rows are those that were locked.
-# The resting ones that the new list covers come back; paused, missing and isolated ones stay. They
-# come first: their INSERT may have to wait for a person's refresh of the same tweets, and who waits
-# must not hold what that refresh wants next.
+# One piece: the next tweets, youngest first. A tweet's tier is the first whose bound exceeds its
+# age; one from up to five minutes in the future has age 0, as in the pure rule. It is due one
+# interval after its last look-up. If that has passed, it is due at once, spread by the namespace's
+# rate of arrivals from the start of the whole re-planning: a shorter interval for a million old
+# tweets must not put these before the young ones.
+# Due times are rounded to a second, or a tenth of one, so that buckets fill up.
+# Only waiting jobs move: a claimed one is planned by its own save. Locks: first the buckets that
+# are due SOON, until the end, so that no claim takes one of these keys, whose save would then be
+# fenced off; then the jobs, in the order of keys.
+# SKIP LOCKED: this never waits for a save, nor a save for it, and a claim takes other buckets.
+# No join on the queue: each job is found by its key, whatever the statistics say. With statistics
+# from when the queue was empty, an UPDATE with a join read the whole table for each key. Hence
+# LATERAL with a lock, and ON CONFLICT, which meets exactly the rows that were locked.
+# Resting tweets that the new list covers come back (`woken`); paused, missing and isolated ones
+# stay. They come first: their INSERT may have to wait for a person's refresh of the same tweets,
+# and must not hold locks meanwhile that the refresh needs next.
 REPLAN_PIECE = """
     WITH tier AS MATERIALIZED (
         SELECT younger_than, every, jitter FROM trackers_interval WHERE enabled
@@ -139,7 +139,7 @@ REPLAN_PIECE = """
            (SELECT count(*) FROM planned WHERE is_overdue)
 """
 
-# The planner's estimate: it only says how far one is.
+# The planner's estimate is good enough for a progress bar.
 ABOUT_HOW_MANY = """
     SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass
 """
@@ -147,7 +147,7 @@ ABOUT_HOW_MANY = """
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`lost`: no worker went on with it lately, or none has begun."""
+    """`lost`: no worker has gone on with it lately, or none has begun."""
 
     seen: int
     tweets: int
@@ -162,9 +162,9 @@ class Progress:
 
 
 def replan() -> None:
-    """Have all that waits planned by the intervals in force, and the resting that they cover woken.
+    """Re-plan all waiting look-ups by the current intervals, and wake resting tweets they cover.
 
-    One that is under way begins anew.
+    A re-planning that is under way starts over.
     """
     with transaction.atomic():
         Replanning.objects.get_or_create(pk=1)
@@ -174,9 +174,9 @@ def replan() -> None:
 
 
 def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
-    """Plan pieces for a while, and hand over to the next task unless it is finished.
+    """Plan pieces for a while, and hand over to the next task unless all is planned.
 
-    Of an earlier turn: nothing, another task has taken its place.
+    With an earlier turn it does nothing: another task has taken its place.
     """
     end = time.monotonic() + at_most.total_seconds()
     while plan_piece(turn, size=size, is_last=time.monotonic() >= end):
@@ -184,7 +184,7 @@ def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
 
 
 def plan_piece(turn: int, *, size: int = PIECE, is_last: bool = False) -> bool:
-    """Plan the next piece; whether this task is to go on. The last one of a task hands over."""
+    """Plan the next piece; a task's last one hands over. Return whether this task is to go on."""
     with transaction.atomic():
         row = Replanning.objects.select_for_update().filter(turn=turn, finished_at=None).first()
         if row is None:
@@ -213,7 +213,7 @@ def begin(row: Replanning, plan: Plan) -> None:
 
 
 def move_piece(row: Replanning, size: int) -> int:
-    """Plan the tweets below the row's mark and lower it; how many there were."""
+    """Plan the next tweets below the row's mark and lower it; return how many there were."""
     params = {
         "namespace": TWEET_UPDATE,
         "below": row.below,
@@ -236,7 +236,7 @@ def move_piece(row: Replanning, size: int) -> int:
 
 
 def hand_over(row: Replanning) -> None:
-    """The next task, and no other, goes on from where the row stands. In one transaction."""
+    """Have the next task, and no other, continue from the row. To be called in a transaction."""
     row.turn += 1
     row.touched_at = Now()
     row.save()
@@ -244,7 +244,7 @@ def hand_over(row: Replanning) -> None:
 
 
 def find_lost() -> bool:
-    """Put another task in the place of one that died with its worker; whether there was one."""
+    """Replace a task that died with its worker; return whether there was one."""
     with transaction.atomic():
         row = (
             Replanning.objects.select_for_update(skip_locked=True)
@@ -257,7 +257,7 @@ def find_lost() -> bool:
 
 
 def progress() -> Progress | None:
-    """How far the newest re-planning is; None: there never was one."""
+    """How far the latest re-planning is; None: there never was one."""
     row = Replanning.objects.annotate(silent=Now() - F("touched_at")).first()
     if row is None or row.begun_at is None:
         return None

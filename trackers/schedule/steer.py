@@ -1,6 +1,6 @@
 """What a person does to tracked tweets: pause, resume, refresh now, untrack, retry.
 
-Locks: the job's row, then the tweet's, in the order of ids, as the save takes them.
+Locks: the job's row, then the tweet's, in the order of ids, like the save.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trackers.outbox.staging import STAGED, TOPIC, TWEETS, later
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
-# In the order of ids, whatever the plan: an UPDATE has an order of its own.
+# Locks are taken in the order of ids in the subquery: an UPDATE alone has the order of its plan.
 # LATERAL: by the primary key, whatever the statistics say.
 PAUSE = """
     UPDATE trackers_tweet t SET paused = true
@@ -34,9 +34,9 @@ RESUME = """
     WHERE t.id = held.id
 """
 
-# What is claimed is being looked up already. A resting tweet gets one look. Urgent, since a person
-# waits for it: under backlog "now" would else be hours away.
-# It keeps its place in line, by the second.
+# A claimed tweet is skipped: it is being looked up already. A resting one gets one look-up. Urgent,
+# since a person waits for it: under backlog "now" could otherwise be hours away.
+# A tweet that is due already keeps its place in line, to the second.
 REFRESH = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, urgent, stamp)
@@ -51,7 +51,7 @@ REFRESH = """
     found AS ({into_buckets})
     SELECT count(*) FROM put
 """
-# More at once would take the place of the youngest.
+# More than this are not urgent: they would displace the youngest.
 URGENT_AT_ONCE = 1000
 
 RETRY = """
@@ -71,7 +71,7 @@ FORGET = (
     "DELETE FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(ids)s::bigint[])",
 )
-# A tweet that is gone had its `delete` when it went.
+# A tweet that is gone already had its `delete` event.
 UNTRACK = f"""
     WITH forgotten AS (
         DELETE FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
@@ -88,12 +88,12 @@ UNTRACK = f"""
     {STAGED}
     SELECT count(*) FROM forgotten
 """
-# Last: until the tweet is deleted, whoever measures it may add one.
+# Last: until the tweet is deleted, a measurement may still add one.
 FORGET_CROSSINGS = "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])"
 
 
 def pause(ids: Iterable[int]) -> int:
-    """Stop looking them up until they are resumed; how many were not paused before."""
+    """Stop looking them up until they are resumed; return how many were not paused before."""
     ids = sorted(ids)
     with transaction.atomic():
         queue.remove(TWEET_UPDATE, ids)
@@ -102,16 +102,16 @@ def pause(ids: Iterable[int]) -> int:
 
 
 def resume(ids: Iterable[int]) -> int:
-    """Look them up again, beginning now; how many were paused."""
+    """Look them up again, from now on; return how many were paused."""
     with transaction.atomic(), cursor() as db:
         paused = sorted(row[0] for row in db.execute(PAUSED, {"ids": list(ids)}))
-        # First, since that is the order of locks; who pauses one meanwhile takes it out again.
+        # First, for the order of locks; a pause meanwhile removes the job again.
         queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in paused))
         return db.execute(RESUME, {"ids": paused}).rowcount
 
 
 def refresh_now(ids: Iterable[int]) -> int:
-    """Make them due now, before a backlog; how many there are to look up."""
+    """Make them due now, ahead of a backlog; return how many will be looked up."""
     ids = sorted(ids)
     given = {"ids": ids, "urgent": len(ids) <= URGENT_AT_ONCE, "stamp": queue.new_stamp()}
     return counted(REFRESH, given)
@@ -123,7 +123,7 @@ def refresh_in_turn(ids: Iterable[int]) -> int:
 
 
 def retry_isolated(ids: Iterable[int]) -> int:
-    """Give isolated look-ups another four tries; how many were isolated."""
+    """Give isolated look-ups another four tries; return how many were isolated."""
     return counted(RETRY, {"ids": sorted(ids), "stamp": queue.new_stamp()})
 
 
@@ -135,7 +135,7 @@ def counted(query: str, given: Mapping[str, object]) -> int:
 
 
 def untrack(ids: Iterable[int]) -> int:
-    """Forget the tweets and all their samples; how many there were."""
+    """Delete the tweets and all their samples; return how many there were."""
     ids = sorted(ids)
     with transaction.atomic():
         queue.remove(TWEET_UPDATE, ids)

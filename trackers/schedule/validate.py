@@ -1,4 +1,4 @@
-"""Is this list of intervals one that makes sense? Pure: rows in, a sentence for each fault out."""
+"""Does this list of intervals make sense? Pure: rows in, a sentence for each fault out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_JITTER = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """“Younger than … → every …”, as somebody wrote it."""
+    """“Younger than … → every …”, as a person entered it."""
 
     younger_than: timedelta
     every: timedelta
@@ -27,7 +27,7 @@ class Row:
 
 
 def faults(rows: Sequence[Row]) -> list[str]:
-    """What is wrong with the list in the order in which it is given; empty: nothing."""
+    """What is wrong with the rows, taken in the given order; empty: nothing."""
     return [*of_each(rows), *of_the_order(rows), *of_the_whole(rows)]
 
 

@@ -1,4 +1,4 @@
-"""Entries come into timelines: one statement, however many entries and timelines these are."""
+"""Add entries to timelines in one statement, however many entries and timelines there are."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from trackers.timelines.locks import lock, often_in
 from tweetwatch.database import array, cursor, plain
 
 # What is locked ─> what was added ─> the timelines that have grown.
-# Lock: the rows of the timelines, in the order of names (`locks`). `live` and `seq` are those of
-# the row once its lock is ours, so that `seq` goes by the order of commits.
-# The conflict is with what is committed, whatever this statement saw when it began: an entry that
-# is there stays as it is, and a tombstone dead.
-# Fences: MATERIALIZED, so that the locks come first and once. Whether one is live is asked of what
-# was found, or all might be read by the index of live ones. = ANY of one array, and how often an id
-# is in it (`often_in`): a join to what was added could be made by comparing all with all.
+# Locks: the rows of the timelines, in the order of names (`locks`). `live` and `seq` are read after
+# the row is locked, so that `seq` goes by the order of commits.
+# ON CONFLICT sees what is committed, whatever this statement saw when it began: an existing entry
+# stays as it is, and a tombstone stays dead.
+# Fences: MATERIALIZED, so that the locks are taken first, and once. `live` is checked on the rows
+# that were found, or the planner might read all live timelines by their index. = ANY of an array
+# and `often_in` (how often an id is in it) stand in for a join to `added`, which might be planned
+# as a comparison of all with all.
 ADDED = """
     added AS (
         INSERT INTO trackers_timelineentry (timeline_id, entry_id, seq, secondary, metadata)
@@ -36,8 +37,8 @@ ADDED = """
     SELECT name, size FROM grown WHERE size > %(upper)s
 """
 
-# The same entries to all of the names. Order: one timeline after the other, as they lie in the
-# indexes; entry by entry each row would go to another page than the one before it.
+# The same entries to all of the names. Timeline by timeline, the order of the indexes: entry by
+# entry, each row would go to a different page.
 ADD_TO_ALL = plain(
     """
     WITH locked AS MATERIALIZED (
@@ -58,7 +59,8 @@ ADD_TO_ALL = plain(
     )
 )
 
-# Each entry to the name at its place, by which the ids are reached into, for the same reason.
+# Each entry to the name at its `place`. Timeline ids are looked up in an array by place, again
+# instead of a join.
 ADD_TO_EACH = plain(
     """
     WITH locked AS MATERIALIZED (
@@ -86,7 +88,8 @@ ADD_TO_EACH = plain(
     )
 )
 
-# The timelines are locked. Below the newest `lower` of each that is too long still.
+# The timelines are locked. Deletes all but the newest `lower` entries of each that is still too
+# long.
 CUT = """
     WITH lowest AS MATERIALIZED (
         SELECT a.id, e.entry_id
@@ -115,7 +118,7 @@ CUT = """
 def add_to_all(
     names: Sequence[str], entries: Sequence[Entry], *, bounds: Bounds | None = None
 ) -> None:
-    """The entries to each of the names; both are in order."""
+    """Add the entries to each of the names; both are in order."""
     if names and entries:
         add(ADD_TO_ALL, names, columns(entries), bounds=bounds)
 
@@ -123,7 +126,7 @@ def add_to_all(
 def add_to_each(
     names: Sequence[str], entries: Sequence[Sequence[Entry]], *, bounds: Bounds | None = None
 ) -> None:
-    """To each of the names its own entries; the names are in order, and so are these."""
+    """Add to each of the names its own entries; names and entries are in order."""
     if names:
         places = array(place for place, some in enumerate(entries, 1) for _ in some)
         each = columns([entry for some in entries for entry in some])
@@ -131,7 +134,7 @@ def add_to_each(
 
 
 def columns(entries: Sequence[Entry]) -> dict[str, str]:
-    """Arrays. What is said of an entry is put into letters once, however often it is there."""
+    """Array literals; an entry is formatted once, however often it occurs."""
     told = {id(entry): parts(entry) for entry in entries}
     each = [told[id(entry)] for entry in entries]
     names = ("ids", "secondaries", "metadata")
@@ -148,15 +151,15 @@ def add(
     limits = {name: bounds or bounds_of(name) for name, _ in grown}
     full = sorted(name for name, size in grown if size > limits[name].upper)
     if full:
-        # Committed by itself, if this is no transaction: whoever reads in between sees more than
-        # the bound, and if it never comes to this, the next append does.
+        # Outside of a transaction this commits by itself: readers may see a timeline beyond its
+        # bound until then, and if the cut fails, the next append makes up for it.
         with transaction.atomic():
             locked = lock(full)
             cut([one.id for one in locked], [limits[one.name] for one in locked])
 
 
 def cut(ids: Sequence[int], limits: Sequence[Bounds]) -> None:
-    """Those of them that are past their upper bound. They are locked."""
+    """Cut those of the timelines, which are locked, that are past their upper bound."""
     with cursor() as db:
         db.execute(
             CUT,

@@ -1,4 +1,4 @@
-"""What may be asked of timelines, and what is told: a segment, or that there is none such."""
+"""What may be asked of timelines, and the answers: a segment, or that there is no such timeline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trackers.timelines.entries import Entry, checked_count, checked_id, checked
 
 
 class TimelineMissing(LookupError):
-    """It was never set, or it has expired: whoever wants it has to set it."""
+    """The timeline was never set, or it has expired; the caller has to set it."""
 
 
 class State(StrEnum):
@@ -19,7 +19,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """For a page, or for what came since an entry; `length` None: to the end."""
+    """A request for a page, or for what came since an entry; `length` None: to the end."""
 
     name: str
     offset: int = 0

@@ -1,6 +1,6 @@
 """How long timelines get: past `upper` entries one is cut to its newest `lower`, by ids.
 
-Between the two nothing is cut, so that a full timeline is not cut with each entry that comes.
+Between the two nothing is cut, so that not every new entry cuts a full timeline.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Bounds:
 
 
 def bounds_of(name: str) -> Bounds:
-    """Those of the first prefix in TIMELINE_BOUNDS that the name has; the last one is of all."""
+    """The bounds of the first prefix in TIMELINE_BOUNDS that fits; the last one fits all names."""
     rules: Iterable[tuple[str, int, int]] = settings.TIMELINE_BOUNDS
     return next(Bounds(lower, upper) for prefix, lower, upper in rules if name.startswith(prefix))
 
 
 def least_upper() -> int:
-    """No timeline of fewer entries is past its bound."""
+    """The lowest upper bound: no timeline with fewer entries can be past its own."""
     return min(upper for _, _, upper in settings.TIMELINE_BOUNDS)

@@ -1,9 +1,9 @@
-"""What came from an origin, into the homes of those who follow it.
+"""Deliver what came from an origin into the homes that follow it.
 
 mark ─> the next arrivals ─> every strategy that has homes laid out ─> the mark moves ─> commit
-Whole pages at a time, each in one transaction: a kill loses none of them, and what it cuts off is
-delivered by the next. A task delivers a few pages and puts the origin back at the end of the line,
-so that an import of millions lets a live source go in between.
+One transaction per page of arrivals: a killed worker loses nothing, since the next delivers the
+page again. A task delivers a few pages and puts the origin back at the end of the line, so that a
+live source has its turn during an import of millions.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tweetwatch.database import cursor, plain
 from tweetwatch.pieces import Deadline, Worked, in_pieces
 
 DELIVER = TimelineDelivery.namespace
-# Arrivals in a transaction; an origin's turn ends after so many seconds.
+# Arrivals per transaction; seconds after which an origin's turn ends.
 PAGE = 500
 TURN = 0.5
-# Somebody else is delivering this origin.
+# How long to wait when another worker is delivering this origin.
 LOOK_AGAIN = timedelta(milliseconds=200)
-# For those who ask what is new.
+# How long arrivals are kept, for readers who ask what is new.
 KEPT_FOR = timedelta(days=7)
 
-# Whoever finds the mark locked leaves the origin to who has it. The mark is moved under this lock,
+# SKIP LOCKED: if the mark is locked, another worker has the origin. The mark moves under this lock,
 # and follows begin and end under it.
 HOLD = """
     SELECT number, reach FROM trackers_feedmark WHERE origin_id = %(origin)s
@@ -47,7 +47,7 @@ BEHIND = """
 """
 NEWEST = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
 MOVE = "UPDATE trackers_feedmark SET number = %(number)s WHERE origin_id = %(origin)s"
-# The oldest of this origin, as many as were delivered with this page or more: it never grows.
+# The oldest of this origin, at least as many as a page delivers: so the table does not grow.
 FORGET = plain("""
     DELETE FROM trackers_arrival a
     USING (
@@ -59,8 +59,8 @@ FORGET = plain("""
     WHERE a.origin_id = %(origin)s AND a.number = old.number
 """)
 
-# The same of all origins, of which some bring nothing more. The marks' locks keep deliveries out.
-# Where the oldest is young no other is looked at.
+# The same for all origins, as some bring nothing more. The locks on the marks keep deliveries out.
+# If an origin's oldest arrival is young, no other is read.
 FORGET_OLD = plain("""
     WITH held AS MATERIALIZED (
         SELECT origin_id, number FROM trackers_feedmark WHERE origin_id > %(after)s
@@ -83,7 +83,8 @@ FORGET_OLD = plain("""
     SELECT max(origin_id), (SELECT count(*) FROM gone) FROM held
 """)
 
-# By who brought it, where few follow: one that somebody has, or that failed before, is left alone.
+# Claims the delivery for the process that stored the arrivals, if few follow the origin; not if it
+# is claimed, or has a strike.
 TAKE = """
     UPDATE {bucket} b SET due_at = now() + n.lease, lease = %(lease)s
     FROM trackers_namespace n
@@ -99,7 +100,7 @@ TAKE = """
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """Arrivals of an origin, and the homes that the fullest page of them went into. `is_all`:
+    """How many arrivals of an origin were delivered, and into how many homes at most. `is_all`:
     nothing is left. `is_elsewhere`: another worker is at it."""
 
     origin_id: int
@@ -110,7 +111,7 @@ class Delivered:
 
 
 def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered]:
-    """Deliver what came from the claimed origins, a turn for each; those whose turn does not come
+    """Deliver what came from the claimed origins, a turn for each; origins whose turn does not come
     before the deadline go back to their places in line."""
     done: list[Delivered] = []
     for key in batch.keys:
@@ -122,7 +123,7 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
         if one.is_elsewhere:
             queue.release(ours, LOOK_AGAIN)
         elif one.is_all:
-            # Fenced by the lease, which ended if something came meanwhile.
+            # Fenced by the lease, which has ended if something came meanwhile.
             queue.finish(ours, {})
         else:
             queue.release(ours)
@@ -131,11 +132,12 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
 
 
 def deliver_at_once(origin_id: int) -> None:
-    """Deliver what has just been committed, unless so many follow that a worker is to do it."""
+    """Deliver what was just committed, unless the origin has too many followers: then a worker
+    does."""
     threshold = current().async_threshold
     if not threshold:
         return
-    # Random, as the leases of the queue.
+    # Random, like the leases of the queue.
     lease = secrets.randbits(63)
     given = {"lease": lease, "namespace": DELIVER, "origin": origin_id, "threshold": threshold}
     with cursor() as db:
@@ -146,7 +148,7 @@ def deliver_at_once(origin_id: int) -> None:
 
 
 def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
-    """Page after page, until nothing is left or time is over."""
+    """Deliver page after page, until nothing is left or time is up."""
     if not forget_removed(origin_id, deadline=deadline):
         return Delivered(origin_id, is_all=False)
     tweets = homes = 0
@@ -158,7 +160,7 @@ def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
 
 
 def deliver_page(origin_id: int) -> Delivered:
-    """One transaction: some arrivals into all homes, and the mark."""
+    """In one transaction, deliver some arrivals into all homes and move the mark."""
     given = {"origin": origin_id}
     with transaction.atomic(), cursor() as db:
         mark = db.execute(HOLD, given).fetchone()
@@ -166,14 +168,14 @@ def deliver_page(origin_id: int) -> Delivered:
             is_elsewhere = db.execute(IS_MARKED, given).fetchone() is not None
             return Delivered(origin_id, is_elsewhere=is_elsewhere)
         number, reach = mark
-        # First what came, then into which homes: of one whose building begins in between, all that
-        # was found here is read when it is built.
+        # Arrivals are read before the homes: if the building of a home starts in between, it will
+        # read all that was found here.
         newest = db.execute(NEWEST, given).fetchone()
         rows = db.execute(BEHIND, {**given, "number": number, "limit": PAGE}).fetchall()
         last, is_all = rows[-1][0] if rows else number, len(rows) < PAGE
         strategies, ids, homes = laid_out_somewhere(), sorted({row[1] for row in rows}), 0
         if not strategies and newest:
-            # Nobody's home: all of it is delivered by being there.
+            # No home is laid out, so there is nothing to deliver.
             last, is_all = newest[0], True
         elif ids:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)
@@ -188,8 +190,8 @@ def laid_out_somewhere() -> list[Built]:
 
 
 def forget_delivered(*, deadline: Deadline) -> Worked:
-    """Forget old arrivals of all origins: a file that was imported brings nothing more, and so has
-    no delivery that would do it."""
+    """Delete old arrivals of all origins: an imported file, for example, brings nothing more, so no
+    later delivery would delete its arrivals."""
     after = -(2**63)
 
     def piece() -> int | None:

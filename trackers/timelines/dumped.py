@@ -1,4 +1,4 @@
-"""A snapshot's file, read and checked line by line (`snapshots` tells its form)."""
+"""Reads and checks a snapshot file line by line (its format is described in `snapshots`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import orjson
 from trackers.timelines.entries import Entry, checked_id, checked_name
 
 FORMAT, VERSION = "tweetwatch timelines", 1
-# Of the first line, which tells whether the others are worth reading.
+# Bytes of the first line, which tells whether this is a snapshot at all.
 LONGEST_HEAD = 1000
 
 
@@ -25,7 +25,7 @@ class SnapshotError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Dumped:
-    """A timeline; its entries in the order of insertion, each with when it was deleted."""
+    """A timeline; its entries in the order of insertion, each with the time of its deletion."""
 
     name: str
     live: bool
@@ -34,7 +34,7 @@ class Dumped:
 
 
 def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
-    """Those of a snapshot. That it is whole, and as it was written, is known at its end alone."""
+    """The timelines of a snapshot. Only at its end is it known to be complete and undamaged."""
     head = file.readline(LONGEST_HEAD)
     check_head(head)
     digest, timelines, entries, last = hashlib.sha256(head), 0, 0, ""

@@ -1,6 +1,6 @@
-"""What goes into timelines and is asked of them, checked before the database is asked.
+"""Checks of all arguments of the timeline store, before it uses the database.
 
-Whatever is wrong is a ValueError that says what, and nothing was changed.
+Whatever is wrong is a ValueError that says what; nothing was changed then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`secondary`: the original that it repeats, as a retweet does. `metadata`: any bytes."""
+    """`secondary`: the original that it repeats, as a retweet does. `metadata`: arbitrary bytes."""
 
     id: int
     secondary: int | None = None
@@ -31,7 +31,7 @@ class Entry:
 
 
 def checked_names(names: Iterable[str]) -> list[str]:
-    """Each once, in the order in which their timelines are locked."""
+    """Each name once, in the order in which the timelines are locked."""
     return sorted({checked_name(name) for name in listed(names, of="names of timelines")})
 
 
@@ -42,7 +42,7 @@ def checked_name(name: str) -> str:
         raise ValueError(
             f"A timeline's name has 1 to {MOST_LETTERS} characters; {name[:20]!r}… has {len(name)}."
         )
-    # Neither can be stored: a NUL, and half of a character.
+    # Postgres can store neither NULs nor lone surrogates.
     if "\0" in name or (not name.isascii() and any("\ud800" <= one <= "\udfff" for one in name)):
         raise ValueError(f"A timeline's name is made of characters, and {name!r} is not.")
     return name
@@ -77,7 +77,7 @@ def checked_entry(entry: Entry) -> Entry:
 
 
 def checked_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """The lowest id first; of several with one id the first that was given."""
+    """By ascending id; of several entries with the same id, the first."""
     found: dict[int, Entry] = {}
     for entry in listed(entries, of="entries"):
         found.setdefault(checked_entry(entry).id, entry)
@@ -91,14 +91,14 @@ def by_id(entry: Entry) -> int:
 def checked_count(value: int, *, of: str, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ValueError(f"{of} is a whole number from {least} on, and not {value!r}.")
-    # More than a timeline has, and no more than the database can count.
+    # More than any timeline has, and still an int for Postgres.
     return min(value, MOST_AT_ONCE)
 
 
 def checked_wait(wait: timedelta, *, of: str) -> timedelta:
     if not isinstance(wait, timedelta) or wait < timedelta(0):
         raise ValueError(f"{of} is a timedelta that is not negative, and not {wait!r}.")
-    # Longer than anything is old, and no longer than the database can reckon.
+    # Longer than anything here is old, and short enough for Postgres to subtract from now.
     return min(wait, LONGEST)
 
 
@@ -108,11 +108,11 @@ def listed(things: Iterable[T], *, of: str) -> list[T]:
     return list(things)
 
 
-# As texts of arrays, which psycopg adapts in a tenth of the time.
+# Array literals as text, which psycopg adapts in a tenth of the time.
 
 
 def texts(values: Iterable[str]) -> str:
-    """Any text without a NUL, which here stands between two of them."""
+    """text[]; the values have no NUL, which serves as a separator here."""
     joined = "\0".join(values)
     if not joined:
         return "{}"
@@ -121,11 +121,11 @@ def texts(values: Iterable[str]) -> str:
 
 
 def parts(entry: Entry) -> tuple[str, str, str]:
-    """Elements of arrays: its id, what it repeats, and its metadata, null where these are empty."""
+    """Array elements: its id, what it repeats, and its metadata; empty ones are NULL."""
     secondary = "NULL" if entry.secondary is None else str(entry.secondary)
     return str(entry.id), secondary, f'"\\\\x{entry.metadata.hex()}"' if entry.metadata else "NULL"
 
 
 def metadata_of(entries: Iterable[Entry]) -> str:
-    """bytea[], null where it is empty."""
+    """bytea[], with NULL for empty metadata."""
     return "{" + ",".join(parts(one)[2] for one in entries) + "}"

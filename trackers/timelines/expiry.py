@@ -1,7 +1,7 @@
-"""What ends: timelines that nobody reads, and tombstones that are old enough.
+"""Expiry: of timelines that nobody reads, and of old tombstones.
 
-A timeline that expires, or is dropped, loses its entries and keeps its tombstones, whose time
-begins anew then. When they are gone too, so is its row.
+A timeline that expires or is dropped loses its entries but keeps its tombstones, whose age counts
+from then on. Once these are gone too, its row is deleted.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from trackers.timelines.locks import lock
 from tweetwatch.database import array, cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
-# Timelines, and tombstones, in one transaction.
+# How many timelines, and how many tombstones, go in one transaction.
 TIMELINES_AT_ONCE = 50
 TOMBSTONES_AT_ONCE = 5_000
 
-# From where the last piece ended, so that those which were read late on the day that is just over
-# are looked at once. By the index `timeline_read`.
+# Goes on where the last piece ended, so that timelines read late on the last day, which are not
+# idle yet, are looked at only once. By the index `timeline_read`.
 IDLE = f"""
     SELECT name, read_on, id FROM trackers_timeline
     WHERE live
@@ -32,8 +32,8 @@ IDLE = f"""
     ORDER BY read_on, id LIMIT {TIMELINES_AT_ONCE}
 """
 
-# The timelines are locked. One that was read, or set, while we waited stays. Fence: they are found
-# by their ids, and not by the index of live ones.
+# The timelines are locked. One that was read or set while this waited for the lock stays. OFFSET 0:
+# they are found by their ids, not by the index of live ones.
 STILL_IDLE = """
     SELECT id FROM (
         SELECT * FROM trackers_timeline WHERE id = ANY(%(ids)s::bigint[]) OFFSET 0
@@ -55,7 +55,7 @@ EMPTY = """
     UPDATE trackers_timeline SET live = false, size = 0 WHERE id = ANY(%(ids)s::bigint[])
 """
 
-# The timelines are locked. A subquery with a value: each is looked at by itself.
+# The timelines are locked. A scalar subquery, so that each timeline is probed by itself.
 FORGET = """
     DELETE FROM trackers_timeline t
     WHERE id = ANY(%(ids)s::bigint[]) AND NOT live
@@ -73,7 +73,7 @@ OLDEST_DEAD = f"""
     ) t
 """
 
-# The timelines are locked. One that expired while we waited keeps its tombstones.
+# The timelines are locked. One that expired while this waited for the lock keeps its tombstones.
 RETIRE = """
     DELETE FROM trackers_timelineentry e
     USING unnest(%(timelines)s::bigint[], %(ids)s::bigint[]) AS a(timeline_id, entry_id)
@@ -81,7 +81,7 @@ RETIRE = """
       AND e.dead_at <= statement_timestamp() - %(kept)s::interval
 """
 
-# Bounded: whoever is so far behind need not know it exactly.
+# Bounded: a backlog of this size need not be known exactly.
 IDLE_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_timeline
@@ -92,8 +92,8 @@ IDLE_LEFT = """
 
 
 def expire(idle: timedelta, *, tombstones: timedelta | None = None) -> int:
-    """Have the timelines expire that nobody has read or set for so long; how many there were.
-    Tombstones older than `tombstones`, else TIMELINE_TOMBSTONE_DAYS, are forgotten."""
+    """Expire the timelines that nobody has read or set for `idle`; return how many. Also deletes
+    tombstones older than `tombstones`, by default TIMELINE_TOMBSTONE_DAYS."""
     idle = checked_wait(idle, of="How long nobody has read a timeline")
     kept = kept_for() if tombstones is None else tombstones
     kept = checked_wait(kept, of="How long tombstones are kept")
@@ -113,7 +113,7 @@ def all_of(piece: Callable[[], int | None]) -> int:
 
 
 def expire_in_pieces(*, idle: timedelta, deadline: Deadline) -> tuple[Worked, Worked]:
-    """The same as a chore: by one process at a time, until its time is over."""
+    """The same as a chore: by one process at a time, until its time is up."""
 
     def left() -> int:
         return count(IDLE_LEFT, {"idle": idle})
@@ -128,7 +128,7 @@ def kept_for() -> timedelta:
 
 
 def expiring(idle: timedelta) -> Callable[[], int | None]:
-    """Has some expire with each call, in a transaction: how many, None when none is left."""
+    """A function that expires some at each call, in a transaction: how many; None at the end."""
     after = (date.min, 0)
 
     def piece() -> int | None:
@@ -148,7 +148,7 @@ def expiring(idle: timedelta) -> Callable[[], int | None]:
 
 
 def retiring(kept: timedelta) -> Callable[[], int | None]:
-    """Forgets some tombstones with each call, in a transaction; None when none is left."""
+    """A function that deletes some tombstones at each call, in a transaction; None at the end."""
 
     def piece() -> int | None:
         with cursor() as db:
@@ -166,13 +166,13 @@ def retiring(kept: timedelta) -> Callable[[], int | None]:
 
 
 def drop(name: str) -> None:
-    """As if it had expired now."""
+    """Expire it now."""
     with transaction.atomic():
         end([one.id for one in lock([checked_name(name)]) if one.live])
 
 
 def end(ids: Sequence[int]) -> None:
-    """Their entries go, their tombstones stay. They are locked."""
+    """Delete the entries of these timelines, which are locked; their tombstones stay."""
     if ids:
         with cursor() as db:
             db.execute(EMPTY, {"ids": array(ids)})

@@ -1,8 +1,8 @@
 """Figures of homes and timelines for people: how late deliveries are, how much there is, how often
 pages come from what is laid out.
 
-Each statement is bounded: rows are counted up to MOST, and beyond that they are the planner's
-estimate; sizes are those of the files. None of them takes longer the more tweets there are.
+Each statement is bounded: rows are counted up to MOST, and beyond that estimated by the planner;
+sizes are those of the files. None of them takes longer with more tweets.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tweetwatch.database import ask, plain
 MOST = 10_000
 STRATEGIES = ("cache", "sized", "timed")
 
-# Of the deliveries that are due longest: an origin keeps its place in line until all is delivered.
-# By the index of buckets, since the jobs have none by time; isolated ones are in no bucket.
-# What is not delivered is the next arrival behind the mark.
+# Looks at the deliveries that have been due longest: an origin keeps its place in line until all is
+# delivered. By the index on buckets, since jobs have none on time; isolated jobs are in no bucket.
+# The oldest undelivered arrival is the next one behind the mark.
 LAG = plain(f"""
     SELECT coalesce(max(extract(epoch FROM now() - next.came_at)), 0)::float8, count(*)
     FROM (
@@ -73,7 +73,7 @@ BYTES = plain("""
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """Homes that one strategy has laid out, and those that it is laying out."""
+    """How many homes one strategy has laid out, and how many it is laying out."""
 
     built: int = 0
     building: int = 0
@@ -81,9 +81,9 @@ class Homes:
 
 @dataclass(frozen=True, slots=True)
 class Timelines:
-    """`lag_seconds`: how long ago came what waits longest to be put into homes; `behind`: from how
-    many sources and accounts something waits. `hit_rate`: of the pages of today and yesterday that
-    could come from what is laid out, the share that did; None: none could."""
+    """`lag_seconds`: the age of the arrival that has waited longest to be delivered; `behind`: how
+    many sources and accounts have undelivered arrivals. `hit_rate`: of the pages of today and
+    yesterday that could come from what is laid out, the share that did; None: none could."""
 
     lag_seconds: float
     behind: int
@@ -104,7 +104,7 @@ class Timelines:
 
 
 def timelines(*, now: datetime) -> Timelines:
-    """As they are now, in one trip and one more for the pages."""
+    """The current figures, in one round trip and one more for the pages."""
     lag, counts, homes, sizes = ask(
         (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
     )
@@ -122,7 +122,7 @@ def timelines(*, now: datetime) -> Timelines:
 
 
 def pages(*, now: datetime) -> dict[str, int]:
-    """Of today and yesterday, by where they came from."""
+    """Pages of today and yesterday, by where they came from."""
     found: dict[str, int] = {}
     rows = FeedReads.objects.filter(day__gte=now.date() - timedelta(days=1))
     for served_by, count in rows.values_list("served_by", "pages"):

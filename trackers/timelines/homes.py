@@ -1,4 +1,4 @@
-"""Homes that are laid out, how far deliveries are, and how it is all done.
+"""Homes that are laid out, how far deliveries have come, and the settings for all this.
 
 Feed: a home laid out by one strategy, complete down to its floor ─> buckets, or a timeline
 """
@@ -16,12 +16,12 @@ from trackers.timelines.models import Watcher
 
 
 class FeedMark(models.Model):
-    """How far the arrivals of an origin are delivered. Apart from the origin's own row, which those
-    who store arrivals lock: nobody who brings tweets waits for a delivery."""
+    """How far the arrivals of an origin are delivered. Not in the origin's own row, which storing
+    arrivals locks: so that never waits for a delivery."""
 
     origin_id = models.BigIntegerField(primary_key=True)
     number = models.BigIntegerField(default=0)
-    # Watchers with greater ids are not delivered to: they read the origin (`fanout_limit`).
+    # Watchers with greater ids get no deliveries, but this origin on read (`fanout_limit`).
     reach = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
@@ -31,14 +31,14 @@ class FeedMark(models.Model):
 class Feed(models.Model):
     """A watcher's home, laid out by a strategy.
 
-    Every tweet of the home from `floor` on is in it; it may hold more than that, and what it holds
-    is asked for before it is shown. `built_at` null: being built, so that nothing can be read from
-    it, and all that is delivered goes into it already. `shape`: the size by which its buckets are
-    cut; with another size in the settings it is built anew.
+    It has every tweet of the home from `floor` on; it may have others too, so its tweets are
+    checked before they are shown. `built_at` null: it is being built and cannot be read yet, but
+    deliveries already go into it. `shape`: the size of its buckets; if the settings have another,
+    it is built anew.
     """
 
     pk = models.CompositePrimaryKey("watcher_id", "strategy")
-    # No index of its own here and below: the primary key begins with it.
+    # No index of its own, here and below: the primary key begins with it.
     watcher = models.ForeignKey(
         Watcher, on_delete=models.CASCADE, related_name="feeds", db_index=False
     )
@@ -56,7 +56,7 @@ class Feed(models.Model):
 
 
 class TimedBucket(models.Model):
-    """The tweets of a home that were born in one stretch of days, newest first."""
+    """The tweets of a home that were posted in one span of days, newest first."""
 
     pk = models.CompositePrimaryKey("watcher_id", "bucket")
     watcher = models.ForeignKey(Watcher, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -68,7 +68,7 @@ class TimedBucket(models.Model):
 
 
 class SizedBucket(models.Model):
-    """Tweets of a home in the order in which they came, so many a bucket."""
+    """Tweets of a home in the order in which they came, a fixed number per bucket."""
 
     pk = models.CompositePrimaryKey("watcher_id", "n")
     watcher = models.ForeignKey(Watcher, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -92,7 +92,7 @@ class RebuildBucket(Bucket):
 
 
 class FeedRebuild(Job):
-    """A home that is to be laid out; its key is the watcher's."""
+    """A home to be laid out; its key is the watcher's."""
 
     namespace = "timeline:rebuild"
     bucket = RebuildBucket
@@ -248,5 +248,5 @@ class FeedSettings(models.Model):
             raise ValidationError(wrong)
 
     def shape(self, strategy: str) -> int:
-        """The size by which the buckets of this strategy are cut."""
+        """The size of this strategy's buckets."""
         return {"timed": self.bucket_days, "sized": self.bucket_size}.get(strategy, 0)

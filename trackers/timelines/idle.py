@@ -1,5 +1,5 @@
-"""Homes that nobody looks at are not kept: they are read from the sources when somebody comes back,
-and laid out again."""
+"""Drops homes that nobody reads; when somebody comes back, they are read from the sources and laid
+out again."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ IDLE = """
     FROM trackers_feed f JOIN trackers_watcher w ON w.id = f.watcher_id
     WHERE coalesce(w.read_at, '-infinity') < now() - %(idle)s * interval '1 day'
 """
-# One at a time, since each is a timeline of the store, of which a transaction has no two unless in
-# the order of their names. One that is being built is somebody's who has just come back.
+# One at a time: a home may be a timeline of the store, and a transaction may only lock several in
+# the order of their names. A home that is being built belongs to somebody who has just come back.
 NEXT = f"SELECT f.watcher_id, f.strategy {IDLE} AND f.built_at IS NOT NULL LIMIT 1"
 LEFT = f"SELECT count(*) {IDLE} AND f.built_at IS NOT NULL"
 
 
 def drop_idle(*, deadline: Deadline) -> Worked:
-    """Drop the homes of all who have not looked for as long as the settings say."""
+    """Drop the homes that nobody has read for as long as the settings say."""
     settings = current()
     known, given = strategies(settings), {"idle": settings.idle_days}
 

@@ -1,9 +1,10 @@
-"""A watcher who is deleted, mostly with a user or a team, leaves no home behind.
+"""A deleted watcher, mostly deleted with a user or a team, leaves no home behind.
 
 deleted: follows, what is laid out, the watcher ─> commit ─> the timeline of the home
-Django takes the rows along, follows first, as an unfollow does. The timeline goes right after the
-commit, by itself: of several watchers in one transaction the names need not ascend (`locks`). Who
-is killed in between leaves it to `forget_left`. A signal, since Django's admin deletes users.
+Django deletes the rows in cascade, follows first, as an unfollow does. The timeline is dropped
+right after the commit, each by itself: the names of several watchers in one transaction need not
+ascend (`locks`). If the process is killed in between, `forget_left` does it. A signal, since
+Django's admin deletes users.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from trackers.timelines.feeds.cache import name_of
 from trackers.timelines.models import Watcher
 from tweetwatch.database import cursor
 
-# By code points ";" is the next one after ":". A value: each is looked up by its key. CASE, so
-# that no other name is read as a number.
+# Names are ordered by code points, where ";" follows ":". A scalar subquery: each watcher is looked
+# up by its key. CASE, so that no other name is cast to a number.
 LEFT = """
     SELECT name FROM trackers_timeline t
     WHERE name > 'home:' AND name < 'home;' AND live
@@ -36,7 +37,7 @@ def drop_home(instance: Watcher, **_: object) -> None:
 
 
 def forget_left() -> int:
-    """Drop the homes of deleted watchers that are still there; how many."""
+    """Drop the remaining homes of deleted watchers; return how many."""
     with cursor() as db:
         names = [name for (name,) in db.execute(LEFT)]
     for name in names:

@@ -1,4 +1,4 @@
-"""Timelines as an operator looks at them, which counts as no reading."""
+"""Timelines for an operator to look at, which does not count as reading them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ class Listed(NamedTuple):
 
 
 def listing(*, prefix: str = "", after: str = "", limit: int = 50) -> Sequence[Listed]:
-    """Those whose names begin so, behind one of them, in the order of names."""
+    """Timelines whose names have this prefix, from after a name on, in the order of names."""
     limit = checked_count(limit, of="A limit")
     found = Timeline.objects.filter(name__gt=after, name__gte=prefix)
     if prefix:
-        # The names that begin so end before this one, in the order of code points.
+        # In the order of code points, names with the prefix end before this one.
         found = found.filter(name__lt=prefix + "\U0010ffff")
     rows = found.order_by("name").values_list(*Listed._fields)[:limit]
     return [Listed(*row) for row in rows]
 
 
 def peek(ask: Ask) -> list[Entry]:
-    """What `get` would tell."""
+    """What `get` would return."""
     [found] = read([checked_ask(ask)])
     if found is None:
         raise missing(ask.name)

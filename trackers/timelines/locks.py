@@ -1,12 +1,12 @@
 """The locks of timelines, which every writer takes first, in the order of their names.
 
-A statement that waits for a lock sees of other tables what was there when it began. So where the
-entries are looked at, the lock is a statement of its own, and the next ones, in the same
-transaction, see all that earlier holders of it have committed.
+A statement that waits for a lock sees other tables as they were when it began. So where entries are
+read, the lock is a statement of its own, and the following ones, in the same transaction, see all
+that earlier holders of it have committed.
 
-Rows of names that are not there yet are made before the first lock: who waits for one that another
-transaction has made, and not committed, holds nothing that anybody could wait for. One operation a
-transaction is therefore free of deadlocks; several in one are, if their names ascend.
+Missing rows are created before the first lock: a transaction that waits for a row that another one
+has created, and not committed, then holds nothing that others could wait for. One operation per
+transaction is therefore free of deadlocks, and so are several if their names ascend.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import NamedTuple
 from trackers.timelines.entries import texts
 from tweetwatch.database import cursor
 
-# Order: that of the names, which come sorted; two who make the same ones wait for each other in it.
-# A subquery with a value, since a join could be made by reading the whole table. Names that are
-# there already take no number of the sequence.
+# In the order of names, which come sorted: two transactions that create the same names wait for
+# each other in that order. A scalar subquery, since a join might be planned as a scan of the whole
+# table. Existing names use up no number of the sequence.
 MAKE = """
     INSERT INTO trackers_timeline (name)
     SELECT a.name FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
@@ -28,8 +28,8 @@ MAKE = """
     ON CONFLICT (name) DO NOTHING
 """
 
-# Lock: the rows of timelines, in the order of names. LATERAL: one after the other, each by its
-# name. What comes back is as it is once the lock is ours.
+# Locks: the rows of timelines, in the order of names. LATERAL: one after the other, each by its
+# name. The values returned are those after the lock was granted.
 LOCK = """
     SELECT a.name, t.id, t.seq, t.live
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
@@ -41,8 +41,8 @@ LOCK = """
 
 
 def often_in(ids: str) -> str:
-    """How often the id of a timeline `t` is in a sorted array: those up to it, less those below. By
-    halving, however long it is."""
+    """SQL for how often the id of timeline `t` is in a sorted array: the number of elements up to
+    it, minus those below it, each by a binary search."""
     return f"(width_bucket(t.id, {ids}) - width_bucket(t.id - 1, {ids}))"
 
 
@@ -56,17 +56,17 @@ class Locked(NamedTuple):
 
 
 def lock(names: Sequence[str]) -> list[Locked]:
-    """Those that are there; the names come sorted."""
+    """Lock the timelines that exist; the names come sorted."""
     with cursor() as db:
         return [Locked(*row) for row in db.execute(LOCK, {"names": texts(names)})]
 
 
 def make_and_lock(names: Sequence[str]) -> list[Locked]:
-    """All of them, made where they are not there."""
+    """Lock all of them, and create those that are missing; the names come sorted."""
     while True:
         make(names)
         found = lock(names)
-        # One may have been forgotten between the two statements.
+        # One may have been deleted between the two statements.
         if len(found) == len(names):
             return found
 

@@ -1,11 +1,11 @@
 """Rows of timelines, and of who watches what.
 
 Timeline ─ TimelineEntry: the store's, tombstones included.
-Watcher ─ Follow ─> an origin (trackers.arrivals): a source, or an account by its id below zero.
+Watcher ─ Follow ─> an origin (trackers.arrivals): a source, or an account by its negated id.
 
-An entry is absent, live or dead, and only ever goes on: a dead one is a tombstone, which nothing
-brings back. Every writer locks the rows of its timelines first, in the order of their names; who
-holds such a lock alone changes the timeline's entries, its `seq` and its `size`.
+An entry is absent, live or dead, in this direction only: a dead one is a tombstone, which nothing
+brings back. Every writer first locks the rows of its timelines, in the order of their names; only
+the holder of that lock changes the timeline's entries, its `seq` and its `size`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ MOST_LETTERS = 200
 
 
 class Timeline(models.Model):
-    """One that is not `live` was never set, or has expired: it is there for its tombstones."""
+    """One that is not `live` was never set, or has expired; its row exists for its tombstones."""
 
-    # In the order of Unicode's code points, in which locks are taken, here as in Python.
+    # Collation C: the order of code points, in which locks are taken, the same as in Python.
     name = models.CharField(max_length=MOST_LETTERS, db_collation="C")
     live = models.BooleanField(default=False, db_default=False)
 
@@ -32,18 +32,18 @@ class Timeline(models.Model):
     size = models.IntegerField(default=0, db_default=0, help_text="Live entries.")
 
     last_read_at = models.DateTimeField(db_default=Now())
-    # Its day in UTC, for the index: within a day a read changes no index.
+    # The UTC day of it, for the index: further reads on that day update no index.
     read_on = models.DateField(db_default=Now())
 
     class Meta:
         permissions = [("use_timeline_store", "Can use the timeline store by the API")]
         constraints = [
-            # Not `unique` on the field, which would make a second index, for LIKE.
+            # Not `unique` on the field, which would add a second index, for LIKE.
             models.UniqueConstraint(fields=["name"], name="timeline_name"),
             models.CheckConstraint(condition=Q(size__gte=0), name="timeline_size"),
         ]
         indexes = [
-            # "which were not read for so long?", a piece after the other.
+            # "which were not read for so long?", piece by piece.
             models.Index(fields=["read_on", "id"], name="timeline_read", condition=Q(live=True)),
         ]
 
@@ -52,12 +52,12 @@ class Timeline(models.Model):
 
 
 class TimelineEntry(models.Model):
-    """An entry, live or dead. `seq` is that of the write that brought it; within one write the
+    """An entry, live or dead. `seq` is that of the write that inserted it; within one write the
     lower id came first."""
 
     pk = models.CompositePrimaryKey("timeline_id", "entry_id")
-    # Without a constraint of the database, which would look the timeline up once more for each row:
-    # the timeline is locked by whoever writes its entries.
+    # No foreign key in the database, which would look up the timeline for each row: every writer
+    # has locked the timeline anyway.
     timeline = models.ForeignKey(
         Timeline, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False
     )
@@ -68,14 +68,14 @@ class TimelineEntry(models.Model):
     dead_at = models.DateTimeField(
         null=True, help_text="When it was deleted, or its timeline ended if that was later."
     )
-    # Null where it is empty, which takes no place.
+    # Null if empty, which takes no space.
     metadata = models.BinaryField(null=True)
 
     class Meta:
         indexes = [
             # "what came after this one?"
             models.Index(fields=["timeline", "seq"], name="timelineentry_seq"),
-            # "which tombstones are old enough to go?" Live entries are not in it.
+            # "which tombstones are old enough to delete?" Live entries are not in it.
             models.Index(
                 fields=["dead_at"], name="timelineentry_dead", condition=Q(dead_at__isnull=False)
             ),
@@ -86,13 +86,13 @@ class TimelineEntry(models.Model):
 
 
 class Watcher(models.Model):
-    """Who has a home: a person, or a team, which is a group of Django's."""
+    """The owner of a home: a person, or a team, which is one of Django's groups."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True
     )
     team = models.OneToOneField(Group, on_delete=models.CASCADE, null=True, blank=True)
-    # To the hour: when somebody last looked at the home.
+    # When somebody last read the home, to the hour.
     read_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -103,7 +103,7 @@ class Watcher(models.Model):
             )
         ]
         indexes = [
-            # "who has not looked for so long?"
+            # "whose home was not read for so long?"
             models.Index(fields=["read_at"], name="watcher_read"),
         ]
 

@@ -1,4 +1,4 @@
-"""Entries put as they are to be, whatever was there: a timeline that is set, one that is restored.
+"""Replace entries, whatever was there: for a timeline that is set, or restored.
 
 put ─> remove_older ─> recount, on timelines whose rows are locked (`locks`). Tombstones stay.
 """
@@ -14,8 +14,8 @@ from tweetwatch.database import array, cursor, plain
 
 Put = tuple[int, int, Entry, datetime | None]
 
-# The timelines are locked. What is dead, or is put as dead, stays without what it said. A tombstone
-# stays where it was as a mark of `get_since`, or what was put beside it would not count as newer.
+# The timelines are locked. An entry that is dead, or is put as dead, has no content. A tombstone
+# keeps its `seq`: otherwise, for a `get_since` from it, what is put now would not count as newer.
 PUT = plain("""
     INSERT INTO trackers_timelineentry AS e
         (timeline_id, entry_id, seq, secondary, metadata, dead_at)
@@ -30,15 +30,15 @@ PUT = plain("""
         metadata = CASE WHEN e.dead_at IS NULL THEN excluded.metadata END
 """)
 
-# The timelines are locked. What was not put anew has the `seq` of before.
+# The timelines are locked. Entries that were not put again still have an older `seq`.
 REMOVE_OLDER = """
     DELETE FROM trackers_timelineentry e
     USING unnest(%(timelines)s::bigint[], %(seqs)s::bigint[]) AS a(id, seq)
     WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.seq <= a.seq AND e.dead_at IS NULL
 """
 
-# The timelines are locked. A scalar subquery counts each by itself. They are live from now on where
-# `live` says so, and read now, or when they were.
+# The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live;
+# it was read at `read_at`, or now if that is null.
 RECOUNT = plain("""
     UPDATE trackers_timeline t
     SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,
@@ -60,7 +60,7 @@ RECOUNT = plain("""
 
 
 def put(entries: Sequence[Put]) -> None:
-    """Each with the id of its timeline, its `seq`, and when it was deleted, if it was."""
+    """Put entries, each with its timeline's id, its `seq`, and when it was deleted, if it was."""
     with cursor() as db:
         db.execute(
             PUT,
@@ -76,7 +76,7 @@ def put(entries: Sequence[Put]) -> None:
 
 
 def remove_older(locked: Sequence[Locked]) -> None:
-    """What is live and was not put since these were locked."""
+    """Delete live entries that were not put since these timelines were locked."""
     with cursor() as db:
         db.execute(
             REMOVE_OLDER,
@@ -94,7 +94,7 @@ def recount(
     live: Sequence[bool] | None = None,
     read_at: Sequence[datetime | None] | None = None,
 ) -> list[int]:
-    """Their sizes, in this order, after their entries were put with these `seqs` at the most."""
+    """Update the timelines after a put, up to these `seqs`; return their sizes, in this order."""
     given = {
         "timelines": array(one.id for one in locked),
         "seqs": array(seqs),

@@ -1,6 +1,6 @@
-"""What is in timelines: pages, what came since, some of the newest. Each read is one statement.
+"""Reading timelines: pages, what came since, some of the newest. Each read is one statement.
 
-A timeline that was never set, or has expired, is missing, which an empty one is not.
+A timeline that was never set, or has expired, is missing; an empty one is not.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from trackers.timelines.entries import (
 )
 from tweetwatch.database import array, cursor, plain
 
-# The timelines of some names, each at its place, one after the other by its name. Fence: whether
-# one is live is asked of what was found, or all of them might be read by the index of live ones.
-# A read within a tenth of a second of the last one is not written down.
+# The timelines of some names, each at its place, looked up one by one. OFFSET 0 is a fence: `live`
+# is checked on the row that was found, or the planner might read all live timelines by their index.
+# A read within a tenth of a second after the last one is not recorded.
 NAMED = """
     CROSS JOIN LATERAL (
         SELECT id, live, last_read_at < statement_timestamp() - interval '100 ms' AS due
@@ -36,7 +36,7 @@ FOUND = "SELECT a.place, t.id, t.due, e.entry_id, e.secondary, e.metadata"
 LIVE = "FROM trackers_timelineentry WHERE timeline_id = t.id AND dead_at IS NULL"
 IN_ORDER = "WHERE t.live ORDER BY a.place, e.entry_id DESC"
 
-# A row for each entry, the newest first, and one without an entry for an empty timeline.
+# One row per entry, newest first, and one without an entry for an empty timeline.
 PAGES = plain(f"""
     {FOUND}, false
     FROM unnest(%(names)s::text[], %(offsets)s::int[], %(lengths)s::int[])
@@ -48,8 +48,8 @@ PAGES = plain(f"""
     ) e ON true {IN_ORDER}
 """)
 
-# Where one was inserted, dead or not; before all where it is unknown. Within one write the lower id
-# came first.
+# The place of an entry in the order of insertion, dead or not; an unknown one is before all others.
+# Within one write the lower id came first.
 CURSORS = f"""
     FROM unnest(%(names)s::text[], %(since)s::bigint[]) WITH ORDINALITY AS a(name, since, place)
     {NAMED}
@@ -67,7 +67,7 @@ SINCE = plain(f"""
     ) e ON true {IN_ORDER}
 """)
 
-# All of them, and which came before: what a retweet repeats may be one of those.
+# All entries, and whether each came before: a retweet may repeat one of those.
 SINCE_OF_ALL = plain(f"""
     {FOUND}, NOT e.came_after {CURSORS}
     LEFT JOIN LATERAL (
@@ -75,7 +75,7 @@ SINCE_OF_ALL = plain(f"""
     ) e ON true {IN_ORDER}
 """)
 
-# Of the newest `most`, those with one of the ids, or that repeat one.
+# Among the newest `most`, those with one of the ids, or that repeat one.
 AMONG = plain(f"""
     {FOUND}, false
     FROM unnest(%(names)s::text[]) WITH ORDINALITY AS a(name, place)
@@ -86,9 +86,8 @@ AMONG = plain(f"""
     {IN_ORDER}
 """)
 
-# SKIP LOCKED: a read waits for no writer, and is not written down where one is at work; so it is
-# no part of any order of locks. Not flushed, where it is a transaction of its own: a crash may cost
-# it.
+# SKIP LOCKED: a read never waits for a writer, and is not recorded while one is at work; so it is
+# not part of any lock order. Not flushed if it is a transaction of its own: a crash may lose it.
 TOUCH = plain("""
     UPDATE trackers_timeline
     SET last_read_at = statement_timestamp(),
@@ -104,7 +103,7 @@ TOUCH = plain("""
 
 @dataclass(slots=True)
 class Found:
-    """A timeline: its entries, the newest first, and those of them that were there before."""
+    """A timeline: its entries, newest first, and the ids of those that came before."""
 
     id: int
     due: bool
@@ -113,21 +112,21 @@ class Found:
 
 
 def get(name: str, offset: int, length: int, *, dedupe: bool = False) -> list[Entry]:
-    """A page, counted from the newest. With `dedupe` only the original of retweets is counted."""
+    """A page, counted from the newest. `dedupe` leaves out repetitions, as in `originals`."""
     [segment] = get_multi([Ask(name, offset, length, dedupe)])
     return told(segment, name)
 
 
 def get_since(name: str, entry_id: int, *, dedupe: bool = False) -> list[Entry]:
-    """What was inserted after that entry, the newest first: also lower ids that came late. All, if
-    the timeline does not know it any more."""
+    """What was inserted after that entry, newest first, including lower ids that came late. All, if
+    the timeline no longer knows the entry."""
     [segment] = get_multi([Ask(name, 0, None, dedupe, checked_id(entry_id))])
     return told(segment, name)
 
 
 def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[Entry]:
-    """Those with one of these ids, or that repeat one of them, among the newest `max_search`; -1
-    for all. (`store.filter`)"""
+    """The entries with one of these ids, or that repeat one, among the newest `max_search`; -1 for
+    all. (`store.filter`)"""
     wanted = checked_ids(ids)
     most = None if max_search == -1 else checked_count(max_search, of="max_search")
     given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
@@ -139,7 +138,7 @@ def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[E
 
 
 def get_multi(asks: Iterable[Ask]) -> list[Segment]:
-    """A segment for each, hit or miss; they may be of one timeline."""
+    """A segment for each ask, hit or miss; several asks may be for the same timeline."""
     checked = [checked_ask(ask) for ask in listed(asks, of="asks")]
     found = read(checked)
     touch(one for one in found if one)
@@ -147,7 +146,7 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
 
 
 def read(asks: Sequence[Ask]) -> list[Found | None]:
-    """What they ask for, in their order, None where a timeline is missing. Nobody has read it."""
+    """What they ask for, in order; None for a missing timeline. Does not count as a read."""
     found: dict[int, Found] = {}
     for statement in (PAGES, SINCE, SINCE_OF_ALL):
         places = [n for n, ask in enumerate(asks) if statement_of(ask) is statement]
@@ -166,7 +165,7 @@ def statement_of(ask: Ask) -> str:
 
 
 def parameters(asks: Sequence[Ask]) -> dict[str, str]:
-    """For any of the three. A page of originals is known only when all are."""
+    """Parameters for any of the three. With dedupe all entries are needed to make a page."""
     return {
         "names": texts(ask.name for ask in asks),
         "offsets": array(0 if ask.dedupe else ask.offset for ask in asks),
@@ -176,7 +175,7 @@ def parameters(asks: Sequence[Ask]) -> dict[str, str]:
 
 
 def select(statement: str, given: Mapping[str, Any]) -> dict[int, Found]:
-    """The timelines that are there, by their places among the names, from 1 on."""
+    """The timelines that exist, by the places of their names, from 1."""
     found: dict[int, Found] = {}
     with cursor() as db:
         for place, id, due, entry_id, secondary, metadata, before in db.execute(statement, given):
@@ -189,7 +188,7 @@ def select(statement: str, given: Mapping[str, Any]) -> dict[int, Found]:
 
 
 def narrow(found: Found, ask: Ask) -> None:
-    """To what the statement has left to be done here."""
+    """Do what the statement could not: dedupe, and cut to the page."""
     if ask.dedupe:
         found.entries = originals(found.entries)
     if ask.since is not None:
@@ -200,7 +199,7 @@ def narrow(found: Found, ask: Ask) -> None:
 
 
 def originals(entries: Sequence[Entry]) -> list[Entry]:
-    """Without those that repeat a lower entry which is kept, or the same as a lower one does."""
+    """Leave out entries that repeat a lower one that is kept, or repeat the same as a lower one."""
     kept: list[Entry] = []
     seen: set[int] = set()
     for entry in reversed(entries):
@@ -214,7 +213,7 @@ def originals(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def touch(found: Iterable[Found]) -> None:
-    """They were read now, which keeps them from expiring."""
+    """Record that they were read now, which keeps them from expiring."""
     due = sorted({one.id for one in found if one.due})
     if due:
         alone = not connection.in_atomic_block

@@ -1,4 +1,4 @@
-"""Homes that are to be laid out anew by the workers; until then they are read from the sources."""
+"""Have workers lay homes out anew; until then these are read from the sources."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from trackers.jobs import queue
 from trackers.timelines.homes import FeedRebuild, FeedSettings
 from tweetwatch.database import cursor
 
-# Those who looked last come first: all are due, they longest. A rebuild that is under way may go by
-# the settings of before: with a new stamp its end leaves the job to the next one.
+# Homes that were read last come first: all are due, these the longest. A rebuild under way may use
+# the settings from before: because of the new stamp its end leaves the job for the next one.
 REBUILD = """
     WITH wished AS MATERIALIZED (
         SELECT id, row_number() OVER (ORDER BY read_at DESC, id) AS nth
@@ -29,7 +29,7 @@ REBUILD = """
 
 
 def rebuild_soon(watchers: Iterable[int]) -> int:
-    """These; how many they are."""
+    """Have these watchers' homes rebuilt; return how many."""
     chosen = sorted(set(watchers))
     for watcher_id in chosen:
         queue.schedule(FeedRebuild.namespace, watcher_id, timedelta(0))
@@ -37,8 +37,8 @@ def rebuild_soon(watchers: Iterable[int]) -> int:
 
 
 def rebuild_all(settings: FeedSettings) -> int:
-    """Those of all who looked of late; how many they are."""
+    """Have the homes rebuilt that were read within `idle_days`; return how many."""
     given = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
-        # Each has a bucket of its own.
+        # Each home has a bucket of its own, so the rows are as many as the homes.
         return db.execute(queue.on(FeedRebuild.namespace, REBUILD), given).rowcount

@@ -1,4 +1,4 @@
-"""The one row of settings, and what follows from a change of it."""
+"""The one row of settings, and what a change of it entails."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from trackers.timelines.homes import FeedSettings
 from trackers.timelines.rebuilding import rebuild_all
 from tweetwatch.database import cursor
 
-# After a change of these, homes are laid out anew.
+# When one of these changes, homes are laid out anew.
 LAID_OUT_BY = ("strategy", "bucket_days", "bucket_size", "fanout_limit", "embed")
 
-# Whoever comes into reach missed what was delivered until now, so no home can be read until it is
-# laid out anew. In the order of origins, as everyone who locks marks.
+# A watcher that comes into reach has missed what was delivered so far, so no home can be read until
+# it is laid out anew. Locks: marks in the order of origins, then feeds, as everywhere.
 UNREADABLE = """
     UPDATE trackers_feed f SET built_at = NULL
     FROM (SELECT watcher_id, strategy FROM trackers_feed
@@ -29,14 +29,15 @@ REACH = """
 
 
 def current() -> FeedSettings:
-    """As they are now; the defaults while nobody has saved any."""
+    """The current settings; the defaults until somebody saves them."""
     return FeedSettings.objects.filter(pk=1).first() or FeedSettings(pk=1)
 
 
 def save(settings: FeedSettings) -> None:
-    """Check and save them; what is laid out otherwise is laid out anew, and read until then.
+    """Check and save them. Homes that must change are laid out anew, and until then are read from
+    the sources.
 
-    ValidationError, with a sentence for each field, when something is wrong with them.
+    ValidationError, with a sentence for each field, if something is wrong with them.
     """
     settings.pk = 1
     settings.full_clean()

@@ -3,10 +3,10 @@
 {"format": …, "version": 1, …}    the first line
 {"name": "home:1", "live": true, "read_at": …, "entries": [[id, secondary, metadata, dead_at], …]}
 …                                  a line for each timeline, in the order of their names
-{"timelines": 2, "entries": 40, "sha256": …}    the last one; the digest is of all before it
+{"timelines": 2, "entries": 40, "sha256": …}    the last line; the digest is of all before it
 
-Entries stand in the order of insertion, metadata in base64, tombstones with when they were made. It
-is one moment's, whatever is written meanwhile, and nobody waits for it.
+Entries are in the order of insertion, metadata in base64, tombstones with the time of the deletion.
+All is as of one moment, whatever is written meanwhile, and no writer waits for it.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from trackers.timelines.put import put, recount, remove_older
 File = str | os.PathLike[str] | BinaryIO
 AT_ONCE = 100
 
-# One statement, so that it is of one moment. The names are put in order first; LATERAL: one
-# timeline's entries after the other's. base64 is broken into lines by the server, which are joined.
+# One statement, so that all is as of one moment. OFFSET 0: names are sorted first. LATERAL: the
+# entries of one timeline after the other. The server wraps base64 into lines; translate joins them.
 DUMP = """
     SELECT json_build_object('name', t.name, 'live', t.live, 'read_at', t.last_read_at,
                              'entries', coalesce(e.list, '[]'))::text,
@@ -51,8 +51,8 @@ DUMP = """
 
 
 def snapshot(file: File) -> int:
-    """Write all timelines into the file; how many there were. A file that is named is replaced when
-    the new one is whole and on the disk."""
+    """Write all timelines into the file; return how many. A file given by name is replaced only
+    when the new one is complete and on the disk."""
     if not isinstance(file, str | os.PathLike):
         return dump(file)
     path = os.fspath(file)
@@ -94,17 +94,17 @@ def dump(out: BinaryIO | IO[bytes]) -> int:
 
 
 def restore(file: File) -> int:
-    """Make the timelines in the file what they were; how many there are in it.
+    """Make the timelines in the file what they were; return how many are in it.
 
-    It is one transaction: killed at any moment, it has done all or nothing. What was deleted since
-    stays deleted, and timelines that are not in the file stay as they are. Whatever was appended,
-    merged or deleted since is to be done again, from a while before the snapshot: what it has
-    already is passed over. A file that is cut, changed, of another version or no snapshot is a
-    SnapshotError.
+    It is one transaction: if it is killed, it has done all or nothing. What was deleted since stays
+    deleted, and timelines that are not in the file stay as they are. Whatever was appended, merged
+    or deleted since must be done again by the caller, from a while before the snapshot: what is
+    there already is skipped. SnapshotError: the file is truncated or damaged, has another version,
+    or is no snapshot.
     """
     with opened(file) as dumped:
-        # The whole file is read before anything is done. All the names are made before the first
-        # lock, and these are taken in the order of names (`locks`).
+        # The whole file is checked before anything is done. All names are created before the first
+        # lock, and locks are taken in the order of names (`locks`).
         names = [one.name for one in dumped_timelines(dumped)]
         dumped.seek(0)
         with transaction.atomic():
@@ -117,7 +117,7 @@ def restore(file: File) -> int:
 
 @contextmanager
 def opened(file: File) -> Iterator[BinaryIO]:
-    """To be read twice; what cannot, a pipe, is copied first."""
+    """The file, to be read twice; one that cannot be, such as a pipe, is copied first."""
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as found:
             yield found
@@ -150,8 +150,8 @@ def put_back(some: list[Dumped]) -> None:
             for place, (entry, dead_at) in enumerate(one.entries, 1)
         ]
     )
-    # One that had expired, or was never set, has but tombstones: it takes nothing from one that
-    # was set since.
+    # A timeline that was not live in the snapshot has only tombstones: if it was set since, it
+    # keeps its entries.
     remove_older([timeline for timeline, one in zip(locked, some, strict=True) if one.live])
     recount(
         locked,

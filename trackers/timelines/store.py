@@ -1,10 +1,10 @@
-"""The timeline store: everything that may be asked of it.
+"""The timeline store: its whole interface.
 
-A timeline is a name with entries, the newest first: an id, perhaps what it repeats, any bytes. What
-is deleted from one never comes back into it. All bad input is a ValueError, and changes nothing.
+A timeline is a name with entries, newest first: an id, perhaps what it repeats, any bytes. What is
+deleted from one never comes back into it. Bad input is a ValueError, and changes nothing.
 
-One operation a transaction: two transactions of several may wait for each other, unless the names
-ascend from operation to operation (`locks`).
+Use one operation per transaction: transactions with several may deadlock, unless the names ascend
+from operation to operation (`locks`).
 """
 
 from __future__ import annotations

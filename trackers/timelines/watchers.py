@@ -1,6 +1,6 @@
-"""Whose homes are whose: a person's own, and those of the teams that the person is in.
+"""Which homes a person may use: their own, and those of the teams that they are in.
 
-The one rule of this, for pages, feeds and the API alike.
+The only place with this rule, for pages, feeds and the API alike.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trackers.timelines.models import Watcher
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """`team_id` None: the person's own. `watcher_id` None: nothing was ever followed there."""
+    """`team_id` None: the person's own. `watcher_id` None: it never followed anything."""
 
     team_id: int | None
     name: str
@@ -23,7 +23,7 @@ class Home:
 
 
 def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
-    """All that the person may look at and change: their own, then those of the teams by name."""
+    """All homes that the person may read and change: their own, then their teams', by name."""
     mine = Watcher.objects.filter(user=user.pk).values_list("pk", flat=True).first()
     teams = Group.objects.filter(user=user.pk).order_by("name", "pk")
     found = teams.values_list("pk", "name", F("watcher__pk"))
@@ -31,7 +31,7 @@ def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
 
 
 def watcher_of(home: Home, user: AbstractBaseUser | AnonymousUser) -> int:
-    """Its watcher, who is made when first needed."""
+    """The home's watcher, created when first needed."""
     if home.watcher_id is not None:
         return home.watcher_id
     who = {"team_id": home.team_id} if home.team_id else {"user_id": user.pk}
@@ -39,5 +39,5 @@ def watcher_of(home: Home, user: AbstractBaseUser | AnonymousUser) -> int:
 
 
 def own(user: User) -> Watcher:
-    """The person's own, who is made when first needed."""
+    """The person's own watcher, created when first needed."""
     return Watcher.objects.get_or_create(user=user)[0]

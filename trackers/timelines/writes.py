@@ -1,8 +1,8 @@
-"""What changes timelines: entries come, are taken out, are deleted for good; a timeline is set.
+"""Writing timelines: entries are added, taken out or deleted for good; a timeline is set.
 
-Appends, deletes and merges give one state in any order and however often they are repeated, as
-long as nothing is cut (`bounds`). The number of statements has nothing to do with
-how many timelines there are.
+Appends, deletes and merges lead to the same state in any order, however often they are repeated, as
+long as nothing is cut (`bounds`). The number of statements does not depend on the number of
+timelines.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from trackers.timelines.put import put, recount, remove_older
 from trackers.timelines.reads import read
 from tweetwatch.database import array, cursor, plain
 
-# The timelines are locked, and come in the order of their ids, by which `seqs` is reached into.
-# What was not there becomes a tombstone at once, with the `seq` of this write; what was live keeps
-# its own, which is lower, and is no longer counted.
+# The timelines are locked, and come in the order of their ids, by which their `seqs` are found.
+# An entry that was not there becomes a tombstone at once, with the `seq` of this write; one that
+# was live keeps its own, lower one, by which it is known, and is no longer counted.
 MARK = plain(f"""
     WITH marked AS (
         INSERT INTO trackers_timelineentry AS e (timeline_id, entry_id, seq, dead_at)
@@ -55,7 +55,7 @@ MARK = plain(f"""
     WHERE t.id = ANY(m.ids)
 """)
 
-# The timeline is locked. Taken out, not deleted: it may come again.
+# The timeline is locked. Entries are taken out, not deleted: they may come back.
 TAKE_OUT = """
     WITH gone AS (
         DELETE FROM trackers_timelineentry
@@ -70,9 +70,9 @@ TAKE_OUT = """
 def append(
     entry: Entry | Iterable[Entry], timelines: Iterable[str], *, bounds: Bounds | None = None
 ) -> None:
-    """Into each of the timelines that was set; nothing where it is already, or was deleted.
+    """Add to each timeline that is set, except entries that it has already, or that were deleted.
 
-    `bounds`: those of all these timelines, in place of the settings'.
+    `bounds`: for all these timelines, instead of the settings'.
     """
     entries = checked_entries([entry] if isinstance(entry, Entry) else entry)
     names = checked_names(timelines)
@@ -80,7 +80,7 @@ def append(
 
 
 def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = None) -> None:
-    """Each entry into the timeline beside it, as `append` does; all of them in one statement."""
+    """Append each entry to the timeline in its pair, all in one statement; see `append`."""
     entries_of: dict[str, list[Entry]] = {}
     for pair in listed(pairs, of="pairs of a name and an entry"):
         name, entry = checked_pair(pair)
@@ -90,7 +90,7 @@ def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = N
     names = checked_names(entries_of)
     of_each = [sorted(entries_of[name], key=by_id) for name in names]
     if all(some == of_each[0] for some in of_each):
-        # The usual delivery: what one source brought, to all who watch it.
+        # The usual delivery: what one source brought, to all its watchers.
         add_to_all(names, of_each[0] if names else [], bounds=bounds)
     else:
         add_to_each(names, of_each, bounds=bounds)
@@ -103,8 +103,8 @@ def checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
 
 
 def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
-    """For good: it never comes back into these timelines, whether it was there, whether they were
-    ever set. A tombstone remembers it for TIMELINE_TOMBSTONE_DAYS at the least."""
+    """Delete for good: it never comes back into these timelines, even if it was not there, or they
+    were never set. A tombstone remembers it for at least TIMELINE_TOMBSTONE_DAYS."""
     ids = checked_ids(entry_id if isinstance(entry_id, Iterable) else [entry_id])
     names = checked_names(timelines)
     if not ids or not names:
@@ -120,8 +120,8 @@ def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
 
 
 def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
-    """Make the timeline these entries and nothing else, but for what was deleted from it. It is
-    made where it is not there. They count as inserted now, the lowest id first. (`store.set`)"""
+    """Make the timeline have exactly these entries, without those that were deleted from it; create
+    it if need be. They count as inserted now, the lowest id first. (`store.set`)"""
     given, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
         [found] = make_and_lock([name])
@@ -134,21 +134,21 @@ def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None
 
 
 def merge(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
-    """Add what is not there, as `append` does; nothing if the timeline was not set."""
+    """Add what is not there, like `append`; does nothing if the timeline is not set."""
     given, name = checked_entries(entries), checked_name(name)
     add_to_all([name], given, bounds=bounds)
 
 
 def unmerge(name: str, entries: Iterable[Entry]) -> None:
-    """Take them out, by their ids; a merge brings them back. What was deleted stays deleted."""
+    """Take entries out, by id; a merge brings them back. What was deleted stays deleted."""
     given, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
         take_out(lock([name]), given)
 
 
 def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | None = None) -> bool:
-    """Merge what is in another timeline, `bare` without its metadata; false, and nothing is done,
-    if that was not set."""
+    """Merge what is in another timeline, without its metadata if `bare`. If that is not set, do
+    nothing and return False."""
     with transaction.atomic():
         entries = entries_of(source, beside=name)
         if entries is not None and bare:
@@ -159,7 +159,7 @@ def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | N
 
 
 def unmerge_from(name: str, source: str) -> bool:
-    """Unmerge what is in another timeline; false, and nothing is done, if that was not set."""
+    """Unmerge what is in another timeline. If that is not set, do nothing and return False."""
     with transaction.atomic():
         entries = entries_of(source, beside=name)
         if entries is not None:
@@ -168,7 +168,7 @@ def unmerge_from(name: str, source: str) -> bool:
 
 
 def entries_of(source: str, *, beside: str) -> list[Entry] | None:
-    """All of a timeline, lowest id first, which is locked with another one until the end."""
+    """All entries of a timeline, lowest id first; locks it and another one until the commit."""
     lock(checked_names([source, beside]))
     [found] = read([Ask(source, 0, None)])
     return None if found is None else found.entries[::-1]

@@ -1,4 +1,4 @@
-"""Authors whose name is to be asked for, and what is written of them once X told."""
+"""Authors whose names X is asked for, and what is stored once it has answered."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from trackers.xapi.answers import Account
 from tweetwatch.database import cursor
 
-# New ones, and those with a hidden tweet that was seen as such after they were last asked for.
+# New authors, and those with a tweet that was found hidden after they were last asked for.
 TO_ASK = """
     (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
     UNION
@@ -29,7 +29,7 @@ NAME = """
     WHERE a.id = asked.id
 """
 
-# "Not authorized" is all that the tweets' endpoint says; now we know why.
+# The tweets' endpoint only says "not authorized"; the users endpoint tells why.
 WHY_HIDDEN = """
     UPDATE trackers_tweet t
     SET missing_because = CASE WHEN a.id = ANY(%(suspended)s::bigint[]) THEN 'suspended'
@@ -48,7 +48,7 @@ def to_ask(*, limit: int) -> list[int]:
 
 
 def name(asked: Sequence[int], accounts: Iterable[Account], *, suspended: Sequence[int]) -> None:
-    """Write what X told of the authors that were asked for; nothing told is an answer too."""
+    """Store X's answer about the authors in `asked`; those that it left out count as checked."""
     accounts = list(accounts)
     with cursor() as db:
         db.execute(

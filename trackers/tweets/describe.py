@@ -1,4 +1,4 @@
-"""What does not change with the minutes: a tweet's author, birth and text."""
+"""What a look-up rarely finds changed: a tweet's author, time of posting and text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from trackers.xapi.answers import Post
 from tweetwatch.database import cursor
 
-# Authors in the order of ids: two workers that meet the same new authors do not wait crosswise.
-# ANY(ARRAY): by the primary key whatever the statistics say (see CLAIM in jobs).
+# Authors in the order of ids: two workers that meet the same new authors do not deadlock.
+# ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
 DESCRIBE = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(
@@ -44,7 +44,7 @@ DESCRIBE = """
         quoted = excluded.quoted, retweeted = excluded.retweeted, media_keys = excluded.media_keys
 """
 
-# In the order of ids, as everyone locks tweets.
+# Locks: the tweets, in the order of ids, as everywhere.
 WITHHOLD = """
     UPDATE trackers_tweet t SET withheld = told.withheld
     FROM (
@@ -59,14 +59,14 @@ WITHHOLD = """
 
 
 def withhold(told: Mapping[int, str]) -> None:
-    """Where X began to withhold tweets, or ended it."""
+    """Store where X withholds these tweets now; empty: nowhere any more."""
     ids = sorted(told)
     with cursor() as db:
         db.execute(WITHHOLD, {"ids": ids, "withheld": [told[id] for id in ids]})
 
 
 def describe(posts: Sequence[Post]) -> None:
-    """Write what X told of tracked tweets; of the others nothing is kept."""
+    """Store what X said about tracked tweets; posts of others are ignored."""
     if not posts:
         return
     ordered = sorted(posts, key=lambda post: post.id)
@@ -87,7 +87,7 @@ def describe(posts: Sequence[Post]) -> None:
                 "replied_to": [post.replied_to for post in ordered],
                 "quoted": [post.quoted for post in ordered],
                 "retweeted": [post.retweeted for post in ordered],
-                # Of digits and underscores (read_context): nothing to quote in an array.
+                # Only digits and underscores (read_context): nothing to quote in an array.
                 "media": [media_of(post) for post in ordered],
             },
         )

@@ -1,4 +1,4 @@
-"""Samples and tweets out of the database as lines, streamed: memory does not grow with them.
+"""Samples and tweets as lines, streamed from the database: memory does not grow with their number.
 
 COPY ... TO STDOUT on a snapshot of its own ─> JSONL or CSV, in blocks
 """
@@ -20,7 +20,7 @@ BLOCK = 64 * 1024
 
 ISO = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
-# Ids are texts: a JSON reader would round them.
+# Ids are strings: a JSON reader would round numbers of this size.
 SAMPLES = f"""
     SELECT tweet_id::text AS tweet_id, {ISO.format("taken_at")} AS taken_at,
            {ISO.format("measured_until")} AS measured_until, measurements, {", ".join(METRICS)}
@@ -28,7 +28,7 @@ SAMPLES = f"""
     WHERE {{chosen}}
 """
 MEMBER = "',\"{0}\":', coalesce({0}::text, 'null')"
-# Put together here, since there is nothing in it to escape: row_to_json takes 1.4 times as long.
+# Concatenated, since nothing in it needs escaping: row_to_json takes 1.4 times as long.
 SAMPLE_LINES = f"""
     SELECT concat('{{{{"tweet_id":"', tweet_id, '","taken_at":"', {ISO.format("taken_at")},
                   '","measured_until":"', {ISO.format("measured_until")},
@@ -56,7 +56,7 @@ TWEETS = f"""
     WHERE {{chosen}} ORDER BY t.id
 """
 
-# A spreadsheet runs a cell that begins like a formula; an apostrophe in front makes it a text.
+# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
 GUARD = "CASE WHEN {0} ~ '^[-=+@\\t\\r]' THEN '''' || {0} ELSE {0} END AS {1}"
 GUARDED_TWEETS = TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",").replace(
     "t.came_from,", GUARD.format("t.came_from", "came_from") + ","
@@ -66,7 +66,7 @@ TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEETS}) rows"
 
 
 def export_samples(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
-    """Every sample of these tweets by tweet and time; of all tweets, in no order, without ids."""
+    """Every sample of these tweets, by tweet and time; without ids, of all tweets in no order."""
     query = SAMPLES if format == "csv" else SAMPLE_LINES
     return lines(query + IN_ORDER if ids else query, "run.tweet_id", ids, format)
 
@@ -77,7 +77,7 @@ def export_tweets(ids: Sequence[int], *, format: Format) -> Iterator[bytes]:
 
 
 def lines(query: str, column: str, ids: Sequence[int], format: Format) -> Iterator[bytes]:
-    """Blocks of whole lines. Takes a read-only transaction for as long as it is read."""
+    """Blocks of whole lines. Holds a transaction for as long as the caller reads."""
     chosen = sql.SQL("true")
     if ids:
         chosen = sql.SQL("{} = ANY({})").format(sql.SQL(column), sql.Literal(list(ids)))  # type: ignore[assignment]
@@ -100,8 +100,8 @@ def blocks(db: Cursor, copy: sql.Composed) -> Iterator[bytes]:
             yield bytes(block)
 
 
-# The planner takes the making of a line for nearly free and the passing of it for dear, and it is
-# the other way round: with this it lets several processes make the lines of a large export.
+# The planner expects building a line to be nearly free and passing it on to be expensive; it is the
+# other way round. With these settings it has parallel workers build the lines of a large export.
 IN_PARALLEL = """
     SELECT set_config('parallel_tuple_cost', '0', true),
            set_config('parallel_setup_cost', '0', true)
@@ -109,7 +109,7 @@ IN_PARALLEL = """
 
 COPY = {
     "csv": sql.SQL("COPY ({rows}) TO STDOUT (FORMAT csv, HEADER)"),
-    # JSON has no backslash to double: CSV with a quote and a delimiter that it never holds leaves
-    # each line as it is.
+    # COPY's text format would double the backslashes of JSON. CSV with a quote and a delimiter that
+    # JSON never contains leaves each line as it is.
     "jsonl": sql.SQL("COPY ({rows}) TO STDOUT (FORMAT csv, QUOTE E'\\x01', DELIMITER E'\\x02')"),
 }

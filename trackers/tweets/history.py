@@ -1,4 +1,4 @@
-"""A tweet's whole history as one: recent rows, packed arrays, and the newest sample on its row."""
+"""A tweet's whole history: recent rows, packed arrays, and the newest sample on its own row."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tweetwatch.database import cursor
 class Run(NamedTuple):
     """Figures that were measured `measurements` times from `taken_at` until `measured_until`.
 
-    A tuple, since a curve is made of ten thousand: a dataclass takes four times as long to make.
+    A tuple, since a curve has ten thousand of them: creating a dataclass takes four times as long.
     """
 
     tweet_id: int
@@ -29,7 +29,7 @@ class Run(NamedTuple):
     impressions: int | None
 
 
-# All samples of all tweets, a row each; a condition on tweet_id reaches each of the three branches.
+# All samples of all tweets, a row each; a condition on tweet_id is pushed down into each branch.
 EVERY_RUN = """
     SELECT tweet_id, taken_at, measured_until, measurements,
            retweets, replies, likes, quotes, bookmarks, impressions
@@ -48,8 +48,8 @@ EVERY_RUN = """
     FROM trackers_tweet WHERE measurements > 0
 """
 
-# Arrays, packed ones as they lie there and one more of what is not packed yet: ten thousand samples
-# come in half the time that as many rows take.
+# Arrays: the packed ones as they are, and one more of what is not packed yet. Ten thousand samples
+# take half the time that as many rows take.
 HISTORY = """
     SELECT tweet_id, taken_at, measured_until, measurements,
            retweets, replies, likes, quotes, bookmarks, impressions

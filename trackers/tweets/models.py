@@ -24,7 +24,7 @@ METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
 
 
 class Author(models.Model):
-    """Who posted. The name is known only once the users endpoint was asked."""
+    """An author. The name is known only once the users endpoint was asked."""
 
     id = models.BigIntegerField(primary_key=True)
     username = models.CharField(max_length=50, blank=True)
@@ -36,7 +36,7 @@ class Author(models.Model):
         indexes = [
             # "whose name is not known yet?"
             models.Index(fields=["id"], name="author_unnamed", condition=Q(checked_at=None)),
-            # "@name", and how a name begins, in any case.
+            # "@name", whole or its beginning, in any case.
             models.Index(Collate(Lower("username"), "C"), name="author_username"),
             GinIndex(words_of("name"), name="author_words"),
         ]
@@ -74,21 +74,21 @@ class Tweet(models.Model):
     came_from = models.CharField(max_length=200, blank=True)
     paused = models.BooleanField(default=False)
 
-    # Of one that was edited: the id of its newest version, by which X is asked for it.
+    # If it was edited: the id of its newest version, which X is asked for.
     newest = models.BigIntegerField(null=True)
-    # Tracked before it was known to be a version of this tweet, which is followed in its stead.
+    # It was tracked before it was known to be a version of this tweet, which is looked up instead.
     version_of = models.BigIntegerField(null=True)
 
     # Where X does not show it, as "DE FR copyright".
     withheld = models.TextField(blank=True, db_default="")
 
-    # Not shown by X since when and why; gone once a second look said the same.
+    # Since when X does not show it, and why; gone once a second look confirmed it.
     missing_since = models.DateTimeField(null=True)
     missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)
 
-    # What X said of it cannot be read, or it said nothing at all, since when; and the reason in
-    # words, empty when it said nothing.
+    # Since when X's answers for it cannot be read, or leave it out; and what is wrong with them,
+    # empty when it was left out.
     unclear_since = models.DateTimeField(null=True)
     unclear_because = models.CharField(max_length=200, blank=True, db_default="")
 
@@ -112,7 +112,7 @@ class Tweet(models.Model):
     class Meta:
         indexes = [
             models.Index(fields=["author", "-id"], name="tweet_by_author"),
-            # "whose author could tell why it is hidden?"
+            # "which authors could explain why a tweet is hidden?"
             models.Index(
                 fields=["author"], name="tweet_hidden", condition=Q(missing_because="unauthorized")
             ),
@@ -142,13 +142,13 @@ class Tweet(models.Model):
 
 
 class TweetText(models.Model):
-    """What a tweet says: apart, so that measuring never rewrites it and a deletion removes it."""
+    """What a tweet says. A table of its own: measuring never rewrites it, a deletion removes it."""
 
     tweet = models.OneToOneField(Tweet, on_delete=models.CASCADE, primary_key=True)
     text = models.TextField()
     lang = models.CharField(max_length=10, blank=True)
     edit_history = ArrayField(models.BigIntegerField(), default=list)
-    # What X tells besides, without a price; none where it is not known, or there is none.
+    # What X adds for free; null where it is unknown, or there is none.
     conversation_id = models.BigIntegerField(null=True)
     replied_to = models.BigIntegerField(null=True)
     quoted = models.BigIntegerField(null=True)
@@ -157,9 +157,9 @@ class TweetText(models.Model):
 
     class Meta:
         indexes = [
-            # On the words themselves and not on a column of them, which would make the table twice
-            # as large, and be made by rewriting it. New texts wait in the index's list until some
-            # ten thousand are added at once: that is half the work, and a search reads the list.
+            # On an expression, not on a stored column, which would double the size of the table and
+            # take a rewrite to add. New texts wait in the index's pending list until some ten
+            # thousand are added at once: that is half the work, and searches read the list too.
             GinIndex(words_of("text"), name="tweettext_words"),
         ]
 
@@ -168,10 +168,10 @@ class TweetText(models.Model):
 
 
 class TweetVersion(models.Model):
-    """A version of a tweet that was edited; next to no tweet has any.
+    """A version of an edited tweet; hardly any tweet has one.
 
-    `seen_at`: when X first showed it, `text` what it said then; null for one that we never saw, and
-    the text once the tweet is gone.
+    `seen_at`: when X first showed it; `text`: what it said. Both are null for a version that X
+    never showed; the text also once the tweet is gone.
     """
 
     id = models.BigIntegerField(primary_key=True)
@@ -186,7 +186,7 @@ class TweetVersion(models.Model):
 class Sample(models.Model):
     """Figures that held from `taken_at` until `measured_until`. Written by `record`, never changed.
 
-    Partitioned by `measured_until`; made by SQL in the migrations, so unmanaged here.
+    Partitioned by `measured_until`; created by SQL in the migrations, so unmanaged here.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "taken_at")

@@ -1,9 +1,9 @@
 """Older samples become one row of arrays per tweet and month: a third of the space.
 
 rows of a UTC day that is over ─> appended to the month's arrays, a tweet's all at once
-A few thousand rows a transaction: whoever reads meanwhile sees a tweet's rows or its arrays, never
-both or neither, and no save waits. What is empty then is dropped. When time is over the next run
-goes on where this one stopped: what is packed is not there any more.
+A few thousand rows per transaction: a reader sees a tweet's rows or its arrays, never both or
+neither, and no save waits. Empty partitions are dropped. When time runs out, the next run goes on
+where this one stopped, since packed rows are gone.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 logger = logging.getLogger(__name__)
 
-# So that a sample is packed when it is a day old. Partition by partition a tweet's row would be
-# written four times a day, each time larger than the place that the last one left.
+# A day is packed this long after its end, all at once. If partitions were packed one by one, a
+# tweet's row would be written four times a day, each time too large for the space of the last one.
 SETTLED_AFTER = timedelta(minutes=30)
 DAY = timedelta(days=1)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
-# Of a piece, and those of its last tweet beyond them: a tweet's are packed together, and a day of
-# one looked up every minute has 1,440. So a piece takes well below a second.
+# Rows of a piece, plus the rest of its last tweet: a tweet's rows are packed together, and a day of
+# one that is looked up every minute has 1,440. A piece takes well below a second.
 ROWS_AT_ONCE = 5_000
 
 # The tweet of the last row of a piece, in the order of the index on tweet_id. The limit is a
-# literal: for one that it does not know the planner would rather sort all that is there.
+# literal: with a parameter the planner would rather sort all rows.
 LAST_TWEET = """
     SELECT tweet_id FROM {rows}
     WHERE tweet_id > %(after)s AND measured_until >= {start} AND measured_until < {end}
     ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
-# The arrays keep the order of time: what is appended is younger than what was there, except for
-# belated samples, so readers sort all the same.
+# The arrays are in the order of time, as later samples are appended; but not for belated ones, so
+# readers sort all the same.
 PACK = """
     WITH taken AS (
         DELETE FROM {rows}
@@ -78,9 +78,9 @@ PACK = """
 
 FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 
-# By the index on month. The places are locked before they are deleted; in an array, since the
-# planner would rather read the whole table than join so many places to it. The limit is a literal:
-# one that the planner does not know might as well be all of them.
+# Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
+# join the planner would read the whole table. The limit is a literal, since for a parameter the
+# planner would have to expect any number of rows.
 RETIRE = """
     DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_packedsamples
@@ -88,13 +88,13 @@ RETIRE = """
         FOR UPDATE SKIP LOCKED))
 """
 
-# Bounded: whoever is so far behind need not know it exactly.
+# Bounded: a backlog of this size need not be known exactly.
 RETIRED_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
 """
 
-# The server's own estimate, which costs nothing: enough to tell how far behind it is.
+# The server's own estimate, which is free and good enough for how far behind packing is.
 ROWS_LEFT = """
     SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
 """
@@ -102,8 +102,8 @@ ROWS_LEFT = """
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """`rows` became arrays, and so many partitions were dropped. When time was over first, about so
-    many rows are `left`."""
+    """`rows` became arrays, and `dropped` partitions were dropped. `left`: about how many rows are
+    left to pack, if time ran out first."""
 
     rows: int = 0
     dropped: int = 0
@@ -111,7 +111,7 @@ class Packed:
 
 
 def pack(*, now: datetime, deadline: Deadline) -> Packed:
-    """Pack what has settled, the oldest first. A busy partition waits for next time."""
+    """Pack the days that have settled, oldest first. A busy partition waits for the next run."""
     rows = dropped = 0
 
     def left() -> int:
@@ -136,7 +136,7 @@ def pack(*, now: datetime, deadline: Deadline) -> Packed:
 
 
 def settled(*, now: datetime) -> dict[datetime, list[str]]:
-    """The days of which all is measured, oldest first, each with the names of its partitions."""
+    """The days whose measurements are all in, oldest first, each with its partitions' names."""
     days: dict[datetime, list[str]] = {}
     for partition in SAMPLES.existing():
         start = partition.start.replace(hour=0)
@@ -146,8 +146,8 @@ def settled(*, now: datetime) -> dict[datetime, list[str]]:
 
 
 def rows_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | None]:
-    """What packs the next rows of that time and tells how many; None when there are none."""
-    # Literals, by which the planner leaves out the partitions of other days.
+    """A function that packs the next rows of that time; it returns how many, or None at the end."""
+    # Literals, so that the planner can prune the partitions of other days.
     where = {
         "rows": sql.Identifier(name),
         "start": sql.Literal(start),
@@ -170,12 +170,12 @@ def rows_of(name: str, *, start: datetime, end: datetime) -> Callable[[], int | 
 
 
 def drop(name: str) -> bool:
-    """Drop a partition that is empty; False when it is not, or when locks stood in the way."""
+    """Drop a partition if it is empty; False when it is not, or when others hold locks."""
     return SAMPLES.drop(name, unless=sql.SQL(FILLED).format(rows=sql.Identifier(name)))
 
 
 def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worked:
-    """Forget whole months that ended before the retention."""
+    """Delete the packed samples of whole months that are older than the retention."""
     before = (now - older_than).astimezone(UTC).date().replace(day=1)
     given = {"before": before}
 

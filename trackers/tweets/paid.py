@@ -1,4 +1,4 @@
-"""Which project paid for a tweet on which UTC day, where no measurement says so."""
+"""Record which project paid for a tweet on which UTC day, where no measurement does so."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 
 from tweetwatch.database import array, cursor
 
-# The tweets' rows in the order of ids, as everyone locks them.
+# Locks: the tweets' rows, in the order of ids, as everywhere.
 MARK_PAID = """
     UPDATE trackers_tweet SET paid_on = %(day)s, paid_by = %(project)s
     WHERE id = ANY(ARRAY(
@@ -16,6 +16,6 @@ MARK_PAID = """
 
 
 def mark_paid(ids: Iterable[int], *, day: date, project: int) -> None:
-    """The tweets cost the project nothing more on that day."""
+    """Mark the tweets as paid: they cost the project nothing more on that day."""
     with cursor() as db:
         db.execute(MARK_PAID, {"ids": array(ids), "day": day, "project": project})

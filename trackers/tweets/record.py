@@ -1,9 +1,9 @@
-"""Samples are written here and nowhere else, whoever paid for the measurement.
+"""The only place where samples are written, whoever paid for the measurement.
 
 measured (figures as X gave them) ─> the tweet's newest sample ─ when it changes ─> a closed one
                                                               └─ and somebody subscribes ─> events
-Unchanged figures only lengthen the newest sample. After a hole, a time in which nobody looked
-for more than twice the interval, the same figures begin a sample anew: no run hides a hole.
+Unchanged figures only lengthen the newest sample. After a hole, when nobody measured for more than
+twice the interval, the same figures begin a new sample: no run hides a hole.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tweetwatch.database import Cursor, array, cursor, plain
 class Measured:
     """Figures of one tweet at one time.
 
-    `hole_after`: when the last measurement is longer ago, the run ends there; None: always.
+    `hole_after`: if the last measurement is longer ago, a new run begins; None: always.
     """
 
     tweet_id: int
@@ -41,16 +41,16 @@ class Change(NamedTuple):
     after: Figures
 
 
-# Chains of CTEs that stand behind one called `measured`: tweet_id, at, hole_after, paid_by and
-# paid_on (who paid for the measurement and on which UTC day, null when nobody had to), and the six
-# figures (rt, re, li, qu, bo, im). The caller's `measured` decides which rows may be written, and
-# {hole} is the interval after which a run ends, over a tweet `t` and a measurement `m`.
-# They end in `recorded`, with what was there before, in `closed`, and in the events of both.
-# Lock: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row where
-# there is one. The row is read as it is once its lock is ours, so that two measurers of one tweet
-# (the updater and a poll) close each run once.
-# A measurement older than the newest sample's end (it was long on its way) is kept as a closed
-# sample of its own.
+# Chains of CTEs that follow one called `measured`: tweet_id, at, hole_after, paid_by and paid_on
+# (who paid for the measurement and on which UTC day, null when nobody had to), and the six figures
+# (rt, re, li, qu, bo, im). The caller's `measured` decides which rows may be written; {hole} is an
+# expression over a tweet `t` and a measurement `m`, for the interval after which a run ends.
+# They provide `recorded`, with the figures before, then `closed`, and the events.
+# Locks: the tweets' rows, in the order of ids, in which `measured` comes; after the job's row if
+# there is one. A row is read after it is locked, so that two measurers of one tweet (the updater
+# and a poll) close each run once.
+# A measurement from before the end of the newest sample (one that took long to arrive) is kept as a
+# closed sample of its own.
 FIGURES = "{0}.retweets, {0}.replies, {0}.likes, {0}.quotes, {0}.bookmarks, {0}.impressions"
 MEASURED_FIGURES = "m.rt, m.re, m.li, m.qu, m.bo, m.im"
 SHOWN_AND_PAID = """
@@ -72,10 +72,10 @@ CLOSED = """
     )
 """
 
-# The events of these, while somebody subscribes. A tweet that was gone is created anew; the first
-# figures of one are no change.
-# `t` is later than that of all earlier events of the tweet; that of its creation is `tracked_at`.
-# Ids are drawn while the tweets are locked, so those of one tweet rise with what happened to it.
+# Their events, while somebody subscribes. A tweet that was gone gets a `create`; first figures are
+# no change.
+# `t` is later than in all earlier events of the tweet; in that of its creation it is `tracked_at`.
+# Ids are drawn while the tweets are locked, so the events of one tweet have ascending ids.
 # {more}: further events of the statement.
 EVENTS = f"""
     {TOPIC},
@@ -101,8 +101,8 @@ EVENTS = f"""
     {STAGED}
 """.replace("{0}.", "")
 
-# LATERAL, and = ANY(ARRAY), by which no hash and no merge can join: the rows are found one by one
-# by their key, in the order in which they come, whatever the statistics say.
+# LATERAL and = ANY(ARRAY) rule out hash and merge joins: rows are found one by one by their key, in
+# the given order, whatever the statistics say.
 LOCK_AND_RECORD = f"""
     recorded AS MATERIALIZED (
         SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
@@ -130,8 +130,8 @@ LOCK_AND_RECORD = f"""
     )
 """
 
-# PostgreSQL 18 tells what a row was before, so the lock comes with the update, and not before it.
-# {late_lock}: those that were not updated must not be deleted meanwhile.
+# PostgreSQL 18 can return a row as it was before (`old`), so the UPDATE itself is the lock.
+# {late_lock}: tweets that were not updated must not be deleted meanwhile.
 GOES_ON = f"""t.measurements > 0 AND m.at <= t.measured_until + {{hole}}
                        AND ({FIGURES.format("t")}) IS NOT DISTINCT FROM ({MEASURED_FIGURES})"""
 UPDATE_AND_RECORD = f"""
@@ -166,18 +166,18 @@ UPDATE_AND_RECORD = f"""
 
 
 class Recording(NamedTuple):
-    """A statement that records measurements, for PostgreSQL before 18, and since."""
+    """A statement that records measurements: `locking` up to PostgreSQL 17, `returning` from 18."""
 
     locking: str
     returning: str
 
     def on(self, db: Cursor) -> str:
-        """The one for the server that this cursor asks."""
+        """The one for this cursor's server."""
         return self.returning if db.connection.info.server_version >= 180000 else self.locking
 
 
 def recording(statement: str, *, hole: str, late_lock: str, more: str = "") -> Recording:
-    """The statement, in which {record} stands for one of the chains above."""
+    """The statement, with {record} replaced by each of the chains above."""
     return Recording(
         *(
             plain(
@@ -191,7 +191,7 @@ def recording(statement: str, *, hole: str, late_lock: str, more: str = "") -> R
     )
 
 
-# `measured` for those who have no job to fence by: a poll, an import.
+# `measured` for callers without a job as a fence: a poll, an import.
 RECORD_THESE = """
     WITH measured AS MATERIALIZED (
         SELECT m.*, %(paid_on)s::date AS paid_on, %(paid_by)s::int AS paid_by FROM unnest(
@@ -212,7 +212,7 @@ RECORD_MEASURED = recording(RECORD_THESE, hole="m.hole_after", late_lock="FOR KE
 def record(
     measured: Sequence[Measured], *, paid_on: date | None = None, paid_by: int | None = None
 ) -> list[Change]:
-    """Write the measurements of tracked tweets, at most one of each tweet; what changed by them.
+    """Write measurements of tracked tweets, at most one of each; return what they changed.
 
     `paid_by` is the project that X billed for them on the UTC day `paid_on`, if any.
     """

@@ -1,7 +1,7 @@
 """Series for curves: runs of one tweet in a range, the newest few of many, and the holes in them.
 
 A run says that the same figures were measured from `taken_at` until `measured_until`. Nothing is
-known of the time between two runs; where it is longer than the usual step, that is a hole.
+known about the time between two runs; if it is longer than the usual step, it is a hole.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
-# How often a tweet was looked up at that time; None: nobody can say.
+# How often a tweet was to be looked up at that time; None: unknown.
 Usual = Callable[[datetime], timedelta | None]
 
-# How many runs on each side of a gap are near it, and how many steps must tell what was usual.
+# How many runs on each side of a gap count as near, and how many steps it takes to tell what was
+# usual.
 NEAR, ENOUGH = 3, 2
-# Twice, and the jitter and the buffer's time that a look may be late.
+# Twice, plus the jitter and the buffer's time by which a look-up may be late.
 MUCH = 2.2
-# Where the six counts begin in a run; they are its last fields.
+# The index of the first of the six counts in a run; they are its last fields.
 FIGURES = Run._fields.index(METRICS[0])
 assert Run._fields[FIGURES:] == METRICS
 
@@ -28,12 +29,12 @@ NEWEST_OF_A_MONTH = ", ".join(
     f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
 )
 
-# What is not packed yet is at most a day and a half old. Only as many months are opened as are
-# needed for what is lacking then, the newest first, and of each no more is taken out than that: a
-# tweet of a hundred thousand samples costs what one of a few hundred does.
-# LIMIT 1: so that a month is found in the index, whatever the statistics say.
-# A sample that was packed days late lies at the end of its month as well. It may stand in for an
-# older one here.
+# Unpacked samples are at most a day and a half old. For what is then still lacking, months are
+# opened, the newest first, and only as much is taken from each as is needed: a tweet of a hundred
+# thousand samples costs what one of a few hundred does.
+# LIMIT 1: so that a month is found by the index, whatever the statistics say.
+# A sample that was packed days late is at the end of its month, too, and may be returned here in
+# the place of another one.
 RECENT = f"""
     SELECT run.* FROM unnest(%(ids)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (
@@ -79,7 +80,7 @@ SINCE = f"""
 
 
 def recent(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
-    """The newest `most` runs of each tweet in the order they were taken; one query for all."""
+    """The newest `most` runs of each tweet, in the order they were taken; one query for all."""
     found: dict[int, list[Run]] = {}
     with cursor() as db:
         given = {"ids": array(tweet_ids), "most": most}
@@ -89,32 +90,32 @@ def recent(tweet_ids: Iterable[int], *, most: int) -> dict[int, list[Run]]:
 
 
 def since(tweet_id: int, at: datetime | None) -> list[Run]:
-    """The runs of one tweet that reach beyond `at`; None: all of them."""
+    """The runs of one tweet that end at `at` or later; None: all of them."""
     with cursor() as db:
         db.execute(SINCE, {"id": tweet_id, "since": at or "-infinity"}, binary=True)
         return list(map(Run._make, db.fetchall()))
 
 
 def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
-    """The places of the runs before which there is a hole.
+    """The indexes of the runs that have a hole before them.
 
-    1. The same figures begin anew only after a hole: so `record` keeps them.
-    2. Else a hole is much longer than the interval of that age, and than the steps before it and
-       after it: an interval that was changed since leaves no holes in the past.
+    1. `record` begins a new run with the same figures only after a hole.
+    2. Otherwise a hole is much longer than the interval for that age, and than the steps before and
+       after it: intervals that were changed later make no holes in the past.
     """
     steps = [runs[place].taken_at - runs[place - 1].measured_until for place in range(1, len(runs))]
     return frozenset(place for place in range(1, len(runs)) if is_hole(runs, steps, place, usual))
 
 
 def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: Usual) -> bool:
-    """Whether there is one before the run at this place."""
+    """Whether there is a hole before the run at this index."""
     step = steps[place - 1]
     if step <= timedelta(0):
         return False
     if runs[place][FIGURES:] == runs[place - 1][FIGURES:]:
         return True
     expected = usual(runs[place - 1].measured_until)
-    # Most end here: what the interval explains is no hole, whatever the steps around it were.
+    # The usual case: what the interval explains is no hole, whatever the steps around it.
     if expected is not None and step <= MUCH * expected:
         return False
     return is_long(
@@ -126,14 +127,14 @@ def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: 
 
 
 def within(runs: Sequence[Run]) -> Iterator[timedelta]:
-    """The mean steps inside of runs."""
+    """The mean step within each run."""
     for run in runs:
         if run.measurements > 1:
             yield (run.measured_until - run.taken_at) / (run.measurements - 1)
 
 
 def median(steps: Sequence[timedelta]) -> timedelta | None:
-    """None when they are too few to tell what was usual."""
+    """The median; None when there are too few steps to tell what was usual."""
     return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= ENOUGH else None
 
 

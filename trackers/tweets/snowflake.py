@@ -1,6 +1,6 @@
-"""Ids of X and the time in them: 41 bits of milliseconds since X's epoch, then 22 bits to spare.
+"""X's ids and the time in them: 41 bits of milliseconds since X's epoch, then 22 other bits.
 
-Ids from before 4 November 2010 were counted one by one: they carry no time and come before it.
+Ids from before 4 November 2010 were sequential: they carry no time, and sort before all others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LARGEST_ID = 2**63 - 1
 
 
 def ms_of(id: int) -> int:
-    """When the id was made, in Unix ms; the epoch's first seconds for one that carries no time."""
+    """When the id was made, in Unix ms; soon after the epoch for an id that carries no time."""
     return (id >> LOW_BITS) + TWEPOCH_MS
 
 
@@ -23,5 +23,5 @@ def born_at(id: int) -> datetime:
 
 
 def first_id_at(unix_ms: int) -> int:
-    """The lowest id of that millisecond; 0 for a time before the epoch, whose ids carry no time."""
+    """The lowest id of that millisecond; 0 for a time before X's epoch."""
     return min(max(0, unix_ms - TWEPOCH_MS) << LOW_BITS, LARGEST_ID)

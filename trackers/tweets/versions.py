@@ -2,7 +2,7 @@
 
 shown with its history ─> whose versions are these? ─> one tweet, its texts, the id to ask X for
 A tweet keeps the id by which it was tracked first, and all its samples; X is asked for the newest
-version. Of two that were tracked before that was known the first goes on, and the other rests.
+version. If two versions were tracked before that was known, the first goes on and the other rests.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ History = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A version as X showed it; `post.edit_history` names all that there are."""
+    """A version as X showed it; `post.edit_history` has the ids of all versions."""
 
     post: Post
     at: datetime
 
 
 class Known(NamedTuple):
-    """The tweet that a version belongs to, and the newest version that is known of it."""
+    """The tweet that a version belongs to, and its newest known version."""
 
     tweet_id: int
     newest: int
 
 
-# A tweet by the id of any version: of its own, or one that was learnt. Those that were merged into
-# another stand for nothing any more.
+# A tweet by the id of any of its versions: its own id, or a learnt one. Tweets that were merged
+# into another no longer count.
 # LATERAL with a LIMIT, here and below: each tweet is found by its key, whatever the statistics say.
-# Without any a plain join is planned as a walk over all tweets.
+# Without statistics a plain join is planned as a scan of all tweets.
 MEMBERS = """
     SELECT asked.version, t.id, t.tracked_at, coalesce(t.newest, t.id)
     FROM unnest(%(ids)s::bigint[]) AS asked(version) CROSS JOIN LATERAL (
@@ -49,7 +49,7 @@ MEMBERS = """
         SELECT * FROM trackers_tweet WHERE id = v.tweet_id AND version_of IS NULL LIMIT 1) t
     WHERE v.id = ANY(%(ids)s::bigint[])
 """
-# One walk through an index of a table that is nearly empty: asked for with whatever comes in.
+# Runs with everything that comes in; it costs one look into an index of a nearly empty table.
 KNOWN_AS = """
     SELECT v.id, v.tweet_id, coalesce(t.newest, t.id)
     FROM trackers_tweetversion v CROSS JOIN LATERAL (
@@ -57,7 +57,7 @@ KNOWN_AS = """
     WHERE v.id = ANY(%(ids)s::bigint[])
 """
 
-# Of all of a history before any of them is written, in the order of ids, as everyone locks tweets.
+# Locks all tweets of a history before any is written, in the order of ids, as everywhere.
 LOCK = """
     SELECT t.id
     FROM (SELECT DISTINCT unnest(%(ids)s::bigint[] || ARRAY(
@@ -65,8 +65,8 @@ LOCK = """
           ORDER BY id) asked
     CROSS JOIN LATERAL (SELECT id FROM trackers_tweet WHERE id = asked.id FOR UPDATE) t
 """
-# What a tweet said before it was known to be edited was its own version; it was first seen when it
-# was tracked.
+# The text of a tweet from before it was known to be edited is that of its own id's version, first
+# seen when it was tracked.
 KEEP_FIRST_TEXTS = """
     INSERT INTO trackers_tweetversion (id, tweet_id, seen_at, text)
     SELECT t.id, told.tweet_id, t.tracked_at, x.text
@@ -86,7 +86,7 @@ KEEP_VERSIONS = """
     ON CONFLICT (id) DO UPDATE SET tweet_id = excluded.tweet_id,
         text = coalesce(excluded.text, v.text), seen_at = coalesce(v.seen_at, excluded.seen_at)
 """
-# What was paid for today was the version before.
+# A newer version is not paid for yet: today's payment was for the one before.
 FOLLOW = """
     UPDATE trackers_tweet t
     SET newest = greatest(t.newest, told.newest),
@@ -117,10 +117,10 @@ SAY = """
 
 
 def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, Known]:
-    """Whose versions these ids are, where they are those of an edited tweet.
+    """Which tweets these ids are versions of; only ids of edited tweets are in the result.
 
-    `histories`: what came with them. Of several that are new together, and nobody's so far, the one
-    with the lowest id is the tweet.
+    `histories`: those that came with them. If several untracked versions of one tweet arrive
+    together, the one with the lowest id becomes the tweet.
     """
     arrived = set(ids)
     # The shorter ones first: the longest history knows the newest version.
@@ -140,7 +140,7 @@ def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, 
 
 
 class Member(NamedTuple):
-    """A tweet that is tracked by one of the versions: the least of them was tracked first."""
+    """A tweet that is tracked by the id of a version; the lowest in order was tracked first."""
 
     tracked_at: datetime
     id: int
@@ -148,7 +148,7 @@ class Member(NamedTuple):
 
 
 def members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
-    """The tweets that are followed, by the versions they belong to."""
+    """The tracked tweets by the ids of their versions."""
     found: dict[int, set[Member]] = {}
     for version, id, tracked_at, newest in db.execute(MEMBERS, {"ids": array(sorted(ids))}):
         found.setdefault(version, set()).add(Member(tracked_at, id, newest))
@@ -156,11 +156,11 @@ def members_of(db: Cursor, ids: Iterable[int]) -> dict[int, set[Member]]:
 
 
 def learn(seen: Sequence[Seen], *, and_lock: Iterable[int] = ()) -> frozenset[int]:
-    """Make one tweet of the versions, and keep what each says; of untracked ones nothing is kept.
+    """Merge the versions into one tweet and store their texts; untracked tweets are ignored.
 
-    The tweets that rest from now on.
+    Returns the tweets that rest from now on.
 
-    Locks: the tweets of all versions, and those that the caller is to write in this transaction.
+    Locks: the tweets of all versions, and those that the caller will write in this transaction.
     """
     edited = [one for one in seen if len(one.post.edit_history) > 1]
     if not edited:
@@ -169,7 +169,7 @@ def learn(seen: Sequence[Seen], *, and_lock: Iterable[int] = ()) -> frozenset[in
     with transaction.atomic(), cursor() as db:
         db.execute(LOCK, {"ids": array(ids.union(and_lock))})
         members = members_of(db, ids)
-        # The first version is that of the whole history, however much of it was told.
+        # The first version identifies a history, however much of it X reported.
         chains: dict[int, list[Seen]] = {}
         for one in seen:
             if one.post.id in ids:

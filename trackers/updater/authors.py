@@ -1,4 +1,4 @@
-"""Who posted: names of new authors, and why the tweets of an author are not shown to us.
+"""Names of new authors, and why X does not show us an author's tweets.
 
 X bills an account more than a post, so each is asked for once, and again only when one of its
 tweets is hidden: the users endpoint alone tells protected from suspended.
@@ -25,7 +25,7 @@ REQUESTS_A_ROUND = 10
 
 
 def ask_authors(*, base_url: str, timeout: timedelta) -> int:
-    """Ask X for authors we do not know; how many it told of. Stops at the first refusal."""
+    """Ask X for unknown authors, stopping at the first refusal; return how many it described."""
     told = 0
     for _ in range(REQUESTS_A_ROUND):
         ids = to_ask(limit=AT_ONCE)

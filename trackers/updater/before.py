@@ -1,7 +1,7 @@
 """What our rows say before X is asked: the time, the intervals, the tweets, and the money.
 
-Of most tweets that is the same, so it comes in groups, whatever their number. What only some
-answers need of each tweet is read when they are there (`read_priors`).
+Most tweets have the same facts, so they come in a few groups, however many they are. What only some
+answers need to know of each tweet is read once these are there (`read_priors`).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tweetwatch.database import array, ask
 
 
 class Prior(NamedTuple):
-    """A tweet's birth, whether X showed it, and the last UTC day and project that paid for it.
+    """When a tweet was posted, whether X showed it, and which UTC day and project last paid for it.
 
-    `unclear`: what X said of it last could not be read, or it said nothing. `newest`: the version
-    by which X is asked for it, if it was edited; `is_new`: X has not shown that one yet.
-    `version_of`: the tweet that is followed in its stead. `withheld`: where X does not show it.
+    `unclear`: X's last answer for it could not be read, or left it out. `newest`: the id of the
+    version to ask X for, if it was edited; `is_new`: X has not shown that version yet.
+    `version_of`: the tweet that is looked up in its place. `withheld`: where X does not show it.
     """
 
     created_at: datetime | None = None
@@ -43,7 +43,7 @@ class Prior(NamedTuple):
 
 NOTHING = Prior()
 
-# ANY(ARRAY): by the primary key whatever the statistics say (see CLAIM in jobs).
+# ANY(ARRAY): by the primary key, whatever the statistics say (see CLAIM in jobs).
 PRIORS = """
     SELECT id, created_at, missing_since, gone_at IS NOT NULL, measurements > 0, paid_on, paid_by,
            unclear_since IS NOT NULL, newest,
@@ -54,8 +54,8 @@ PRIORS = """
     FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
 """
 
-# The usual ones by who paid for them last and by how old they are, as the intervals tell ages
-# apart; the others one by one. The youngest of a group stands for the ages of all.
+# Usual tweets are grouped by who paid for them last and by the interval that their age falls in;
+# odd ones are then read one by one. The youngest of a group stands for the ages of all.
 KNOWN = """
     SELECT array_agg(id), odd, max(created_at), paid_on, paid_by
     FROM (
@@ -72,7 +72,7 @@ KNOWN = """
 
 
 class Group(NamedTuple):
-    """Tweets of which the same is known; their `created_at` is that of the youngest of them."""
+    """Tweets with the same facts; the `created_at` is that of the youngest."""
 
     prior: Prior
     ids: Sequence[int]
@@ -82,7 +82,7 @@ class Group(NamedTuple):
 class Before:
     """What is known at the database's time `now`.
 
-    `usual`: tweets that X showed, described, in one version and everywhere. `odd`: all the others,
+    `usual`: tweets that X shows, described, never edited, and withheld nowhere. `odd`: all others,
     each with its own facts.
     """
 
@@ -93,7 +93,7 @@ class Before:
     purses: Sequence[Purse]
 
     def groups(self) -> Iterator[Group]:
-        """All that X may be asked for: not for versions of other tweets, which these stand for."""
+        """All that X may be asked for: all but the versions of other tweets."""
         yield from self.usual
         for id, prior in self.odd.items():
             if prior.version_of is None:
@@ -101,7 +101,7 @@ class Before:
 
 
 def read_before(ids: Sequence[int]) -> Before:
-    """All that a batch of tweets needs to know: in one round trip, and one more for odd ones."""
+    """All that a batch needs to know, in one round trip, and one more if there are odd tweets."""
     current, known, purses = ask((CURRENT, {}), (KNOWN, {"ids": array(ids)}), (PURSES, OF_TWEETS))
     now, plan = read_current(current)
     usual = [
@@ -117,6 +117,6 @@ def read_before(ids: Sequence[int]) -> Before:
 
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:
-    """What is known of each tweet, of those that are tracked."""
+    """What is known of each tweet that is tracked."""
     [rows] = ask((PRIORS, {"ids": array(ids)}))
     return {row[0]: Prior._make(row[1:]) for row in rows}

@@ -1,8 +1,8 @@
-"""A batch with edited tweets in it: which ids X is asked for, and whose are those that it shows.
+"""Edited tweets in a batch: which ids to ask X for, and to which tweets its answers belong.
 
-tweets ─> their newest versions ─> X ─> by tweet again ─> what is new of their versions is learnt
-X's pages differ on what it shows for the id of an old version, that one or the newest: either will
-do. Where nothing was edited, nothing of this costs more than a look at each tweet.
+tweets ─> their newest versions ─> X ─> by tweet again ─> new versions and their texts are learnt
+X's documentation is inconsistent on whether it shows an old version's id as that version or as the
+newest: either will do. If nothing was edited, all this costs no more than a look at each tweet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trackers.xapi.answers import Lookup
 
 
 def without_merged(batch: Batch, before: Before) -> Batch:
-    """Those that are versions of another tweet rest: it is looked up in their stead."""
+    """Take out the versions of other tweets: they rest, and those tweets are looked up instead."""
     merged = {id for id, tweet in before.odd.items() if tweet.version_of is not None}
     if not merged:
         return batch
@@ -42,7 +42,7 @@ def newest_versions(ids: Sequence[int], prior: Mapping[int, Prior]) -> Sequence[
 
 
 def by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> Lookup:
-    """The answer by the ids of the tweets, and not by those that were asked for."""
+    """The answer by the ids of the tweets instead of those that X was asked for."""
     asked = [(id, newest_of(id, prior)) for id in ids]
     if all(id == version for id, version in asked):
         return answer
@@ -56,9 +56,9 @@ def by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> 
 
 
 def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tuple[int, int]:
-    """How many posts X billed, as far as they were not paid for today, and how many it showed.
+    """How many posts X billed that were not paid for today, and how many it showed.
 
-    What is paid for is the version that was asked for: X may have shown another.
+    A payment is for the version that was asked for; X may have shown another.
     """
     tweets = answer.posts.keys() | answer.broken.keys()
     if not answer.edited and not answer.strangers:
@@ -72,9 +72,9 @@ def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tup
 def learn_edits(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> frozenset[int]:
-    """What is new: a version that was not known, or the text of one that was not shown before.
+    """Learn what is new: an unknown version, or the text of one that X had not shown before.
 
-    The tweets that rest from now on, as versions of others.
+    Returns the tweets that rest from now on, as versions of others.
     """
     new = {
         id: answer.posts[id]
@@ -84,7 +84,7 @@ def learn_edits(
     if not new:
         return frozenset()
     merged = learn([Seen(post, at) for post in new.values()])
-    # Learning of a newer version makes the tweet one to pay for; what X showed of it is paid.
+    # Learning a newer version marks the tweet as unpaid; what X showed of it is paid already.
     shown = [id for id, post in new.items() if post.id == post.edit_history[-1]]
     mark_paid(shown, day=asked.payment.day, project=asked.payment.project)
     return merged

@@ -1,4 +1,4 @@
-"""Which tweets of a unit go into which request: a pure choice.
+"""Which tweets of a batch go into which request: a pure choice.
 
 X takes a hundred ids in a request, and counts a request with fewer as much as a full one.
 """
@@ -13,20 +13,20 @@ AT_ONCE = MOST_IDS
 
 
 def requests_for(count: int) -> int:
-    """How many requests so many tweets take."""
+    """How many requests this many tweets take."""
     return -(-count // AT_ONCE)
 
 
 def room_for(requests: int, projects: int) -> int:
-    """How many tweets the next batch should have, after one that had room for so many requests.
+    """How many tweets the next batch should have, after one that had room for this many requests.
 
-    Of several projects each needs enough tweets for a full request of its own.
+    With several projects, each needs enough tweets for a full request of its own.
     """
     return AT_ONCE * max(requests, 1 if projects < 2 else 2 * projects)
 
 
 def hundreds(ids: Sequence[int], odd: Collection[int]) -> list[tuple[int, ...]]:
-    """The ids of each request, ascending; the odd ones together, since they are asked for more."""
+    """The ids of each request, ascending; odd tweets together, as X is asked for more of them."""
     ordered = sorted(ids, key=lambda id: (id in odd, id)) if odd else sorted(ids)
     return [
         tuple(sorted(ordered[start : start + AT_ONCE])) for start in range(0, len(ordered), AT_ONCE)
@@ -34,8 +34,7 @@ def hundreds(ids: Sequence[int], odd: Collection[int]) -> list[tuple[int, ...]]:
 
 
 def some_of(ids: Sequence[int], count: int, *, turn: int) -> Sequence[int]:
-    """Up to `count` of the ids, from a different start each time, so that none is put back every
-    time."""
+    """Up to `count` of the ids, starting at `turn`, so that no id is put back every time."""
     if count >= len(ids):
         return ids
     start = turn % len(ids)
@@ -43,10 +42,10 @@ def some_of(ids: Sequence[int], count: int, *, turn: int) -> Sequence[int]:
 
 
 def now_of(ids: Sequence[int], *, is_full: bool, is_first: bool, turn: int) -> Sequence[int]:
-    """Which tweets of a project are asked for now, of a unit that has more than one project.
+    """Which tweets of a project to ask for now, in a batch of more than one project.
 
-    `is_full`: more are due than the unit took. Then the rest of a hundred waits for the next unit,
-    where it finds company; but not where nothing at all would be asked for.
+    `is_full`: more tweets are due than the batch took. Then the rest of a hundred waits for the
+    next batch, to fill a request there, unless nothing at all would be asked for.
     """
     if not is_full:
         return ids

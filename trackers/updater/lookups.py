@@ -1,7 +1,7 @@
-"""A unit's look-ups, side by side: each in a thread with a line to X of its own.
+"""A batch's look-ups, in parallel: each in a thread with a connection to X of its own.
 
 grants ─> the keys, here ─> threads: send and read, no database ─> an Answered or an Unanswered each
-Whatever a thread meets belongs to its own request; the others go on.
+An error in a thread concerns its own request alone; the others go on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trackers.xapi.answers import Lookup, Shown
 from trackers.xapi.errors import XError
 from tweetwatch.database import DatabaseClock
 
-# More than a unit has requests: those of a task that its alarm has ended may still be under way.
+# More than a batch has requests: those of a task that its alarm ended may still be under way.
 MOST_THREADS = 24
 
 
@@ -33,7 +33,7 @@ Reply = tuple[Lookup | Shown, datetime]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What X said to a request, by the ids of the tweets, and the database's time then."""
+    """X's answer to a request, by the ids of the tweets, and the database's time of the answer."""
 
     grant: BatchGrant
     reply: Lookup | Shown
@@ -42,7 +42,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Unanswered:
-    """There is no answer to a request, and why."""
+    """Why a request has no answer."""
 
     grant: BatchGrant
     error: XError
@@ -50,8 +50,8 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Broke:
-    """Something that nobody expected befell a request: its tweets stay claimed until their lease
-    runs out, as after a crash."""
+    """An unexpected error in a request: its tweets stay claimed until their lease runs out, as
+    after a crash."""
 
     grant: BatchGrant
     error: Exception
@@ -59,7 +59,7 @@ class Broke:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """How each request of a unit is sent. `lease_ends`: by time.monotonic()."""
+    """How each request of a batch is sent. `lease_ends`: by time.monotonic()."""
 
     base_url: str
     timeout: timedelta
@@ -73,7 +73,7 @@ class Sender:
         )
 
     def ends(self, grant: BatchGrant) -> Mapping[str, float]:
-        """When what allows the request ends, by time.monotonic()."""
+        """The deadlines of the request, by name and time.monotonic()."""
         return {"its lease": self.lease_ends, "the days that are paid for": grant.payment.reply_by}
 
     def send(self, grant: BatchGrant, keys: Credential) -> Reply:
@@ -96,13 +96,13 @@ class Sender:
 def look_up(
     grants: Sequence[BatchGrant], sender: Sender
 ) -> Iterator[Answered | Unanswered | Broke]:
-    """Send all of them; each one's outcome, as they come."""
+    """Send all of them; yield each outcome as it comes."""
     if len(grants) == 1:
-        # A single request is sent from this thread, whose connection then stays in use; among the
-        # threads it would go to a different one each time.
+        # A single request is sent from this thread, so that one connection stays in use: in the
+        # pool it would go to a different thread each time.
         yield alone(grants[0], sender)
         return
-    # All keys first: to renew tokens takes a while, and needs the database.
+    # All keys first: renewing tokens takes a while, and needs the database.
     ready = [prepare(grant, sender) for grant in grants]
     under_way: dict[Future[Reply], Prepared] = {}
     for one in ready:
@@ -124,7 +124,7 @@ def alone(grant: BatchGrant, sender: Sender) -> Answered | Unanswered:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request that can be sent; `ends` is to be left with its outcome."""
+    """A request that can be sent; the caller must exit `ends` with its outcome."""
 
     grant: BatchGrant
     keys: Credential
@@ -143,7 +143,7 @@ def prepare(grant: BatchGrant, sender: Sender) -> Prepared | Unanswered | Broke:
 
 def outcome(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Broke:
     try:
-        # What went wrong may concern the keys as well.
+        # Inside `ends`, so that the keys' context sees the error too.
         with sent.ends:
             return Answered(sent.grant, *reply.result())
     except XError as error:
@@ -153,7 +153,7 @@ def outcome(sent: Prepared, reply: Future[Reply]) -> Answered | Unanswered | Bro
 
 
 class Threads:
-    """This process's threads: a fork has none of its parent's."""
+    """This process's thread pool; a fork needs a new one, as threads do not survive it."""
 
     def __init__(self) -> None:
         self._process: int | None = None

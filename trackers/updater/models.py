@@ -9,8 +9,8 @@ from django.db.models.lookups import GreaterThanOrEqual, LessThan
 from trackers.jobs.models import Bucket, Job
 from trackers.schedule.namespace import TWEET_UPDATE
 
-# The sample: keys whose hash (any of 32 bits) lies in this range, one in 32. Few enough to cost the
-# claim nothing, and of all ages and projects alike, whatever order they came in.
+# The sample: keys whose 32-bit hash lies in this range, one in 32. Few enough not to slow down
+# claims, and spread evenly over ages and projects, in whatever order they came.
 HASHES = 2**32
 SAMPLED_HASHES = HASHES // 32
 HASH = Func(F("key"), function="hashint8", output_field=IntegerField())
@@ -62,7 +62,7 @@ class TweetUpdate(Job):
 
 
 class IsolatedTweet(TweetUpdate):
-    """Look-ups that four workers did not survive; they wait for a person. For the admin's list."""
+    """Look-ups that wait for a person after four strikes; for the admin's list."""
 
     class Meta:
         proxy = True

@@ -1,8 +1,8 @@
-"""The first moments of a day, before its floors are reckoned: only the youngest are paid for.
+"""The first moments of a day, before its floors are computed: only the youngest are paid for.
 
-a batch finds floors of yesterday ─> it has them reckoned (tasks.ration_money)
+a batch finds floors of yesterday ─> it has new ones computed (tasks.ration_money)
                                  └─> the older tweets come back in a moment, the young are served
-Those of yesterday's evening would let the old ones that waited take all in the morning.
+With yesterday evening's floors, the old tweets that waited would take all the money in the morning.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from tweetwatch.database import array, cursor
 
 RATION_MONEY = "trackers.tasks.ration_money"
 
-# When floors are not there so long after somebody wanted them, those of yesterday have to do: the
-# budget holds without any, and nobody waits for a day because nobody reckons.
+# If new floors are still missing after this long, yesterday's have to do: the budget holds without
+# floors, and no tweet waits for a day because nothing computes them.
 NO_LONGER_THAN = timedelta(minutes=10)
 
-# The projects in the order of ids, as everyone locks them. Whoever finds them wanted already
-# enqueues nothing.
+# Locks: the projects, in the order of ids, as everywhere. If another batch has asked already, no
+# row is updated and nothing is enqueued.
 WANT = """
     UPDATE trackers_project SET floors_wanted_at = now()
     WHERE id = ANY(ARRAY(
@@ -36,7 +36,7 @@ WANT = """
 
 
 def until_rationed(purses: Sequence[Purse], plan: Plan, *, now: datetime) -> Sequence[Purse]:
-    """The purses; those that await the floors of today pay for the youngest tier alone."""
+    """The purses; those that await today's floors pay for the youngest tier only."""
     awaiting = {
         purse.project
         for purse in purses
@@ -66,7 +66,7 @@ def is_overdue(purse: Purse, *, now: datetime) -> bool:
 
 
 def want(projects: Sequence[int]) -> None:
-    """Have the floors reckoned at once, and not only with the next minute."""
+    """Have the floors computed at once, not only with the next minute's run."""
     with transaction.atomic(), cursor() as db:
         if db.execute(WANT, {"projects": array(projects)}).rowcount:
             ordinary.enqueue(RATION_MONEY)

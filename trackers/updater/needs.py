@@ -2,10 +2,10 @@
 
 the youngest look-ups, each + a random sample of the older ones ─> counts by payer, tier and time
 
-The pass reads EXACTLY and DRAWN rows at the most, however many wait. Up to EXACTLY look-ups are
-counted. Of more, a sampled one stands for several: 32, or more where DRAWN cuts the sample. The
-standard error of a count is the root of the count times that number: of half a million tweets
-among a million 4,000, or 0.8 %; of five among ten million 41,000, as many in a hundred.
+The pass reads at most EXACTLY + DRAWN rows, however many wait. Up to EXACTLY look-ups are counted.
+Beyond that each sampled one stands for 32, or for more when DRAWN cuts the sample. The standard
+error of a count is sqrt(count * that number): 4,000 for half a million tweets among a million, and
+41,000 for five million among ten, both 0.8 %.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from trackers.updater.models import HASHES, IN_SAMPLE, SAMPLED_HASHES, TweetUpda
 from tweetwatch.database import array, cursor
 
 JOB = TweetUpdate._meta.db_table
-# The youngest are counted: they come first, and of few a sample would tell little.
+# So many of the youngest are counted: they come first, and a sample of few would say little.
 EXACTLY = 30_000
-# Of the others so many are drawn at the most.
+# The largest sample of the others.
 DRAWN = 30_000
-# By when they are due; finer than that nobody plans a day.
+# The resolution of due times; a day's plan needs no finer one.
 SLOT = timedelta(minutes=10)
 DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
-# `unpaid`: tweets that X is to be asked for before the day is over, and that it has not billed yet
-# today, by the project that paid for them last, by tier (0 is the youngest) and by when they are
-# due. One that was never looked up is as old as its id. What X shows no longer costs nothing.
-# `arrived`: look-ups of tweets born since an instant, which tells how many more will come.
-# `drawn`: those with the lowest hashes are a random sample. Where the limit cuts it, the last hash
-# tells how large a share of all it is.
-# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. As a
-# plain join it is planned as a walk over all tweets.
+# `unpaid`: tweets that are due before the day is over and that X has not billed today, by the
+# project that paid for them last, by tier (0 is the youngest) and by when they are due. The age of
+# one that was never looked up comes from its id. What X no longer shows costs nothing.
+# `arrived`: look-ups of tweets posted since an instant, from which future arrivals are estimated.
+# `drawn`: the lowest hashes are a random sample. If the limit cuts it, the last hash tells which
+# share of all it is.
+# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. A plain
+# join is planned as a scan of all tweets.
 NEEDS = f"""
     WITH youngest AS MATERIALIZED (
         SELECT key, due_at FROM {JOB} ORDER BY key DESC LIMIT %(exactly)s
@@ -92,14 +92,14 @@ class UnpaidSlot:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Of all projects. `arrivals`: tweets a day that are new."""
+    """The needs of all projects. `arrivals`: new tweets a day."""
 
     arrivals: float
     unpaid: Sequence[UnpaidSlot]
     tiers: int
 
     def of(self, project: int, *, homeless_to: int) -> Part:
-        """What one project is to pay for; of tweets without a project its share."""
+        """What one project is to pay for, with its share of the tweets that have no project."""
         counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
         due: dict[int, float] = {}
         for one in self.unpaid:
@@ -114,7 +114,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one project is to pay for: by tier, with the variances of the estimates; by slot."""
+    """What one project is to pay for: by tier, with the estimates' variances, and by slot."""
 
     counts: Sequence[float]
     variances: Sequence[float]
@@ -124,7 +124,7 @@ class Part:
 
 def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
     """What is still to be paid for on X's `day`, which ends at `next_day`."""
-    # Older ones rest, and are not in the queue.
+    # Tweets older than the last tier are not in the queue.
     seen_for = min(DAY, plan.tiers[-1].younger_than)
     params = {
         "exactly": EXACTLY,
@@ -144,7 +144,7 @@ def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
 
 
 def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> datetime | None:
-    """When as many as there is money for will have come up; None: they never do."""
+    """When the money runs out, going by what is due; None: it lasts."""
     for slot, count in due:
         if count > left:
             return now + SLOT * (slot + left / count)

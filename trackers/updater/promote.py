@@ -1,6 +1,6 @@
 """What becomes of each tweet of an answered batch: a pure choice, with `now` passed in.
 
-answer of X + plan + what we knew of the missing ones ─> one `Verdict` per tweet
+X's answer + plan + what was known of each tweet ─> one `Verdict` per tweet
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NOTHING, Prior
 from trackers.xapi.answers import Figures, Lookup, Post
 
-# An id that X left out, or told something broken of, is asked again after this; and then as often
-# as its age wants it: a hundred thousand of them would else take every request.
+# A tweet that X left out, or answered unreadably, is asked for again after this, and from then on
+# as often as its age asks for: otherwise a hundred thousand of them would take every request.
 ASK_AGAIN = timedelta(seconds=30)
 
-# X once said of tweets that were there that they were not, for eight hours. When it says so of so
-# many at once, and of most of a batch, they are looked at again and again until it has said so for
-# a whole day.
+# X once reported existing tweets as not found, for eight hours. When it does so for at least BURST
+# tweets and most of a batch, they are looked up again and again until it has said so for a day.
 BURST = 10
 BELIEVE_AFTER = timedelta(days=1)
 LOOK_AGAIN = timedelta(minutes=10)
@@ -29,7 +28,7 @@ LOOK_AGAIN = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class CheckRules:
-    """The knobs of the choice."""
+    """The settings that the verdicts depend on."""
 
     plan: Plan
     confirm_gone_after: timedelta
@@ -37,9 +36,9 @@ class CheckRules:
 
 
 class Verdict(NamedTuple):
-    """One tweet's outcome. `due_in` None: its cycle is over, it rests. `broken`: why its figures
-    could not be read, of one that X showed, and billed. Neither figures nor `missing` nor `broken`:
-    X said nothing of it."""
+    """One tweet's outcome. `due_in` None: its look-ups are over. `broken`: X showed it, and billed
+    it, but its figures could not be read, and why. Neither figures nor `missing` nor `broken`: X
+    said nothing about it."""
 
     tweet_id: int
     due_in: timedelta | None
@@ -59,7 +58,7 @@ def verdicts(
     *,
     now: datetime,
 ) -> Iterator[Verdict]:
-    """A verdict for each id that was asked, in their order."""
+    """A verdict for each id, in the same order."""
     if doubtful(ids, answer, prior):
         rules = replace(rules, confirm_gone_after=max(BELIEVE_AFTER, rules.confirm_gone_after))
     for id in ids:
@@ -72,14 +71,14 @@ def verdicts(
 
 
 def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> bool:
-    """Whether most of those that X showed until now are said to be not found, all at once."""
+    """Whether X suddenly reports as not found most of the tweets that it used to show."""
     shown = [id for id in ids if (tweet := prior.get(id)) and tweet.measured and not tweet.gone]
     lost = sum(answer.missing.get(id) == "not_found" for id in shown)
     return lost >= BURST and lost * 2 > len(shown)
 
 
 def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    # An edit makes nothing younger.
+    # The first version's time: an edit does not make a tweet younger.
     tier = rules.plan.tier(prior.created_at or post.created_at, now=now)
     due_in = jittered(tier) if tier else None
     if len(post.edit_history) > 1 and has_newer(id, post, prior):
@@ -94,24 +93,24 @@ def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datet
 
 
 def has_newer(id: int, post: Post, prior: Prior) -> bool:
-    """Whether X told, for the first time, of a newer version than the one that it shows."""
+    """Whether X names, for the first time, a newer version than the one that it shows."""
     return post.edit_history[-1] > max(post.id, prior.newest or id)
 
 
 def missing(id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    """Not found is a claim to confirm: gone only when a second look, a while later, says so too."""
+    """That X does not find it must be confirmed: it is gone only if a later look says so too."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited
         return Verdict(id, due_in=min(left, LOOK_AGAIN), missing=reason)
-    # One that comes back is seen at this slower pace, as long as its age would have it looked at.
+    # It is still checked, at this slower pace, in case it comes back; until it is too old.
     watched = rules.plan.tier(prior.created_at, now=now)
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
 def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    """Soon once more, and then by its age. It never rests so: its cycle ends with an answer."""
-    # One that was never looked up is as old as its id.
+    """Ask again soon, once, and then by its age. Look-ups end only with a readable answer."""
+    # The age of one that was never looked up comes from its id.
     tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
     by_age = jittered(usual) if usual else rules.gone_every
@@ -120,6 +119,6 @@ def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datet
 
 
 def hole_after(tier: Tier | None, plan: Plan) -> timedelta | None:
-    """Twice the interval. The last look of a cycle has the last tier's."""
+    """Twice the interval; a tweet that is too old for any has the last tier's."""
     tier = tier or (plan.tiers[-1] if plan.tiers else None)
     return tier.every * 2 if tier else None

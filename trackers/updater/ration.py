@@ -1,7 +1,7 @@
 """Rationing: when the day's money is short, the oldest tweets wait first.
 
 what is still to be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
-The floors are written on the project's row, where each batch reads them (trackers.money.ledger).
+The floors are stored on the project's row, where each batch reads them (trackers.money.ledger).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ RATION = """
     WHERE id = %(project)s
 """
 
-# Where there is no budget (any more) there is nothing to tell. Writes nothing in the ordinary case.
+# Clears projects that have no budget, or no longer one. Writes nothing in the ordinary case.
 UNRATION = """
     UPDATE trackers_project
     SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
@@ -41,8 +41,8 @@ UNRATION = """
 class Ration:
     """`floors` by tier, youngest first; empty when there is enough for all.
 
-    `needs`: tweet-days that the rest of the day would take; `waiting`: how many of them have to
-    wait for the next day.
+    `needs`: tweet-days that the rest of the day would take; `waiting`: how many of these must wait
+    for the next day.
     """
 
     floors: tuple[int, ...]
@@ -55,20 +55,19 @@ def ration_of(
 ) -> Ration:
     """What a tweet of each tier leaves to younger ones, with `left` tweet-days until midnight.
 
-    `needs`: tweets of each tier, youngest first, that are to be paid for, and the `variances` of
-    these numbers where they are estimates; `expected`: new ones that will come, which are younger
-    than all of them.
+    `needs`: tweets to be paid for in each tier, youngest first, with the `variances` of these
+    numbers if they are estimates; `expected`: tweets yet to come, which are younger than all these.
     """
     total = sum(needs) + expected
-    # So many come, give or take: each older tier leaves one deviation more to them than the tier
-    # before it, so that a surprise costs the oldest first. What is left of it in the evening, the
-    # waiting ones get (trackers.updater.reserve).
+    # The variance of the arrivals is their expected number; those of younger tiers' estimates add
+    # up. Tier n reserves n standard deviations, so that a surprise costs the oldest first. Those
+    # that waited get what is left of it in the evening (trackers.updater.reserve).
     uncertain = accumulate(variances or [0.0] * len(needs), initial=float(expected))
     surprises = [round(math.sqrt(one) * tier) for tier, one in enumerate(uncertain)][: len(needs)]
     if total + max(surprises, default=0) <= left:
         return Ration((), total, 0)
     younger = accumulate(needs[:-1], initial=expected)
-    # New ones are of the first tier, which leaves nothing to anyone.
+    # New tweets are in the first tier, which leaves nothing to others.
     floors = (
         need + surprise if tier else 0
         for tier, (need, surprise) in enumerate(zip(younger, surprises, strict=True))
@@ -77,9 +76,9 @@ def ration_of(
 
 
 def ration(plan: Plan, *, now: datetime) -> list[str]:
-    """Write the floors of every project with a budget; the names of those that are short.
+    """Write the floors of every project with a budget; return the names of those that are short.
 
-    Each project's are written on their own, so that what comes to an end half-way was of use.
+    Each project is committed by itself, so that a run that is cut off half-way was of use.
     """
     purses = ledger.purses()
     limited = [purse for purse in purses if purse.left is not None and plan.tiers]
@@ -87,8 +86,8 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
         db.execute(UNRATION, {"but": array(purse.project for purse in limited)})
     if not limited:
         return []
-    # X's clocks differ by seconds. At midnight those projects that are behind keep their floors,
-    # which are those of their day, until the next minute.
+    # X's clocks differ by seconds. At midnight the projects that are still in the old day keep
+    # that day's floors until the next minute.
     day = max(purse.day for purse in limited)
     limited = [purse for purse in limited if purse.day == day]
     next_day = now + (limited[0].next_day() - limited[0].now)

@@ -1,7 +1,7 @@
 """One batch: look up ─> compare ─> save ─> promote.
 
 claimed ids ─> requests and their money ─> X's answers ─> a verdict per tweet ─> one statement
-What goes wrong comes back as a value that says what happened to the batch; no transaction is
+What goes wrong is returned as a value that says what happened to the batch; no transaction is
 open while X is asked.
 """
 
@@ -34,7 +34,7 @@ from tweetwatch.database import DatabaseClock
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How X is asked, and what is made of tweets that it shows no longer."""
+    """How X is asked, and when tweets that it no longer shows are looked up again."""
 
     base_url: str
     timeout: timedelta
@@ -44,11 +44,11 @@ class Asking:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What X answered for the tweets of a batch is saved; what came to nothing is in `failed`.
+    """X's answers for a batch are saved; requests without an answer are in `failed`.
 
-    `unclear`: of which X told nothing that can be read, for the first time, and what is wrong.
-    `room`: for how many tweets there was room, where it was not for all. `broke`: what nobody
-    expected; the tweets of these requests stay claimed, as after a crash.
+    `unclear`: tweets about which X, for the first time, said nothing readable, and what is wrong.
+    `room`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
+    tweets of these requests stay claimed, as after a crash.
     """
 
     batch: Batch
@@ -62,7 +62,7 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What X answered for, in figures; `left`: requests left, by the credential's name."""
+    """X's answers in figures; `left`: requests left, by the credential's name."""
 
     asked: int
     measured: int
@@ -74,11 +74,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The request came to nothing.
+    """A request without an answer.
 
-    `another_may`: another credential may do better at once. `needs_no_backoff`: nobody needs to be
-    cautious, since a rest, a window or money that ran out, or the renewal of its tokens, keeps this
-    credential from asking.
+    `another_may`: another credential may do better at once. `needs_no_backoff`: the namespace need
+    not back off, since a rest, a used-up window or budget, or the renewal of its tokens already
+    keeps this credential from asking.
     """
 
     batch: Batch
@@ -89,8 +89,8 @@ class Failed:
 
 
 def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
-    """Look up the tweets of the batch and save what X says of them."""
-    # Before the database tells its time: what was measured is never dated before X said it.
+    """Look up the tweets of the batch and save what X says about them."""
+    # Taken before the database's time is read: no measurement is dated before X's answer.
     began = time.monotonic()
     before = read_before(batch.keys)
     batch = without_merged(batch, before)
@@ -113,10 +113,10 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
                 name = one.grant.turn.credential.name
                 is_first = all(other.credential != name for other in failures)
                 try:
-                    # At once: others are not to ask for the same meanwhile.
+                    # At once, so that others do not try the same meanwhile.
                     failures.append(failed(one, now=before.now if is_first else None))
                 except (DatabaseError, InterfaceError) as error:
-                    # What the others answered is to be saved, when the database is there again.
+                    # The other answers must still be saved once the database is back.
                     broke.append(error)
             case Broke():
                 broke.append(one.error)
@@ -127,10 +127,10 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
 
 
 def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
-    """What went wrong is learnt, and what it may have cost is counted.
+    """Record what went wrong, and count what it may have cost.
 
-    `now`: refusals of its keys, and a project that has run out of money, are counted too; once for
-    all requests that went out together.
+    `now`: also record a refusal of the keys, or a project without money. To be given for only one
+    of the requests that went out together.
     """
     asked, error = unanswered.grant, unanswered.error
     turn = asked.turn
@@ -141,7 +141,7 @@ def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
     else:
         ledger.cancel(asked.payment)
-    # It is left alone for a while (turns.settle_failed); the others go on.
+    # The credential rests for a while (turns.settle_failed); the others go on.
     rests = rest_after(error) is not None
     return Failed(
         asked.batch,
@@ -167,7 +167,7 @@ def sum_up(answers: Sequence[Answered], saved: Saved) -> Said:
 
 
 def left_of(answers: Iterable[Answered]) -> Mapping[str, int | str]:
-    """Requests left, by the credential's name: the least that was told."""
+    """Requests left, by the credential's name: the lowest number that X reported."""
     left: dict[str, int | str] = {}
     for one in answers:
         name, window = one.grant.turn.credential.name, one.reply.window

@@ -1,7 +1,7 @@
 """Who asks X for which tweets of a batch: requests in windows, and the money for them.
 
 claimed ids ─> shares by project ─> credentials in turn ─> tweet-days reserved ─> a BatchGrant each
-What finds no room goes back into the queue at once, and no try of it is counted.
+What finds no room goes back into the queue at once, without a strike.
 """
 
 from __future__ import annotations
@@ -31,18 +31,19 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-# How long nothing is asked when there is no credential that could; a person has to act.
+# How long to wait when no credential could ask at all; a person has to act.
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
-# Others took the last of the money between our look and our reservation, or the day ended in
-# between.
+# How long to wait when others took the last of the money between our look and our reservation, or
+# the day ended in between.
 A_MOMENT = timedelta(seconds=1)
-# The floors of a new day are being reckoned. Long enough for that, so that what waits is not moved
-# again and again; no longer, so that what has money comes before the first ten minutes are over.
+# How long to wait while the floors of a new day are computed. Long enough for that, so that tweets
+# are not moved again and again; short enough that those with money come in the first ten minutes.
 FLOORS_COME = timedelta(seconds=10)
-# Those who wait for money come back in the evening, for what the young ones did not need, and then
-# on the next UTC day, each time in the order in which they were due. In the evening that takes an
-# hour. In the morning it takes the day's first ten minutes, before those come up that were paid for
-# in the morning before: or these would be paid for again, and the same ones would always wait.
+# Tweets that wait for money come back in the evening, for what the young ones did not need, and
+# then on the next UTC day, each time in the order in which they were due. In the evening they are
+# spread over an hour. In the morning they are spread over the day's first ten minutes, before the
+# tweets that were paid for the morning before: these would else be paid for again, and the same
+# tweets would always wait.
 EVENING = timedelta(hours=2)
 EVENING_SPREAD = 24
 MORNING_SPREAD = 12
@@ -60,8 +61,8 @@ class BatchGrant:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The requests that may be sent. `room`: how many tweets the next batch should have, where
-    there was not room for all of this one."""
+    """The requests that may be sent. `room`: how many tweets the next batch should have, if there
+    was no room for all of this one."""
 
     requests: Sequence[BatchGrant]
     room: int | None
@@ -79,11 +80,11 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """There is no money for any of the batch today: all of it was put off."""
+    """Nothing is left to ask for: the whole batch was put off, or rests."""
 
 
 def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
-    """As many requests as there is room and money for; the tweets of the others are back."""
+    """As many requests as there is room and money for; all other tweets go back to the queue."""
     now = before.now
     purses = until_rationed(before.purses, before.plan, now=now)
     shared = share_out(before.groups(), purses, now=now)
@@ -96,8 +97,8 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
             mark(shared.waiting)
         if not batch.keys:
             return Waiting()
-    # Where a request is full there is most often another. They must not take the whole window from
-    # the young ones, where some are younger than others.
+    # After a full request there is usually another. With more than one tier they are spread over
+    # the window, so as not to take all of it from the young.
     spread = len(batch.keys) >= AT_ONCE and len(before.plan.tiers) > 1
     asking, shut = whose_turn(shared.shares, batch, spread=spread)
     if not asking:
@@ -105,7 +106,7 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
         return Held(batch, until, because, room_for(0, len(shared.shares)))
     for other, no_room in shut:
         batch = put_off(batch, other.ids, wait_for(no_room, now=now))
-    # What found no room, or waits for company: for the next claim, in its place in line.
+    # What found no room, or waits to fill a request, goes back to its place in line.
     asked = {id for share, _, _ in asking for id in share.ids}
     batch = leave(batch, set(batch.keys) - asked)
     grants = [
@@ -126,7 +127,7 @@ def pay(
     *,
     timeout: timedelta,
 ) -> Sequence[BatchGrant]:
-    """Reserve the tweet-days of those that are new today, the youngest first; the requests."""
+    """Reserve tweet-days for those that are new today, youngest first; return the requests."""
     unpaid = share.youngest_first()
     payment = ledger.reserve(
         share.purse,
@@ -151,16 +152,16 @@ def pay(
 
 
 NoTurn = turns.NoRoom | turns.NoCredential
-# A share, its requests, and for how many tweets requests were wanted.
+# A share, its requests, and how many tweets it wanted requests for.
 ShareTurns = tuple[Share, Sequence[turns.Turn], int]
 
 
 def whose_turn(
     shares: Sequence[Share], batch: Batch, *, spread: bool
 ) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
-    """The shares that are asked for now, each with its requests, and those that have no room.
+    """The shares to ask for now, each with its requests, and those that have no room.
 
-    The largest first. `spread`: in their turn, so that the window lasts until it ends.
+    The largest first. `spread`: pace the requests, so that the window lasts until its end.
     """
     asking: list[ShareTurns] = []
     shut: list[tuple[Share, NoTurn]] = []
@@ -182,7 +183,7 @@ def whose_turn(
 
 
 def nobody() -> NoTurn:
-    """Why no project at all can be asked, and what a person has to do."""
+    """Why no project at all can ask, and what a person has to do."""
     turn = turns.take()
     if isinstance(turn, turns.Turn):
         turns.cancel(turn)
@@ -191,7 +192,7 @@ def nobody() -> NoTurn:
 
 
 def first_room(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
-    """Until when nobody has room, and why."""
+    """When the first of them has room again, and why it has none now."""
     return min((now + wait_for(one, now=now), one.why) for one in reasons)
 
 
@@ -225,7 +226,7 @@ def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool 
 
 
 def leave(batch: Batch, ids: Collection[int]) -> Batch:
-    """Give these back where they stood in line; the batch without them."""
+    """Give these back where they stood in line; return the batch without them."""
     back, batch = parted(batch, ids)
     if back.keys:
         queue.put_back(back)
@@ -233,7 +234,7 @@ def leave(batch: Batch, ids: Collection[int]) -> Batch:
 
 
 def parted(batch: Batch, ids: Collection[int]) -> tuple[Batch, Batch]:
-    """The batch of these alone, and the batch without them."""
+    """The batch with only these, and the batch without them."""
     those = set(ids)
     return (
         replace(batch, keys=tuple(id for id in batch.keys if id in those)),
@@ -242,8 +243,8 @@ def parted(batch: Batch, ids: Collection[int]) -> tuple[Batch, Batch]:
 
 
 def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
-    """Until the evening of X's day or, when that has come, its next day; and then a while by when
-    it was due. Only a moment where the floors of today are awaited."""
+    """Until the evening of X's day or, once it is evening, until X's next day; plus a while that
+    keeps the order of due times. Only a moment while today's floors are awaited."""
     if purse.awaits_floors:
         return FLOORS_COME
     next_day = purse.next_day() - purse.now

@@ -20,29 +20,29 @@ from trackers.xapi.answers import Shown
 from tweetwatch.database import array, cursor
 
 # The fence: the buckets that still carry the lease, and of their keys those whose job has their
-# stamp. What a rival claimed meanwhile, or a person rescheduled or took out, is not ours, and
+# stamp. What a rival claimed meanwhile, or a person rescheduled or removed, is not ours, and
 # nothing at all is written for it. Keys of these buckets that are not saved now stay claimed.
-# Locks: the buckets, a job's row, then its tweet's (in {record}), in the order of ids; `held` takes
-# the second before it is written, since an UPDATE and a DELETE have orders of their own, and a
-# refresh of the same tweets would wait crosswise.
-# Where not all were measured the tweets are locked there as well: `newest`, `missing` and `unclear`
-# take theirs one after the other, and a pause of the same tweets would wait crosswise.
-# `unseen` reads those that X does not show as they are under that lock: before `missing` writes
-# them, which has them from there. So a deletion is told at the turn alone.
-# LATERAL, and = ANY(ARRAY), by which no hash and no merge can join: each row is found by the
-# primary key, whatever the statistics say. Once the queue was analyzed empty, a plain join was
-# planned as a walk over the whole table for each key.
-# ctid: a job's row stays where `held` locked it, since nobody else writes one and leaves it its
-# stamp. A tweet's may have moved since the statement began and is found by its id. An array of
-# places leaves the planner no walk over the whole queue (see CLAIM).
+# Locks: the buckets, the jobs, then the tweets (in {record}), each in the order of ids. `held`
+# locks the jobs before they are written: the UPDATE and the DELETE would each lock in an order of
+# their own, and could deadlock with a refresh of the same tweets.
+# Unless all were measured, `held` locks the tweets as well: `newest`, `missing` and `unclear` lock
+# theirs one after the other, and could deadlock with a pause of the same tweets.
+# `unseen` reads the tweets that X does not show under that lock; `missing` writes from it, so this
+# is their state before. So a deletion is announced only when it happens.
+# LATERAL and = ANY(ARRAY) rule out hash and merge joins: each row is found by the primary key,
+# whatever the statistics say. With statistics from an empty queue, a plain join was planned as a
+# scan of the whole table for each key.
+# ctid: a job's row stays where `held` locked it, since whoever else writes one changes its stamp.
+# A tweet's row may have moved since the statement began, and is found by its id. An array of ctids
+# keeps the planner from scanning the whole queue (see CLAIM).
 # Tweets with a verdict come first, and the verdicts' arrays are only that long: unnest fills the
-# rest with nulls. Those are tweets of which X told only counts; they are due again by their age.
-# Those of a tier are due together, and all others by the second, so that buckets are full.
+# rest with nulls. The rest are tweets of which X gave only counts; their age says when they are due
+# again. Those of a tier are due together, all others by the second, so that buckets fill up.
 JOB = TweetUpdate._meta.db_table
 BUCKET = TweetBucket._meta.db_table
 AGE = "extract(epoch FROM m.at - t.created_at)::float8"
-# 1 is the youngest, one more than there are: too old. Null: born in the future, or nobody knows
-# when. As `Plan.tier` has it.
+# 1 is the youngest tier; one more than there are tiers: too old. Null: posted in the future, or at
+# an unknown time. The same rule as `Plan.tier`.
 TIER = f"CASE WHEN {AGE} >= -300 THEN 1 + width_bucket({AGE}, %(bounds)s::float8[]) END"
 HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
                coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
@@ -166,7 +166,7 @@ SAVE = recording(
     FROM held LEFT JOIN recorded r ON r.id = held.id
     """,
     hole=HOLE,
-    # The job's row is locked, and whoever deletes a tweet takes that first.
+    # Not needed: the job's row is locked, and whoever deletes a tweet locks that first.
     late_lock="",
     more=f"""
         UNION ALL
@@ -178,9 +178,9 @@ SAVE = recording(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What becomes of the tweets of one request: a verdict each, or nothing but new counts.
+    """What becomes of the tweets of one request: a verdict each, or only new counts.
 
-    X answered `at`, and billed the project `paid_by` for it on the UTC day `paid_on`.
+    X answered `at`, and billed the project `paid_by` on the UTC day `paid_on`.
     """
 
     verdicts: Sequence[Verdict] | Shown
@@ -191,10 +191,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What was written, for those who come after.
+    """What was written.
 
-    `ours`: the tweets whose lease still stood; for the others nothing was written. `changed`: how
-    many have other figures than before.
+    `ours`: tweets whose claim was still valid; nothing was written for the others. `changed`: how
+    many have new figures. `undescribed`: tweets whose description X's answer may fill in.
     """
 
     ours: frozenset[int]
@@ -206,7 +206,7 @@ NOTHING_SAVED = Saved(frozenset(), 0, frozenset())
 
 
 def save(batch: Batch, judged: Sequence[Judged], plan: Plan) -> Saved:
-    """Write what X said of the tweets of a batch, and when each is looked up again."""
+    """Write what X said about the tweets of a batch, and when each is looked up again."""
     with cursor() as db:
         found = db.execute(SAVE.on(db), columns(batch, judged, plan)).fetchone()
     assert found is not None
@@ -218,7 +218,7 @@ UNKNOWN = (None,) * 6
 
 
 def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, object]:
-    """The parameters of SAVE: those with a verdict first, then those with counts alone."""
+    """The parameters of SAVE: tweets with a verdict first, then those with only counts."""
     verdicts: list[Verdict] = []
     shown: list[Shown] = []
     ids: list[int] = []
@@ -259,25 +259,25 @@ def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, obj
 
 
 def of_plan(plan: Plan) -> dict[str, object]:
-    """The intervals, as SAVE goes by them: the rule of `Plan.tier` and `hole_after` once more."""
+    """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
     every = [tier.every.total_seconds() for tier in plan.tiers]
     return {
         "bounds": [tier.younger_than.total_seconds() for tier in plan.tiers],
-        # One jitter for all of a tier, so that they stay together.
+        # One jitter for a whole tier, so that its tweets stay together.
         "every": [jittered(tier).total_seconds() for tier in plan.tiers],
-        # Twice the interval; the last look of a cycle has the last one's.
+        # Twice the interval; tweets too old for any tier have the last one's.
         "holes": [2 * one for one in [*every, *every[-1:]]],
     }
 
 
 def reasons(verdicts: Iterable[Verdict]) -> str:
-    """Why some could not be read, as JSON: next to no batch has any."""
+    """Why some could not be read, as JSON; hardly any batch has such tweets."""
     told = {str(one.tweet_id): one.broken[:200] for one in verdicts if one.broken}
     return orjson.dumps(told).decode()
 
 
 def kind(verdict: Verdict) -> str:
-    """What SAVE makes of it, as a word of an array."""
+    """The word for it in SAVE, as an element of a text array."""
     if verdict.figures:
         return "measured"
     return verdict.missing or ("broken" if verdict.broken else '""')

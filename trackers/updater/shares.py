@@ -1,9 +1,9 @@
 """Which project asks for which tweets of a batch, and which must wait: a pure choice.
 
-What a project paid for today it reads again for nothing, so a tweet stays with its project while
-that has room for it: money, and requests. For want of requests it goes to a project without a
-budget only, since it is paid for once more there. The others go to the project that has most left.
-Where nobody has, they wait for the next UTC day.
+A project that paid for a tweet today reads it again for free, so a tweet stays with its project
+while that has money and requests for it. Without requests, it only goes to a project that has no
+budget, since there it is paid for again. All others go to the project that has most left. If none
+has any, they wait for the next UTC day.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trackers.updater.before import Group, Prior
 
 @dataclass(frozen=True, slots=True)
 class Unpaid:
-    """A tweet that is new today, and how many tweet-days it leaves to younger ones."""
+    """A tweet that is new today, and how many tweet-days it must leave to younger ones."""
 
     tweet_id: int
     floor: int
@@ -28,7 +28,7 @@ class Unpaid:
 
 @dataclass(slots=True)
 class Share:
-    """What one project is asked for. `paid` costs nothing more today."""
+    """The tweets that one project asks for. `paid` cost nothing more today."""
 
     purse: Purse
     paid: list[int] = field(default_factory=list)
@@ -58,9 +58,9 @@ class Shares:
 
 
 def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime) -> Shares:
-    """A place for each tweet. No usable purse at all: no shares, and nobody waits for money."""
+    """Assign each tweet. Without any usable purse there are no shares, and none waits for money."""
     usable = [purse for purse in purses if purse.usable]
-    # One that X refuses is tried once a minute, or when there is no other.
+    # A purse that X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     shares = {purse.project: Share(purse) for purse in usable}
     free = [share for share in shares.values() if is_free(share)]
@@ -76,9 +76,9 @@ def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime
         else:
             unpaid.extend((id, home, prior) for id in ids)
     waiting = []
-    # The newest first, so that within a batch too the oldest are those that wait.
+    # The newest first, so that the oldest wait within a batch too.
     for id, home, prior in sorted(unpaid, key=itemgetter(0), reverse=True):
-        # One that was never looked up is as old as its id.
+        # The age of one that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
         if share := payer(home, shares.values(), age):
             share.unpaid.append(Unpaid(id, share.purse.floor(age)))
@@ -89,15 +89,15 @@ def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime
 
 
 def is_free(share: Share) -> bool:
-    """Whether nobody counts its money, and it has requests left."""
+    """Whether it has no budget, and requests left."""
     return share.purse.left is None and share.purse.requests > 0
 
 
 def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share | None:
-    """Its own project while that has money for it, else the one that has most left."""
+    """The tweet's own project while it has money for it, else the project that has most left."""
     if home and money_left(home, age) > 0:
         return home
-    # In a moment it may well have: no other shall pay for the old ones of every midnight.
+    # It may have money in a moment; otherwise others would pay for its old tweets every midnight.
     if home and home.purse.awaits_floors and home.purse.left:
         return None
     richest = max(shares, key=lambda share: (money_left(share, age), share.purse.requests))
@@ -105,7 +105,7 @@ def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share 
 
 
 def money_left(share: Share, age: timedelta) -> float:
-    """Tweet-days for one more tweet of this age, after those that this batch gave it already."""
+    """Tweet-days left for one more tweet of this age, after those assigned in this batch."""
     if share.purse.left is None:
         return float("inf")
     return share.purse.left - share.purse.floor(age) - len(share.unpaid)

@@ -1,7 +1,7 @@
-"""What X answered for a batch, written down: the figures first, then all else that is new.
+"""Write X's answers for a batch: the figures first, then whatever else is new.
 
 answers ─> a verdict per tweet ─> one statement ─> what they cost ─> edits, texts, who withholds
-A tweet that nobody will look up again is described before its figures are saved.
+A tweet that will not be looked up again is described before its figures are saved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tweetwatch.database import persist, together
 
 
 class Written(NamedTuple):
-    """`unclear`: what was wrong where X told nothing that can be read, for the first time."""
+    """`unclear`: what is wrong where X, for the first time, said nothing readable."""
 
     saved: Saved
     unclear: Mapping[int, str]
@@ -38,14 +38,14 @@ class Written(NamedTuple):
 def write(
     batch: Batch, answers: Sequence[Answered], before: Before, rules: CheckRules, *, until: float
 ) -> Written:
-    """Save what X said, settle what it cost, and learn what else is new."""
+    """Save what X said, settle what it cost, and store what else is new."""
     if not answers:
         return Written(NOTHING_SAVED, {})
     known = persist(lambda: known_of(answers, before), until=until)
     judged = [judge(one, known, rules) for one in answers]
     if last := last_told(answers, judged, known):
         persist(lambda: tell(last), until=until)
-    # As soon as can be, since it was paid for; what is not settled counts as spent.
+    # Save first, since it was paid for; what is not settled counts as spent.
     saved = persist(lambda: save(batch, judged, before.plan), until=until)
     # Locks: the windows' rows, then those of the day's spending.
     with together():
@@ -58,14 +58,14 @@ def write(
 
 
 def known_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
-    """What is known of each tweet of which X told more than counts."""
+    """What is known of each tweet for which X said more than counts."""
     ids = {id for one in answers if isinstance(one.reply, Lookup) for id in one.grant.batch.keys}
     usual = ids - before.odd.keys()
     return {**(read_priors(usual) if usual else {}), **before.odd}
 
 
 def tell(posts: Mapping[int, Post]) -> None:
-    """Describe the tweets; who follows their author has them in the home from then on."""
+    """Describe the tweets, and add them to the homes that follow their authors."""
     if posts:
         with transaction.atomic():
             describe([post._replace(id=id) for id, post in posts.items()])
@@ -85,11 +85,11 @@ def judge(answered: Answered, known: Mapping[int, Prior], rules: CheckRules) -> 
 def last_told(
     answers: Iterable[Answered], judged: Iterable[Judged], prior: Mapping[int, Prior]
 ) -> Mapping[int, Post]:
-    """What X told of tweets that are not described yet and rest from now on.
+    """The posts of tweets that are not described yet and will not be looked up again.
 
-    With these the texts go before the figures. A crash between the two leaves them claimed, and
-    they are looked up again; the other way round they would rest without a text for ever. Edited
-    ones are left out, since their edits have to be learnt first.
+    Their texts are written before their figures. After a crash between the two they are still
+    claimed, and are looked up again; the other way round they would never get a text. Edited
+    tweets are left out, since their edits have to be learnt first.
     """
     return {
         verdict.tweet_id: answered.reply.posts[verdict.tweet_id]
@@ -106,11 +106,11 @@ def last_told(
 def write_said(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> None:
-    """What X says of the tweets besides their figures, where it is new.
+    """Write what X says about the tweets besides their figures, where it is new.
 
-    Each is written on its own: what a crash between them leaves undone, the next look mends, and
-    tweets that have none were described before (`last_told`). An edit goes first, or its text would
-    be taken for that of the version that was tracked.
+    Each step is committed by itself: what a crash leaves undone, the next look-up mends, and tweets
+    without a next one were described before (`last_told`). Edits go first, or their text would be
+    taken for that of the tracked version.
     """
     merged: frozenset[int] = frozenset()
     if answer.edited:
@@ -127,7 +127,7 @@ def write_said(
 def newly_unclear(
     judged: Iterable[Judged], prior: Mapping[int, Prior], saved: Saved
 ) -> Mapping[int, str]:
-    """They are told of once, and not each time that they are asked for again."""
+    """Tweets to report as unclear: once, not each time that they are asked for again."""
     return {
         one.tweet_id: one.broken or "X left it out of its answer"
         for part in judged
@@ -139,7 +139,7 @@ def newly_unclear(
 
 
 def settlement(answered: Answered, prior: Mapping[int, Prior]) -> Settlement:
-    """X bills what it showed, well-formed or not; each version by its own id."""
+    """X bills whatever it showed, readable or not, and each version by its own id."""
     grant, reply = answered.grant, answered.reply
     if isinstance(reply, Lookup):
         posts, shown = billed(grant, reply, prior)

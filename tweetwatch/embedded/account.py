@@ -1,7 +1,8 @@
-"""The account that the server runs under, and acting as it.
+"""The account that the server runs under, and how to act as it.
 
-As root the server has an account of its own, to which its folder belongs: whoever can have it run
-a program can put links there. So root writes nothing in that folder, and reads no link or pipe.
+If we are root, the server has an account of its own, which owns its folder: whoever can make the
+server run a program can put links there. So root never writes in that folder, and reads no link or
+pipe in it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Account:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def become(self) -> None:
-        """For good: there is no way back."""
+        """Become this account for good: there is no way back."""
         os.setgroups([])
         os.setresgid(self.gid, self.gid, self.gid)
         os.setresuid(self.uid, self.uid, self.uid)
@@ -52,9 +53,9 @@ def identity(account: Account | None) -> Identity:
 
 
 def act_as(account: Account | None, act: Callable[[], object]) -> None:
-    """Do it in a child that has become that account for good; here, where there is none.
+    """Call `act` in a child process that has become this account; without one, here.
 
-    RuntimeError with what the child said when it failed. Not for a process with threads.
+    RuntimeError with the child's error if it failed. Not for a process with threads.
     """
     if account is None:
         act()
@@ -83,7 +84,7 @@ def _act_and_exit(account: Account, act: Callable[[], object], *, tell: int) -> 
 
 
 def read_own(path: Path, *, last: int = READ_MOST) -> str:
-    """The text of a regular file, its last bytes; OSError for a link, a pipe or a device."""
+    """The last bytes of a regular file, as text; OSError for a link, a pipe or a device."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         found = os.fstat(fd)

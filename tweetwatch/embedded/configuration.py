@@ -7,8 +7,9 @@ from pathlib import Path
 
 from tweetwatch.embedded.resources import memory, shared_buffers
 
-# Measured for many small updates of few hot tables; synchronous_commit stays on. After a checkpoint
-# each page goes whole into the WAL once, hence few checkpoints (docs/postgresql.md).
+# Measured for many small updates of a few hot tables; synchronous_commit stays on. After each
+# checkpoint every changed page goes whole into the WAL once, hence few checkpoints
+# (docs/postgresql.md).
 SETTINGS = """\
 # Written on every start of the embedded server; changes made here are lost.
 max_connections = 200
@@ -27,7 +28,7 @@ INCLUDE = "include_if_exists = 'tweetwatch.conf'"
 
 
 def write_settings(data: Path) -> None:
-    """Bring both files up to date; nothing is written when they are. Call as the data's owner."""
+    """Write both files if they are not up to date. To be called as the owner of the data."""
     settings = SETTINGS.format(shared_buffers=shared_buffers(memory()))
     _write(data / "tweetwatch.conf", settings)
     main = data / "postgresql.conf"

@@ -1,4 +1,4 @@
-"""What is in a database, counted, so that a copy can be compared with it."""
+"""Counts what is in a database, so that a copy can be compared with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ TABLES = f"""
     SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE {OURS} AND c.relkind IN ('r', 'm') ORDER BY 1, 2
 """
-# Of each kind: indexes, views, sequences …; since version 18 each NOT NULL is a constraint as well.
+# Counts by kind: indexes, views, sequences … Without NOT NULLs ('n'): since PostgreSQL 18 they are
+# constraints as well.
 OBJECTS = f"""
     SELECT 'relations of kind ' || c.relkind::text, count(*)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE {OURS} GROUP BY 1
@@ -41,11 +42,11 @@ class Counted:
 
 
 class DifferenceError(OSError):
-    """The copy is not what the original is."""
+    """The copy differs from the original."""
 
 
 def compare(original: Connection, copied: Connection) -> Counted:
-    """DifferenceError names the first of what differs."""
+    """Count both; DifferenceError names the first difference."""
     rows, objects = count_rows(original), dict(original.execute(OBJECTS).fetchall())
     there = count_rows(copied) | dict(copied.execute(OBJECTS).fetchall())
     wanted = rows | objects

@@ -33,15 +33,15 @@ LONGEST_PAUSE = 5.0
 
 
 def keep(place: Place) -> None:
-    """Keep the server of `place`; returns at once when another keeper does.
+    """Keep the server of `place`; returns at once if another keeper does.
 
-    The caller's process goes on as the parent, without the lock, once the keeper holds it: who
-    started `keep` and saw it end knows that a keeper is there.
+    The keeper is a fork that holds the lock; in the parent this returns. So whoever started `keep`
+    knows, once it has ended, that there is a keeper.
     """
     keeper_fd = open_lock(place.keeper_lock)
     if not _take(keeper_fd) or os.fork() != 0:
         return
-    # Only for `status`, and a full disk may have no room for it.
+    # The pid is only for `status`, and a full disk may have no room for it.
     with contextlib.suppress(OSError):
         os.ftruncate(keeper_fd, 0)
         os.pwrite(keeper_fd, f"{os.getpid()}\n".encode(), 0)
@@ -55,7 +55,7 @@ def keep(place: Place) -> None:
 
 
 def _take(fd: int) -> bool:
-    """A few tries: a user who looks whether the lock is free holds it for that moment."""
+    """Try a few times: a user that checks whether the lock is free holds it for a moment."""
     for _ in range(5):
         if try_exclusive(fd):
             return True
@@ -88,9 +88,9 @@ class _Keeper:
         self.told_to_stop = True
 
     def is_over(self) -> bool:
-        """Told to stop, the directory was removed, or all users are gone.
+        """Whether it was told to stop, the directory was removed, or all users are gone.
 
-        In the last case the lock is kept, so a new user waits until the server has stopped.
+        In the last case it keeps the users' lock, so a new user waits until the server has stopped.
         """
         return (
             self.told_to_stop
@@ -99,7 +99,7 @@ class _Keeper:
         )
 
     def start(self) -> None:
-        """One try; after a failure the next waits twice as long (orphans may hold memory)."""
+        """Try once; each failure doubles the wait for the next try (orphans may hold memory)."""
         if time.monotonic() < self.next_try:
             return
         died, self.postmaster = self.postmaster, None
@@ -108,7 +108,7 @@ class _Keeper:
         try:
             self.postmaster = server.start(self.place)
         except OtherVersionError as error:
-            # Another try would change nothing; who asks next is told the same.
+            # Another try would change nothing; the next user gets the same error.
             logger.error("%s", error)
             self.told_to_stop = True
             return
@@ -126,7 +126,7 @@ class _Keeper:
         logger.error("start failed: %s: %s", type(error).__name__, error)
         if full := full_disk(self.place.directory):
             logger.error("%s", full)
-        # Not the whole log: failed statements in it carry data.
+        # Not the whole log: it has failed statements, with their data.
         for line in last_lines(self.place.server_log, lines=30):
             if any(f" {level}: " in line for level in ("FATAL", "PANIC", "HINT")):
                 logger.error("server: %s", line)
@@ -135,7 +135,7 @@ class _Keeper:
         if time.monotonic() < self.next_look_at_logs:
             return
         self.next_look_at_logs = time.monotonic() + LOGS_EVERY
-        # A full disk has no room for the copy; the log does not grow there either.
+        # A full disk has no room for the copy, but the log does not grow then either.
         with contextlib.suppress(OSError, RuntimeError):
             if is_too_large(self.place.keeper_log):
                 rotate(self.place.keeper_log)
@@ -144,7 +144,7 @@ class _Keeper:
                 act_as(account, lambda: rotate(self.place.server_log))
 
     def end(self) -> None:
-        """Stop; free keeper.lock before users.lock, as who waits for the second needs the first."""
+        """Stop; free keeper.lock first: a user that waits for users.lock needs it next."""
         if self.postmaster is None:
             self.postmaster = live_postmaster(self.place.data)
         if self.postmaster is not None:

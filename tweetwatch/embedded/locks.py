@@ -1,4 +1,4 @@
-"""Whole-file locks (flock): they pass to forked children and end with the last holder."""
+"""Whole-file locks (flock): forked children inherit them, and they end with the last holder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def open_lock(path: Path) -> int:
-    """A descriptor that is closed on exec; 0600, as whoever can open the file can hold its lock."""
+    """A descriptor, closed on exec. 0600: whoever can open the file can hold its lock."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
@@ -41,7 +41,7 @@ def is_free(path: Path) -> bool:
 
 
 def is_open_on(fd: int, path: Path) -> bool:
-    """Whether `fd` is still that very file: it may be closed, or the directory made anew."""
+    """Whether `fd` is still this file: it may be closed, or the directory replaced."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except OSError:

@@ -1,4 +1,4 @@
-"""Logs that stay small: what is in one that grew too large becomes the one with `.1`."""
+"""Keeps logs small: the contents of one that grew too large move to a file with `.1`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def is_too_large(path: Path) -> bool:
 
 
 def rotate(path: Path) -> None:
-    """Copied and cut: those who write to it keep it open, and append. Call as its owner."""
+    """Copy it, then truncate it: its writers have it open, for appending. Call as its owner."""
     shutil.copyfile(path, path.with_name(f"{path.name}.1"))
     os.truncate(path, 0)

@@ -9,7 +9,7 @@ from typing import Self
 from tweetwatch.embedded.account import read_own
 
 DATABASE = "tweetwatch"
-# The application's role; the superuser only makes it and what belongs to it.
+# The application's role; the superuser is only used to create the role and its database.
 ROLE = "tweetwatch"
 SUPERUSER = "postgres"
 

@@ -1,6 +1,6 @@
-"""Which process is the postmaster of a data directory, and what a dead one left behind.
+"""Finds the postmaster of a data directory, and cleans up what a dead one left behind.
 
-PostgreSQL and psutil both call a zombie or a reused pid "running"; here neither counts.
+PostgreSQL and psutil both call a zombie or a reused pid "running"; here neither counts as running.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def live_postmaster(data: Path) -> psutil.Process | None:
 
 
 def socket_directory(data: Path) -> Path | None:
-    """Where the server listens, from line 5 of `postmaster.pid`; None while it isn't written."""
+    """Where the server listens, from line 5 of `postmaster.pid`; None until it is written."""
     try:
         lines = read_own(data / "postmaster.pid").splitlines()
     except OSError:
@@ -35,7 +35,7 @@ def socket_directory(data: Path) -> Path | None:
 
 
 def is_recovering(data: Path) -> bool:
-    """Whether a server lives that has begun and lets nobody in yet: line 8 of `postmaster.pid`."""
+    """Whether a live server still accepts no connections, by line 8 of `postmaster.pid`."""
     try:
         lines = read_own(data / "postmaster.pid").splitlines()
     except OSError:
@@ -61,7 +61,7 @@ def wait_until_ended(processes: list[psutil.Process], *, seconds: float) -> bool
 
 
 def remove_stale_files(data: Path, *, socket_dir: Path) -> None:
-    """Remove the pid files that name no running server of `data`."""
+    """Remove pid files that do not name a running server of `data`."""
     for path in (data / "postmaster.pid", data / SOCKET_LOCK, socket_dir / SOCKET_LOCK):
         pid = _named_pid(path)
         if pid is not None and _postgres_of(pid, data) is None:
@@ -93,7 +93,7 @@ def _named_pid(path: Path) -> int | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        # A link, or a socket: no server makes these.
+        # A link or a socket, which no server creates there.
         if error.errno in {errno.ELOOP, errno.ENXIO}:
             return 0
         raise
@@ -102,14 +102,14 @@ def _named_pid(path: Path) -> int | None:
 
 
 def _postgres_of(pid: int, data: Path, *, sure: bool = False) -> psutil.Process | None:
-    """The living process `pid` if it is a PostgreSQL of `data`, where each of them works."""
+    """The live process `pid` if it is a PostgreSQL of `data`, which is its working directory."""
     if pid == 0:
         return None
     try:
         process = psutil.Process(pid)
         if process.name() != "postgres" or not is_alive(process):
             return None
-        # The file may say what it likes; a process of another account is never signalled.
+        # Whatever the pid file says: a process of another account is never signalled.
         if process.uids().real != data.stat().st_uid:
             return None
         ours = _works_in(process, data, sure=sure)
@@ -122,5 +122,5 @@ def _works_in(process: psutil.Process, data: Path, *, sure: bool) -> bool:
     try:
         return bool(process.cwd() == str(data))
     except psutil.AccessDenied:
-        # Root in a container without SYS_PTRACE may read the command line only.
+        # Root in a container without SYS_PTRACE may only read the command line.
         return not sure and str(data) in process.cmdline()

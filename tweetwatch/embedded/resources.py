@@ -1,4 +1,4 @@
-"""What the machine has: memory for the server's buffers, and room on its disk."""
+"""The machine's resources: memory for the server's buffers, and room on its disk."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import psutil  # type: ignore[import-untyped]
 
 MB = 1 << 20
 CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-# Less, and PostgreSQL cannot begin the next file of its log of changes (16 MB).
+# With less, PostgreSQL may be unable to begin its next WAL file (16 MB).
 ROOM_LEAST = 32 * MB
 
 
 def memory() -> int:
-    """Bytes of the machine, or of the container where that has less."""
+    """Bytes of the machine, or of the container if that has less."""
     total: int = psutil.virtual_memory().total
     try:
         limit = CGROUP_LIMIT.read_text().strip()
@@ -24,12 +24,12 @@ def memory() -> int:
 
 
 def shared_buffers(memory: int) -> int:
-    """An eighth, as the program runs beside it: in MB, from 64 to 1,024."""
+    """An eighth of the memory, since the program runs beside it; in MB, from 64 to 1,024."""
     return max(64, min(1024, memory // 8 // MB))
 
 
 def full_disk(directory: Path) -> str:
-    """A sentence when the disk of that directory is full, else nothing."""
+    """A sentence if the disk of that directory is full, else empty."""
     try:
         found = os.statvfs(directory)
     except OSError:

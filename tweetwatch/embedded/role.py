@@ -1,8 +1,8 @@
-"""The application's role: no superuser, so that no statement of its reaches a file or a program.
+"""The application's role: not a superuser, so that its statements reach no file and no program.
 
-It owns its database and the tables. It may make databases (tests, `bench`), see the statistics of
-all (the oldest snapshot may be somebody else's), ask for a checkpoint (`bench`), and end sessions
-of other roles, though not a superuser's: autovacuum may be at work in a database that is dropped.
+It owns its database and the tables. It may create databases (tests, `bench`), see everybody's
+statistics (the oldest snapshot may be another role's), request a checkpoint (`bench`), and end
+sessions of other roles except superusers: autovacuum may be at work in a database to be dropped.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tweetwatch.embedded.place import DATABASE, ROLE, SUPERUSER
 Connection = psycopg.Connection[Any]
 Connect = Callable[[str, str], Connection]
 
-# Two processes may come first; the slower one waits, and finds it done.
+# Two processes may come at once; the slower one waits, and finds it done.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('tweetwatch: role', 0))"
-# A table that somebody reads or writes; who asked for the database comes again.
+# A table may be in use; the caller will try again.
 PATIENCE = "SET LOCAL lock_timeout = '5s'"
 DATABASE_EXISTS = "SELECT 1 FROM pg_database WHERE datname = %s"
 ROLE_EXISTS = "SELECT 1 FROM pg_roles WHERE rolname = %s"
 MAKE_ROLE = """
     CREATE ROLE {role} LOGIN CREATEDB IN ROLE pg_read_all_stats, pg_checkpoint, pg_signal_backend
 """
-# Made by a version that was the superuser itself: the tables, and the sequences that have none.
+# Left by a version that connected as the superuser: tables, and sequences that no table owns.
 OF_THE_SUPERUSER = """
     SELECT 'ALTER TABLE ' || class.oid::regclass
     FROM pg_class class
@@ -47,14 +47,14 @@ DATABASES_OF_THE_SUPERUSER = """
 
 
 def is_prepared(connection: Connection) -> bool:
-    """Whether there is nothing to hand over, as the role itself sees it."""
+    """Whether nothing is left to hand over; the connection is the role's own."""
     return not connection.execute(OF_THE_SUPERUSER, {"superuser": SUPERUSER}).fetchall()
 
 
 def prepare(connect: Connect) -> None:
-    """Make the database and the role, and hand over what the superuser has made.
+    """Create the database and the role, and hand over what the superuser created.
 
-    psycopg.Error when another process was a moment faster, or when a table is in use: try again.
+    psycopg.Error if another process was a moment faster, or if a table is in use: try again.
     """
     with connect(SUPERUSER, "postgres") as admin:
         if admin.execute(DATABASE_EXISTS, [DATABASE]).fetchone() is None:

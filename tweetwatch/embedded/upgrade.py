@@ -1,8 +1,8 @@
-"""The data of an older major version dumped into new ones, counted, and put in their place.
+"""Upgrade the data of an older major version: dump them into a new cluster, count, and replace.
 
 old data ─ its own programs ─> pg_dump (new) ─> psql (new) ─> new data ─> counted ─> exchanged
-Until both have the same tables with as many rows nothing of the old folder is replaced, and after
-that it is kept. Nobody else uses it meanwhile.
+The old folder is not replaced until both have the same tables with as many rows, and it is kept
+after that. Nobody else uses it meanwhile.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from tweetwatch.embedded.status import describe, holders, keeper_pid
 from tweetwatch.embedded.upgraded import exchange, upgraded
 from tweetwatch.embedded.versions import data_version, installed_version, programs
 
-# Those of tests that were killed are not worth the time.
+# Leaves out databases left by killed test runs.
 DATABASES = """
     SELECT datname FROM pg_database
     WHERE datallowconn AND NOT datistemplate AND datname !~ '^test_tweetwatch_' ORDER BY datname
 """
-# It is synchronised as a whole at the end.
+# All of it is synced to disk at the end.
 WHILE_LOADING = "-c fsync=off -c synchronous_commit=off -c autovacuum=off"
 # The keeper stops the server once its last user is gone.
 STOPS_WITHIN = 90.0
@@ -47,12 +47,12 @@ Say = Callable[[str], object]
 
 
 class UpgradeError(RuntimeError):
-    """The data could not be upgraded, and are as before; the message says why."""
+    """The data could not be upgraded and are unchanged; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that nobody else knows of: its socket is in a folder of its own."""
+    """A server that nobody else can find: its socket is in a folder of its own."""
 
     programs: Path
     data: Path
@@ -84,7 +84,7 @@ class Server:
         act_as(self.account, self._tidy)
         given = f"-h '' -p 5432 -k {shlex.quote(str(self.socket_dir))} {options}"
         log = str(self.data / "log")
-        # A crash of the old one may have left much to do again.
+        # A crash of the old server may have left much to replay.
         waits = ("start", "-w", "-s", "-t", "3600")
         self.run("pg_ctl", *waits, "-D", str(self.data), "-l", log, "-o", given)
         try:
@@ -98,7 +98,8 @@ class Server:
 
 
 def upgrade(place: Place, *, old_programs: Path | None, say: Say) -> Path:
-    """Upgrade; where the old data are kept. UpgradeError or OtherVersionError: all is as before."""
+    """Upgrade; return where the old data are kept. UpgradeError or OtherVersionError: all is as
+    before."""
     found, installed = data_version(place.data), installed_version()
     if found is None or found == installed:
         raise UpgradeError(f"There is nothing to upgrade: {place.data} has {found or 'no data'}.")
@@ -136,14 +137,14 @@ def _copy(old: Server, new: Server, say: Say) -> None:
 
 def _copy_roles(old: Server, new: Server) -> None:
     dump = new.run("pg_dumpall", "--globals-only", *old.where, capture_output=True).stdout
-    # The one that the new data were made by.
+    # The new cluster has its superuser already.
     roles = dump.replace(f"CREATE ROLE {SUPERUSER};\n", "")
     arguments = ("-X", "-q", "-v", "ON_ERROR_STOP=1", *new.where, "-d", "postgres")
     new.run("psql", *arguments, stdin=None, input=roles, capture_output=True)
 
 
 def _copy_database(name: str, old: Server, new: Server) -> None:
-    """From one program into the other: what is between them needs no room on the disk."""
+    """Piped from pg_dump into psql, so that the dump needs no room on the disk."""
     create = () if name == "postgres" else ("--create",)
     with tempfile.TemporaryFile("w+") as said:
         dump = subprocess.Popen(  # noqa: S603
@@ -174,7 +175,7 @@ def _copy_database(name: str, old: Server, new: Server) -> None:
 
 @contextlib.contextmanager
 def _alone(place: Place) -> Iterator[None]:
-    """Hold both locks: no keeper starts a server, and who wants one waits."""
+    """Hold both locks: no keeper starts a server, and new users wait."""
     keeper = open_lock(place.keeper_lock)
     users = open_lock(place.users_lock)
     try:
@@ -197,7 +198,7 @@ def are_gone(place: Place) -> bool:
 
 @contextlib.contextmanager
 def _workshop(place: Place) -> Iterator[tuple[list[Path], Path]]:
-    """Two folders for sockets, and one for new data, made by initdb; none is left behind."""
+    """Two folders for sockets, and one for the new data, filled by initdb; none is left behind."""
     account = owner_of(place.data)
     for left in [*place.directory.glob("upgrade-*"), upgraded(place)]:
         shutil.rmtree(left, ignore_errors=True)

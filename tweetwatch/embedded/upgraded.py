@@ -1,4 +1,4 @@
-"""The change from the old data to the upgraded ones, which may be interrupted anywhere.
+"""Exchanges the old data for the upgraded ones, which may be interrupted anywhere.
 
 data ─> data.16 (kept), then data.upgraded ─> data: between the two there is no `data`.
 """
@@ -17,7 +17,7 @@ def upgraded(place: Place) -> Path:
 
 
 def exchange(place: Place, *, old_version: int) -> Path:
-    """Put the upgraded data in place of the old ones; where these are kept."""
+    """Put the upgraded data in place of the old ones; return where these are kept."""
     kept = next(
         path
         for number in itertools.count(1)
@@ -30,6 +30,6 @@ def exchange(place: Place, *, old_version: int) -> Path:
 
 
 def finish(place: Place) -> None:
-    """What was proved and not yet put in place: an empty server would be made in its stead."""
+    """Finish an interrupted exchange; otherwise an empty cluster would be made instead."""
     if upgraded(place).is_dir() and not os.path.lexists(place.data):
         upgraded(place).rename(place.data)

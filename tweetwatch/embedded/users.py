@@ -1,4 +1,4 @@
-"""The user's side: count this process as a user, make sure of a keeper, wait for the server."""
+"""The user's side: register this process as a user, ensure a keeper, wait for the server."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tweetwatch.embedded.versions import OtherVersionError, refuse_another_versi
 
 logger = logging.getLogger(__name__)
 
-# Seconds of a recovery until it is told, and between two words after that.
+# Seconds of a recovery until it is logged, and between two log lines after that.
 SILENT_FOR = 5.0
 WORD_EVERY = 15.0
-# What the keeper and the server get of our environment: no secrets, and no PG* that would
-# move the port or the data.
+# What the keeper and the server get from our environment: no secrets, and no PG* variables, which
+# could change the port or the data.
 KEPT_VARIABLES = (
     *("PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"),
     *("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PGSERVER_POSTGRES_VERSION"),
@@ -43,10 +43,10 @@ class EmbeddedPostgresError(RuntimeError):
 def database_url(directory: Path, *, within: float = 60.0) -> str:
     """Make sure the PostgreSQL under `directory` runs; return the URL of its database.
 
-    This process (and those it forks) counts as a user until it ends. The URL names the unix
-    socket: `postgres://tweetwatch:@/tweetwatch?host=/socket/dir`. It was tried with a connection.
-    Raises EmbeddedPostgresError, at the latest after `within` seconds beside those in which the
-    server recovers from a crash.
+    This process (and its forks) counts as a user until it ends. The URL names the unix socket:
+    `postgres://tweetwatch:@/tweetwatch?host=/socket/dir`. It was tested with a connection.
+    Raises EmbeddedPostgresError, at the latest after `within` seconds, not counting those in which
+    the server recovers from a crash.
     """
     place = Place.at(directory)
     deadline = time.monotonic() + within
@@ -65,7 +65,7 @@ def database_url(directory: Path, *, within: float = 60.0) -> str:
 
 
 def _count_as_user(place: Place, *, deadline: float) -> None:
-    """Hold users.lock, shared. Blocks while a keeper, holding it exclusively, stops the server."""
+    """Take users.lock, shared. Blocks while a keeper holds it exclusively to stop the server."""
     fd = _held.get(place)
     if fd is not None and is_open_on(fd, place.users_lock):
         return
@@ -79,10 +79,10 @@ def _count_as_user(place: Place, *, deadline: float) -> None:
 
 
 def _wait_for_server(place: Place, *, deadline: float) -> str:
-    """Every round looks for the keeper again: the one seen before may have been ending.
+    """Each round checks for the keeper again: the one seen before may have been ending.
 
-    A server that recovers from a crash is waited for as long as that takes, with a word now and
-    then: the deadline stands still meanwhile.
+    While the server recovers from a crash the deadline stands still; it waits as long as that takes
+    and logs it now and then.
     """
     waited = Recovery(place)
     while time.monotonic() < deadline + waited.seconds:
@@ -97,7 +97,7 @@ def _wait_for_server(place: Place, *, deadline: float) -> str:
 
 
 class Recovery:
-    """How long a server was seen to recover."""
+    """Measures how long a server has been recovering, and logs it."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -121,7 +121,7 @@ class Recovery:
 
 
 def _spawn_keeper(place: Place) -> None:
-    """Start a keeper and wait until it detached itself (or found another one there)."""
+    """Start a keeper and wait until it has detached itself (or found another one)."""
     refuse_another_version(place)
     command = [
         sys.executable,
@@ -153,7 +153,7 @@ def _keeper_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     project = str(Path(__file__).resolve().parents[2])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, (project, kept.get("PYTHONPATH"))))
-    # initdb takes the collation from here: the same one whoever comes first.
+    # initdb takes the collation from here: the same, whoever starts the keeper.
     kept["LC_ALL"] = "C.UTF-8"
     return kept
 
@@ -185,7 +185,7 @@ def _is_ready(connect: Connect) -> bool:
 
 
 def _own_socket_directory(place: Place) -> Path | None:
-    """The one that the server names, if it is of the same account: a file of its tells it."""
+    """The socket directory from the server's pid file, if the owner of the data owns it too."""
     socket_dir = socket_directory(place.data)
     try:
         if socket_dir and socket_dir.lstat().st_uid == place.data.stat().st_uid:

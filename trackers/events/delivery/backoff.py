@@ -1,8 +1,8 @@
 """How long to wait after a delivery failed: pure choices.
 
-Two bounds hold together. The subscriber's gate (SETTLE) keeps all its batches back once its health
-is nearly gone. The floor of the batch doubles with each attempt, so that one that always fails is
-not sent at full speed until then.
+Two waits apply together. The subscriber's gate (SETTLE) keeps back all its batches once its health
+is nearly gone. The batch's own floor doubles with each attempt, so that until then a batch that
+always fails is not sent at full speed.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 FIRST = timedelta(milliseconds=500)
-# What a subscriber asks for beyond this is cut.
+# A longer Retry-After of a subscriber is cut to this.
 RETRY_AFTER_MOST = timedelta(hours=1)
 
 
 def batch_floor(attempt: int, *, most: timedelta) -> timedelta:
-    """What a batch waits after its attempt of this number, which counts from 1."""
-    # Beyond 2^20 times half a second any bound is met.
+    """How long a batch waits after this attempt, which counts from 1."""
+    # 2^20 times half a second exceeds any bound.
     return min(most, FIRST * 2 ** min(attempt - 1, 20))
 
 
 def asked_for(retry_after: timedelta | None) -> timedelta | None:
-    """What the subscriber asked for by Retry-After, within bounds; None: nothing."""
+    """The wait that the subscriber asked for by Retry-After, within bounds; None: none."""
     if retry_after is None:
         return None
     return min(max(retry_after, timedelta(0)), RETRY_AFTER_MOST)

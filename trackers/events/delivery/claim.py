@@ -1,4 +1,4 @@
-"""Batches become ready, are claimed under a lease, and come back when whoever had them is silent.
+"""Batches become ready, are claimed under a lease, and can be given back unsent.
 
 Many processes do this at once, on any hosts; each takes what no other has locked.
 """
@@ -15,8 +15,8 @@ from tweetwatch.database import cursor, plain
 
 MOST_PROMOTED = 5000
 
-# The time in a SELECT of its own, or the index would not be asked by it. ctid: what was locked in
-# the same statement stays where it is, and no plan can walk over an index to find it.
+# The time comes from a SELECT of its own, or it would be no index condition. ctid: a row that the
+# same statement has locked does not move, and the planner can do nothing but fetch it.
 PROMOTE = """
     UPDATE trackers_eventbatch SET state = 'ready', is_current = false
     WHERE ctid = ANY(ARRAY(
@@ -25,16 +25,16 @@ PROMOTE = """
         ORDER BY deadline LIMIT %(most)s FOR UPDATE SKIP LOCKED))
 """
 
-# A subscriber's state is locked for its claim: so two processes never go over its concurrency, nor
-# past the head of an ordered line. Those who have waited longest for an attempt come first.
-# A subscriber that may have nothing now, as one whose ordered line waits for its head, is left out
-# before the LIMIT, or a few of those would keep all others from their turn.
-# Each subscriber is asked by probes of its own, whatever the statistics say: an EXISTS would be
-# joined to all that is ready.
-# One with a rate gets a tenth of a second's batches at a time, one at the least, and nothing more
-# until its rate has used up their events. 250 ms: how late a deliverer at rest looks, which is made
-# up for.
-# Locks: states of subscribers, then batches; all skip what is locked.
+# A subscriber's state is locked for its claim, so that two processes together never exceed its
+# concurrency, nor pass the head of an ordered line. Those that waited longest for an attempt come
+# first.
+# A subscriber that may get nothing now, as when its ordered line waits for the head, is left out
+# before the LIMIT; otherwise a few of these would keep all others from their turn.
+# Each subscriber is probed by itself, whatever the statistics say: an EXISTS would be planned as a
+# join to all ready batches.
+# With a rate it gets the batches of a tenth of a second, at least one, and then nothing until its
+# rate allows for their events. 250 ms: an idle deliverer looks that late, which is made up for.
+# Locks: states of subscribers, then batches; both with SKIP LOCKED.
 CLAIM = plain(
     """
     WITH turn AS MATERIALIZED (
@@ -95,9 +95,9 @@ CLAIM = plain(
     """
 )
 
-# The fence: batches that still carry the lease they were claimed with. Nothing was sent, so it is
-# no attempt.
-# Locks: in the order of ids, as all who lock several. ctid: as above.
+# The fence: batches that still carry the lease they were claimed with. Nothing was sent, so it does
+# not count as an attempt.
+# Locks: in the order of ids, as everywhere. ctid: as above.
 GIVE_BACK = """
     UPDATE trackers_eventbatch
     SET state = 'ready', lease = NULL, leased_until = NULL, attempts = attempts - 1
@@ -115,7 +115,7 @@ GIVE_BACK = """
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A batch on its way. `attempt` counts from 1."""
+    """A claimed batch. `attempt` counts from 1."""
 
     id: int
     lease: int
@@ -128,13 +128,13 @@ class Claimed:
 
 
 def promote() -> int:
-    """Early batches whose time has come are ready; how many."""
+    """Make early batches ready when their time has come; return how many."""
     with cursor() as db:
         return db.execute(PROMOTE, {"most": MOST_PROMOTED}).rowcount
 
 
 def claim(slots: int, lease: timedelta) -> list[Claimed]:
-    """Take ready batches for so many free slots; the lease has to outlast a delivery."""
+    """Claim ready batches for this many free slots; the lease must outlast a delivery."""
     token = secrets.randbits(63)
     with cursor() as db:
         rows = db.execute(CLAIM, {"slots": slots, "lease": token, "for": lease}).fetchall()
@@ -142,7 +142,7 @@ def claim(slots: int, lease: timedelta) -> list[Claimed]:
 
 
 def give_back(claimed: Sequence[Claimed]) -> int:
-    """Of these nothing was sent: they are ready again, for whoever claims next; how many are."""
+    """Make these batches, of which nothing was sent, ready again; return how many."""
     given = {"ids": [one.id for one in claimed], "leases": [one.lease for one in claimed]}
     with cursor() as db:
         return db.execute(GIVE_BACK, given).rowcount

@@ -1,12 +1,12 @@
-"""The process that delivers: one loop for thousands of sockets, two threads for the database.
+"""The delivery process: one event loop for thousands of sockets, two threads for the database.
 
 look ─> spread ─> promote    (`spreading`, in a thread of its own)
                      │
                      └─> claim ─> load ─┐  the other thread
                            ^            └─> a task for each batch: POST ─┐  the loop
                            └─ settle <─────── what came of them <────────┘
-No transaction and no connection of the database waits for a subscriber. Any number of these
-processes share the work: claims skip what is locked, and everything is fenced by leases.
+No transaction or database connection waits for a subscriber. Any number of these processes can
+share the work: claims skip what is locked, and everything is fenced by leases.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ logger = logging.getLogger(__name__)
 
 RECOVER_EVERY = 1.0
 TOLD_EVERY = 10.0
-# How long the last results are still settled when the process is asked to end.
+# Seconds to go on settling the last results when the process is asked to end.
 LAST_WORDS = 5.0
-# What a claim takes at a time, and how much all bodies on their way may be together: a claim is
-# known only once it is made.
+# How many batches a claim takes at a time, and how many bytes of bodies may be on their way before
+# nothing more is claimed: the size of a claim is known only afterwards.
 MOST_CLAIMED = 200
 MOST_BYTES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`lease`: what a process that died had on its way is sent again after this."""
+    """`lease`: after this, what a dead process had on its way is sent again."""
 
     egress: Egress
     public_url: str
@@ -54,16 +54,16 @@ class Settings:
 
     @property
     def begins_within(self) -> float:
-        """Seconds since its claim after which a batch is not sent any more.
+        """Seconds after its claim within which a batch must be sent, or not at all.
 
-        What is left of the lease is for the delivery, and for the end of it.
+        The rest of the lease is for the delivery and for settling it.
         """
         return (self.lease - self.total).total_seconds() / 2
 
 
 @dataclass(slots=True)
 class Count:
-    """Since the last line of the log."""
+    """What happened since the last line in the log."""
 
     delivered: int = 0
     failed: int = 0
@@ -95,7 +95,7 @@ class Deliverer:
 
     async def run(self) -> None:
         sender = Sender(self.settings.egress, self.settings.connect, self.settings.total)
-        # One that ends with an error ends the other: whoever supervises the process starts it anew.
+        # An error in one ends the other too: the supervisor then restarts the process.
         async with asyncio.TaskGroup() as both, sender:
             both.create_task(self._spreader.run(self._stopping))
             while not self._stopping.is_set():
@@ -106,7 +106,7 @@ class Deliverer:
         await self._database.end()
 
     async def _turn_or_wait(self, sender: Sender) -> float:
-        """One turn; how many seconds to rest at the most. Nothing ends the process."""
+        """Do one turn; return how many seconds to rest at most. No error ends the process."""
         try:
             return await self._turn(sender)
         except LOST as error:
@@ -126,7 +126,7 @@ class Deliverer:
         self._tell()
         if claimed == MOST_CLAIMED:
             return 0.0
-        # At rest it looks all the same: a subscriber's wait may have ended.
+        # Even when idle it looks again: a subscriber's wait may have ended.
         return TICK if claimed else IDLE
 
     async def _settle(self) -> None:
@@ -142,7 +142,7 @@ class Deliverer:
         except LOST:
             raise
         except Exception:
-            # Their leases run out, and they are sent again.
+            # Their leases will run out, and they will be sent again.
             logger.exception("%d deliveries could not be settled", len(ended))
             kept = frozenset()
         del self._ended[: len(ended)]
@@ -174,7 +174,7 @@ class Deliverer:
         except LOST:
             raise
         except Exception:
-            # Their leases run out, and they are tried again.
+            # Their leases will run out, and they will be tried again.
             logger.exception("%d batches could not be made ready to be sent", len(claimed))
             loaded = Loaded([], [])
         self._claimed.clear()
@@ -204,7 +204,7 @@ class Deliverer:
         self._ended.append(await sender.deliver(one, progress))
 
     async def _rest(self, began: float, rest: float) -> None:
-        """Until it is woken, or for so long, and till the end of the tick unless that is none."""
+        """Wait `rest` seconds or until woken, but at least to the end of the tick; 0: no wait."""
         if rest and not self._stopping.is_set():
             await asyncio.sleep(max(0.0, began + TICK - time.monotonic()))
         if rest > TICK:
@@ -213,7 +213,7 @@ class Deliverer:
         self._woken.clear()
 
     async def _end(self) -> None:
-        """Put back what was not sent, and wait for the rest: its deadlines bound that."""
+        """Give back what was not sent, and wait for the rest, within their deadlines."""
         self._unsent += [one for _, one in self._claimed]
         self._claimed.clear()
         for task, progress in self._going.items():

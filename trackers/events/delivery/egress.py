@@ -1,9 +1,9 @@
 """Which addresses may be called: public ones, and those of EGRESS_ALLOW.
 
 callback ─> fault_of ─> name ─> Resolver: every address that it has ─> open_socket: the one called
-A name may have another address each time it is looked up. So the addresses that were looked at are
-those that are connected to, and the last look is at the socket, where an address that stands in the
-callback itself is seen too.
+A name may resolve to another address each time. So connections go to the very addresses that were
+checked, and the last check is at the socket, which also sees an address given in the callback
+itself.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# `is_global` of Python 3.11 takes several of these for public. IANA's registries of special
-# addresses, and what stands for another address.
+# IANA's registries of special-purpose addresses, and addresses that embed another one. `is_global`
+# of Python 3.11 takes several of these for public.
 NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (
@@ -69,22 +69,22 @@ NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
         ("ff00::/8", "multicast"),
     )
 )
-# All public addresses of IPv6 are in here; what is not has no owner, or another meaning.
+# All public IPv6 addresses are in here; others are unassigned, or have another meaning.
 PUBLIC_V6 = IPv6Network("2000::/3")
 
-# Look-ups that wait for an answer. A name is looked up once at a time.
+# The most look-ups in progress. A name is looked up only once at a time.
 MOST_LOOKUPS = 256
 NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
 
 
 class RefusedError(Exception):
-    """Nothing was sent, since the address may not be called; the text says why."""
+    """The address may not be called, so nothing was sent; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Egress:
     """`allowed`: networks that may be called although they are not public. `plain_http`: http is
-    taken too. `ca_file`: certificates (PEM) trusted besides the public ones."""
+    accepted too. `ca_file`: certificates (PEM) to trust besides the public ones."""
 
     allowed: tuple[Network, ...] = ()
     plain_http: bool = False
@@ -104,7 +104,7 @@ def refusal(address: Address, allowed: Iterable[Network] = ()) -> str:
 
 
 def fault_of(callback: str, *, plain_http: bool) -> str:
-    """What is wrong with an address before its name is looked up; empty when nothing is."""
+    """What is wrong with a callback, without looking up its name; empty when nothing is."""
     try:
         parts = urlsplit(callback)
         nameless = not parts.hostname or parts.port == 0
@@ -121,7 +121,7 @@ def fault_of(callback: str, *, plain_http: bool) -> str:
 
 @lru_cache(maxsize=4)
 def trusting(ca_file: str) -> ssl.SSLContext:
-    """TLS that trusts the public authorities, and those in the file; read once a process."""
+    """A TLS context that trusts the public authorities and those in the file; cached."""
     context = ssl.create_default_context(cafile=certifi.where())
     if ca_file:
         context.load_verify_locations(ca_file)
@@ -131,7 +131,7 @@ def trusting(ca_file: str) -> ssl.SSLContext:
 def open_socket(
     address: tuple[Any, ...], *, allowed: tuple[Network, ...], backlog: Any = None
 ) -> socket.socket:
-    """A socket for the address that is about to be connected to; RefusedError when it may not."""
+    """A socket for the address to connect to; RefusedError when it may not be called."""
     family, kind, protocol, _, (host, *_) = address
     if why := refusal(ip_address(host), allowed):
         raise RefusedError(f"{why}.")
@@ -139,10 +139,10 @@ def open_socket(
 
 
 class Resolver(AbstractResolver):
-    """Looks a name up for each connection anew, and refuses it when one address is refused.
+    """Looks up the name for each connection, and refuses it if any of its addresses is refused.
 
-    In threads of its own: a name server that is silent keeps a thread for half a minute, and must
-    neither hold up other names nor the end of the process.
+    In threads of its own: a silent name server blocks a thread for half a minute, which must delay
+    neither other names nor the end of the process.
     """
 
     def __init__(self, allowed: tuple[Network, ...]) -> None:
@@ -181,17 +181,17 @@ class Resolver(AbstractResolver):
 
         def forget(done: asyncio.Future[list[Any]]) -> None:
             del self._asked[host]
-            # Who asked may be gone; an error that nobody takes would be logged.
+            # The callers may be gone; asyncio would log an exception that nobody retrieves.
             done.cancelled() or done.exception()
 
         asked.add_done_callback(forget)
 
     async def close(self) -> None:
-        """The threads end by themselves, and with the process."""
+        """Nothing to do: the threads end by themselves, or with the process."""
 
 
 def in_thread(act: Callable[[], list[Any]]) -> asyncio.Future[list[Any]]:
-    """The same in a thread that does not keep the process from ending."""
+    """Run `act` in a daemon thread, which does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[list[Any]] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""What is about to be sent: claimed batches with their subscribers' addresses and their bodies.
+"""Load what will be sent: claimed batches with their subscribers' addresses and their bodies.
 
 claimed ids ─> subscribers, events (one statement each) ─> shapes ─> Outgoing
 """
@@ -17,13 +17,13 @@ from trackers.events.delivery.shapes import Shape, Told
 from trackers.xapi.secrets import Secrets
 from tweetwatch.database import cursor, plain
 
-# As text, so that one that cannot be decrypted holds up its own subscriber alone.
+# Secrets as text, so that an error in decrypting one affects only its own subscriber.
 SUBSCRIBERS = """
     SELECT id, callback, secrets, format, with_data
     FROM trackers_subscriber WHERE id = ANY(%(ids)s)
 """
-# A scan of the key for each batch, in the partitions of its days alone; a search for each event
-# read fifty times as many pages. OFFSET 0: joined freely the planner may read whole partitions.
+# One scan of the key per batch, only in the partitions of its days; one search per event read fifty
+# times as many pages. OFFSET 0 is a fence: otherwise the planner may read whole partitions.
 EVENTS = plain(
     """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text, b.id
@@ -43,7 +43,7 @@ NO_EVENTS = "Its events are kept no longer."
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """`batch` is without its events here: they are in the body."""
+    """`batch` has no events here: they are in the body."""
 
     batch: Claimed
     callback: str
@@ -54,7 +54,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`impossible`: what cannot be sent, and why."""
+    """`impossible`: batches that cannot be sent, and why."""
 
     outgoing: list[Outgoing]
     impossible: list[Delivery]
@@ -74,7 +74,7 @@ def load(claimed: Sequence[Claimed], *, public_url: str) -> Loaded:
     for batch in claimed:
         receiver = receivers.get(batch.subscriber_id)
         if receiver is None:
-            # Removed with all its batches.
+            # The subscriber was removed, with all its batches.
             continue
         if receiver.secrets is None:
             loaded.impossible.append(refused(batch, str(SecretUnreadableError())))
@@ -111,7 +111,7 @@ def opened(token: str) -> Secrets | None:
 
 
 def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[Told]]:
-    """Of each batch, in its order; those whose lease is another's now are left out."""
+    """The events of each batch, in its order; batches that were claimed anew are left out."""
     given = {
         "batches": [batch.id for batch in claimed],
         "leases": list({batch.lease for batch in claimed}),

@@ -1,9 +1,9 @@
-"""One delivery: a POST over a connection of ours, and what came of it.
+"""One delivery: a POST, and its outcome.
 
 Outgoing ─> Sender.deliver ─> Delivery
-The status line decides: any 2xx is delivered, whatever happens to the rest of the answer, which is
-waited for a second. One deadline is for all of it, from the look-up of the name to the last byte
-that is read; so who sends a byte now and then is waited for no longer than who sends none.
+The status line decides: any 2xx is delivered, whatever happens to the rest of the answer, for which
+it waits a second. One deadline covers everything from the look-up of the name to the last byte
+read, so that a subscriber that trickles bytes is given no more time than a silent one.
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)
 
-# Until an answer is there: headers of 4 KB are long ones.
+# The read buffer: 4 KB of headers is much.
 READ_BYTES = 4096
-# For the rest of an answer, once it is known what came of the delivery.
+# How long to wait for the rest of an answer, once its status is known.
 REST_SECONDS = 1.0
-# For those who get one batch after the other. Many servers close what is idle for two seconds, and
-# a batch that meets that fails.
+# How long an idle connection is kept, for subscribers that get one batch after another. Many
+# servers close one after two idle seconds, and a batch that meets that fails.
 KEPT_SECONDS = 1.0
 
 
 @dataclass(slots=True)
 class Progress:
-    """`connected`: from here on the subscriber may have got it."""
+    """`connected`: from now on the subscriber may have received it."""
 
     connected: bool = False
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connections that are used again, but for those on which something came in between.
+    """Reuses connections, except those that received something while idle.
 
-    Who says more than its length would otherwise have answered the next batch, unread.
+    Otherwise bytes beyond an answer's Content-Length would be read as the answer to the next batch.
     """
 
     async def _get(self, *given: Any) -> Connection | None:
@@ -73,7 +73,7 @@ class Connector(aiohttp.TCPConnector):
 
 @dataclass(slots=True)
 class Sender:
-    """Use it as `async with`: its connections live in there."""
+    """To be used with `async with`, within which its connections live."""
 
     egress: Egress
     connect: timedelta
@@ -116,7 +116,7 @@ class Sender:
             await self._session.close()
 
     async def deliver(self, one: Outgoing, progress: Progress | None = None) -> Delivery:
-        """Never raises but when it is cancelled."""
+        """Send it. Raises nothing, except when it is cancelled."""
         began = time.monotonic()
         answer = Answer()
         error = ""
@@ -126,7 +126,7 @@ class Sender:
             async with asyncio.timeout(self.total.total_seconds()):
                 await self._post(one, answer, progress or Progress())
         except Exception as failure:
-            # What goes wrong behind a status changes nothing about it.
+            # An error after the status line does not change the outcome.
             error = "" if answer.status else self._said_of(failure, one)
         took = timedelta(seconds=time.monotonic() - began)
         delivered = answer.status is not None and 200 <= answer.status < 300
@@ -164,7 +164,7 @@ class Sender:
             response.close()
 
     def _said_of(self, failure: Exception, one: Outgoing) -> str:
-        """A sentence for those who look why nothing arrives; nothing of the callback is in it."""
+        """A sentence for people who wonder why nothing arrives; without any of the callback."""
         match failure:
             case RefusedError():
                 return str(failure)
@@ -193,7 +193,7 @@ class Sender:
 
 @dataclass(slots=True)
 class Answer:
-    """What came of it until now."""
+    """The answer, as far as it was read."""
 
     status: int | None = None
     retry_after: str = ""
@@ -205,7 +205,7 @@ async def is_connected(_session: Any, context: SimpleNamespace, _given: Any) -> 
 
 
 def headers_of(one: Outgoing, *, now: float) -> dict[str, str]:
-    # JSON of a person's: names and values, and a list of secrets.
+    # JSON that people entered: headers by name, and a list of signing secrets.
     own: Any = one.secrets.get("headers") or {}
     signing: Any = one.secrets.get("signing") or ()
     headers = {name: value for name, value in own.items() if not is_ours(name)}
@@ -235,7 +235,7 @@ def why_not(error: Exception) -> str:
 
 
 def retry_after(text: str, *, now: datetime) -> timedelta | None:
-    """What Retry-After asks for, in seconds or as a date; None of what is neither."""
+    """The wait that Retry-After asks for, in seconds or as a date; None if it is neither."""
     text = text.strip()
     if text.isascii() and text.isdecimal():
         most = int(RETRY_AFTER_MOST.total_seconds())

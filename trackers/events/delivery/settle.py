@@ -1,7 +1,7 @@
-"""How deliveries end: delivered, failed, or never heard of again.
+"""How deliveries end: delivered, failed, or lost.
 
-Each is one statement for many batches, fenced by their leases: who comes late changes nothing, and
-only the log of attempts tells of it. So a batch may arrive twice, and is counted once.
+One statement settles many batches, fenced by their leases: a late result changes nothing, and only
+shows in the log of attempts. So a batch may arrive twice, but is counted once.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ SETTLE = plain(
     """
 )
 
-# Those whose lease ran out: whoever had them is dead, or slower than it may be. Nobody knows
-# whether they arrived, so they are sent again, and it is not held against the subscriber.
+# Batches whose lease ran out: their process is dead, or too slow. Nobody knows whether they
+# arrived, so they are sent again, without harm to the subscriber's health.
 RECOVER = plain(
     """
     WITH lost AS MATERIALIZED (
@@ -140,7 +140,7 @@ WAIT_AFTER_LOSS = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What came of sending a batch. `status`: the answer's; None: there was none that counts."""
+    """The outcome of sending a batch. `status`: that of the answer; None: there was none."""
 
     batch: Claimed
     delivered: bool
@@ -152,9 +152,9 @@ class Delivery:
 
 
 def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
-    """Count them and log them; the batches whose lease still stood.
+    """Count and log the deliveries; return the ids of batches whose lease was still valid.
 
-    `most`: the longest wait between two attempts, but for what a subscriber asks for.
+    `most`: the longest wait between two attempts, unless a subscriber asks for a longer one.
     """
     if not ended:
         return frozenset()
@@ -180,7 +180,7 @@ def settle(ended: Sequence[Delivery], *, most: timedelta) -> frozenset[int]:
 
 
 def recover() -> int:
-    """Take back the batches whose lease has run out; how many."""
+    """Take back the batches whose lease has run out; return how many."""
     with cursor() as db:
         row = db.execute(RECOVER, {"most": MOST_LOST, "wait": WAIT_AFTER_LOSS}).fetchone()
     return int(row[0]) if row else 0

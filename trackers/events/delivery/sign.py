@@ -1,7 +1,7 @@
-"""Signatures as Standard Webhooks 1.0 has them, by each secret that is live.
+"""Signatures as in Standard Webhooks 1.0, one by each secret that is valid.
 
-https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, where the body is what is
-sent, byte by byte. The id stays the same over all attempts; the time is that of the attempt.
+https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, with the body byte by byte
+as it is sent. The id stays the same over all attempts; the time is that of the attempt.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PREFIX = "whsec_"
 
 
 def signed(id: str, body: bytes, signing: Iterable[str], *, at: int) -> dict[str, str]:
-    """The headers that say which delivery this is, and sign it; `at`: seconds since 1970."""
+    """The headers that identify the delivery and sign it; `at`: seconds since 1970."""
     content = f"{id}.{at}.".encode() + body
     headers = {"webhook-id": id, "webhook-timestamp": str(at)}
     if signatures := [signature(secret, content) for secret in signing]:

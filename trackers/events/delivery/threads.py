@@ -1,4 +1,4 @@
-"""A thread that has a connection of the database, and is asked from a loop."""
+"""A thread with a database connection, for use from an event loop."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DatabaseThread:
         return await asyncio.get_running_loop().run_in_executor(self._pool, act)
 
     async def disconnect(self) -> None:
-        """From a connection that may be broken; the next statement makes another."""
+        """Close a connection that may be broken; the next statement opens another."""
         await self.ask(disconnect)
 
     async def end(self) -> None:
@@ -29,5 +29,5 @@ class DatabaseThread:
 
 
 def disconnect() -> None:
-    # That of the thread that asks: a connection belongs to one.
+    # This thread's own: each thread has its own connection.
     connection.close()

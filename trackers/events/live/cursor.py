@@ -1,6 +1,6 @@
-"""Where a reader of the live feed stands: the `id:` of what it was sent last.
+"""The position of a reader in the live feed: the `id:` that it was sent last.
 
-Ids of events would not do: they are drawn before the commit, and committed in any order.
+Ids of events would not do: they are drawn before the commit, and commits come in any order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ LARGEST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, order=True)
 class Cursor:
-    """What is read next: the event `nth`, from 0, of the row at `place`, or what comes behind."""
+    """What is read next: the `nth` event, from 0, of the row at `place`, or what comes after."""
 
     place: int
     nth: int = 0
@@ -24,7 +24,7 @@ class Cursor:
 
 
 def read_cursor(text: str) -> Cursor:
-    """That of a Last-Event-ID; ValueError for what was never told as one."""
+    """The cursor of a Last-Event-ID; ValueError if it cannot be one."""
     found = WRITTEN.fullmatch(text)
     if found is None or int(found[1]) > LARGEST:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""One look for what is new, twice a second, for all streams of this process."""
+"""One look for new events, twice a second, for all streams of this process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Lookout:
         self._due = 0.0
 
     def newest(self) -> int:
-        """The place of the newest row, as it was within the last half second."""
+        """The place of the newest row, at most half a second old."""
         with self._lock:
             return self._newest if time.monotonic() < self._due else self._look()
 

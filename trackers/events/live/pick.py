@@ -1,4 +1,4 @@
-"""Which events of the feed a reader is told next: pure, of rows that were read."""
+"""Which events of the feed a reader gets next: pure, from rows that were read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """The reader's topics are known only since then. `behind`: where stands who was told so."""
+    """The reader's topics are kept only since then. `behind`: its cursor once it knows that."""
 
     kept_since: datetime
     behind: Cursor
@@ -31,10 +31,10 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """`events`: by their ids, where the reader stands behind each, in the order of the feed.
+    """`events`: the reader's cursor after each, by event id, in the order of the feed.
 
     `first_at`, `last_at`: when the oldest and the newest of the rows' events were received.
-    `reached`: up to where was looked. `gap`: before all of `events`.
+    `reached`: how far it looked. `gap`: comes before all of `events`.
     """
 
     reached: Cursor
@@ -45,7 +45,7 @@ class Picked:
 
 
 def pick(rows: Sequence[Row], start: Cursor, topics: Set[int], *, most: int) -> Picked:
-    """The first `most` events from `start` on; never more than to the next mark of the topics."""
+    """The first `most` events from `start` on, but only up to the next mark of the topics."""
     events: dict[int, Cursor] = {}
     reached = start
     gap: Gap | None = None

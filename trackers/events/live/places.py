@@ -1,4 +1,4 @@
-"""How many streams this process has open: each pins a thread, which pages would need."""
+"""How many streams this process has open: each occupies a thread that pages may need."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ taken = 0
 
 @contextmanager
 def place(most: int) -> Iterator[bool]:
-    """Whether there was one; it is given back at the end."""
+    """Take a place if one is free, and yield whether it was; give it back at the end."""
     has_one = take(most)
     try:
         yield has_one

@@ -1,4 +1,4 @@
-"""The live feed as it is read: what is newest, what comes behind a cursor, and the last of it."""
+"""Read the live feed: its newest place, what comes after a cursor, and the last events."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from trackers.events.live.pick import Gap, Row, pick
 from trackers.events.spread import spread
 from tweetwatch.database import cursor
 
-# Rows that are looked through at a time, of up to a thousand events each; and how many of their
-# events are told at a time.
+# How many rows, of up to a thousand events each, are looked through at a time; and how many events
+# are returned at a time.
 ROWS, MOST = 10, 500
 
-# Each by the first entry of an index.
+# Each reads the first entry of an index.
 LOOK = """
     SELECT (SELECT place FROM trackers_liveevents ORDER BY place DESC LIMIT 1),
            EXISTS (SELECT FROM trackers_staged)
@@ -29,13 +29,13 @@ BOUNDS = """
           FROM trackers_liveevents ORDER BY place LIMIT 1) oldest,
          (SELECT place FROM trackers_liveevents ORDER BY place DESC LIMIT 1) newest
 """
-# The limits are literals: one that the planner does not know might as well be all of them.
+# The limits are literals, since for a parameter the planner would have to expect any number.
 BEHIND = f"""
     SELECT place, spread_at, first_at, last_at, topics, events
     FROM trackers_liveevents WHERE place >= %(place)s ORDER BY place LIMIT {ROWS}
 """
-# Looked through from the end; what is older is left out, however few were found. A mark has topics
-# without events.
+# The last 200 rows, from the end; older ones are left out, however few events were found. A mark
+# has topics but no events.
 NEWEST = """
     SELECT row.place, told.nth, told.id, row.first_at, row.last_at
     FROM (
@@ -47,9 +47,9 @@ NEWEST = """
       AND (row.place, told.nth) > (%(place)s, %(nth)s)
     ORDER BY row.place DESC, told.nth DESC LIMIT 100
 """
-# One by one by their key, in the partitions of their days alone, and LIMIT 1: for a list of ids the
-# planner may read all of a partition, when it takes it for empty. Filters are those of the bus: of
-# a tweet that was untracked nobody knows the author or the source any more, so its end passes.
+# One by one by their key, only in the partitions of their days, with LIMIT 1: for a list of ids the
+# planner may read a whole partition that it believes to be empty. Filters are as on the bus: the
+# author and the sources of an untracked tweet are no longer known, so its `delete` passes.
 EVENTS = """
     SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text
     FROM unnest(%(ids)s::bigint[]) AS wanted(id)
@@ -72,7 +72,7 @@ EVENTS = """
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The ids of topics; only tweets of this author, and of this source. None: of any."""
+    """Topics by id; only tweets of this author and this source. None: of any."""
 
     topics: frozenset[int]
     author: int | None = None
@@ -81,7 +81,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Events, each with where a reader stands who has read it. `gap`: to be told before them."""
+    """Events, each with the reader's cursor after it. `gap`: to be sent before them."""
 
     events: list[tuple[Cursor, Told]]
     reached: Cursor
@@ -89,7 +89,7 @@ class Read:
 
 
 def look() -> int:
-    """The place of the newest row, once what is committed is spread, if nobody else does."""
+    """The place of the newest row; first spreads what is committed, if nobody else does."""
     found = ask(LOOK)
     if found and found[1] and spread():
         found = ask(LOOK)
@@ -97,8 +97,8 @@ def look() -> int:
 
 
 def begin(after: Cursor | None) -> Read:
-    """From where a reader is told: nothing yet. Behind the newest by default, and if it was away
-    for too long or stands where nothing ever was, from the oldest that is kept."""
+    """Where a reader begins; no events yet. Without a cursor, after the newest. If it was away for
+    too long, at the oldest that is kept; with a cursor ahead of the newest, after that."""
     bounds = ask(BOUNDS)
     if bounds is None:
         # Somebody emptied the table.
@@ -107,7 +107,7 @@ def begin(after: Cursor | None) -> Read:
     if after is None:
         return Read([], Cursor(newest + 1))
     if after.place > newest + 1:
-        # Of another database, or of this one before it was restored.
+        # The cursor is of another database, or of this one before it was restored.
         return gone_on(Cursor(newest + 1), now)
     if after.place < oldest:
         return gone_on(Cursor(first), kept_since)
@@ -119,18 +119,18 @@ def gone_on(at: Cursor, kept_since: datetime) -> Read:
 
 
 def read_on(start: Cursor, wanted: Wanted) -> Read:
-    """What comes next, up to a bound: until `reached` is behind the newest there may be more."""
+    """What comes next, up to a bound: until `reached` is past the newest there may be more."""
     with cursor() as db:
         rows = [Row._make(row) for row in db.execute(BEHIND, {"place": start.place}).fetchall()]
     found = pick(rows, start, wanted.topics, most=MOST)
     told = events_of(found.events, found.first_at, found.last_at, wanted)
-    # Some are filtered out, or kept no longer.
+    # Some are filtered out, or no longer kept.
     in_order = [(place, told[id]) for id, place in found.events.items() if id in told]
     return Read(in_order, found.reached, found.gap)
 
 
 def newest(after: Cursor, wanted: Wanted) -> list[tuple[Cursor, Told]]:
-    """The last hundred behind `after` at the most, the newest first."""
+    """At most the last hundred events behind `after`, newest first."""
     given = {"place": after.place, "nth": after.nth, "topics": sorted(wanted.topics)}
     with cursor() as db:
         rows = db.execute(NEWEST, given).fetchall()

@@ -2,8 +2,8 @@
 
 opening (retry, id, gap?) ─> what came since ─> what comes, until the time is over
 A stream ends by itself, and its reader comes back with Last-Event-ID. It holds a thread, but while
-it waits neither a transaction nor a connection of the database. Where no place is free the answer
-is what came since, and its reader comes back a little later: it polls.
+it waits neither a transaction nor a database connection. If no place is free, the answer is what
+came since, and the reader comes back a little later: it polls.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from tweetwatch.stopping import is_stopping
 
 logger = logging.getLogger(__name__)
 
-# Seconds after which something is sent, so that a proxy keeps the connection, and one that is
-# broken is noticed.
+# Seconds after which something is sent, so that proxies keep the connection, and a broken one is
+# noticed.
 HEARTBEAT = 5.0
-# How long who polls may catch up at a time, in seconds.
+# Seconds for which a polling reader may catch up in one answer.
 CATCHING_UP = 5.0
 # Milliseconds until the reader comes back: after a stream, after an answer without a place.
 AGAIN, POLL = 500, 5000
@@ -44,7 +44,7 @@ END = b": this stream ends here; go on with Last-Event-ID\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`places`: of the process. `seconds`: how long a stream lasts."""
+    """`places`: streams per process. `seconds`: how long a stream lasts."""
 
     places: int
     seconds: float
@@ -77,7 +77,7 @@ def told(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> It
         while read.reached.place <= newest and not is_over(no_longer):
             read = read_on(read.reached, wanted)
             if read.events or read.gap:
-                # While this is written, which may take long, the connection is not ours.
+                # Writing may take long: hold no database connection meanwhile.
                 connection.close()
                 yield in_words(read, shape)
                 sent_at = time.monotonic()
@@ -86,7 +86,7 @@ def told(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> It
         if is_over(until):
             break
         if time.monotonic() - sent_at >= HEARTBEAT:
-            # With the id, so that who comes back does not read again what was not for it.
+            # With the id, so that a reader that comes back does not go through the same rows again.
             yield f": nothing new\nid: {read.reached}\n\n".encode()
             sent_at = time.monotonic()
         is_stopping.wait(min(lookout.until_due(), max(0, until - time.monotonic())))
@@ -98,7 +98,7 @@ def is_over(until: float) -> bool:
 
 
 def opening(read: Read, retry: int, shape: Shape) -> bytes:
-    """With an id, although nothing was told: from here on nothing is missed."""
+    """Has an id even without events: from here on nothing is missed."""
     head = f"retry: {retry}\n".encode()
     return head + (in_words(read, shape) or f"id: {read.reached}\n\n".encode())
 
@@ -114,7 +114,7 @@ def in_words(read: Read, shape: Shape) -> bytes:
 
 
 def event(name: str, data: object, at: Cursor | None = None) -> bytes:
-    """JSON has no line breaks."""
+    """One server-sent event; a single data line does, as the JSON has no line breaks."""
     id = f"id: {at}\n".encode() if at else b""
     return id + f"event: {name}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
 

@@ -1,8 +1,8 @@
-"""Who watches has events recorded: for a while, which each stream and each page prolongs.
+"""Watching a topic has its events recorded for a while, which each stream and each page extends.
 
-What our own parts do is recorded only in topics that somebody wants, so a publisher looks at one
-more column of a row that it reads anyway. A topic that nobody watched until now gets a mark in the
-feed: whoever was here before, and comes back behind it, is told that something is missing.
+Our own parts record events only in topics that somebody wants; for watchers they check one more
+column of a row that they read anyway. A topic that was not watched until now gets a mark in the
+feed: a reader that comes back from before the mark is told that something is missing.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 
 NAME = re.compile(r"[a-z_]{1,64}")
-# From the last stream's begin. So long a reader may be away, and find all that came meanwhile.
+# Counted from the start of the last stream: a reader may be away for so long and miss nothing.
 WATCHED = timedelta(minutes=10)
-# A topic is written once a minute at the most.
+# A topic's row is updated at most this often.
 RENEWED = timedelta(minutes=1)
-# What is still watched for less may be missed by a transaction that looked before the renewal was
-# committed: then it was not watched.
+# With less time left than this, a transaction that looked before the renewal was committed may have
+# recorded nothing: the topic then counts as unwatched.
 DOUBTFUL = timedelta(minutes=1)
 # How long the feed is kept.
 KEPT = timedelta(hours=1)
@@ -32,8 +32,8 @@ TOPICS = """
     SELECT name, id, (watched_until > clock_timestamp() + %(enough)s) IS TRUE
     FROM trackers_topic WHERE name = ANY(%(names)s)
 """
-# Under the lock of the spread, whose statement has no other time: what is spread later is in the
-# feed. clock_timestamp(), since the lock was waited for. Topics in the order of names, as others.
+# Under the lock of the spread: whatever is spread after this is in the feed. clock_timestamp(),
+# since it may have waited for the lock. Locks topics in the order of names, as everywhere.
 WATCH = """
     WITH topic AS MATERIALIZED (
         SELECT id, (watched_until > clock_timestamp() + %(doubtful)s) IS TRUE AS was_watched
@@ -49,9 +49,9 @@ WATCH = """
     FROM topic WHERE t.id = topic.id
 """
 
-# From the front, along the key, those behind which another one is as old: the newest of the old
-# ones stays, by which a reader is known who was away for too long.
-# The limits are literals: one that the planner does not know might as well be all of them.
+# From the front, along the key, rows whose successor is also older than KEPT. The newest of the old
+# rows stays, so that a reader that was away for too long can be recognized.
+# The limits are literals, since for a parameter the planner would have to expect any number.
 FORGET = """
     DELETE FROM trackers_liveevents WHERE place = ANY(ARRAY(
         SELECT place FROM (
@@ -64,8 +64,8 @@ FORGET = """
 
 
 def watch(names: Iterable[str]) -> Mapping[str, int]:
-    """Have what is told in these topics recorded from now on; their ids. ValueError: there is no
-    such topic, and nothing was changed."""
+    """Have the events of these topics recorded from now on; return the topics' ids. ValueError if
+    one does not exist; nothing is changed then."""
     wanted = set(names)
     given = {"names": sorted(filter(NAME.fullmatch, wanted)), "enough": WATCHED - RENEWED}
     with cursor() as db:

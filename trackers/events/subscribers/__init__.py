@@ -1,1 +1,1 @@
-"""Who gets events: what may be asked for, how it is saved, how each one stands."""
+"""Subscribers: what they may ask for, how that is saved, and the state that each is in."""

@@ -1,6 +1,6 @@
-"""What an address of a callback or of an event has to look like.
+"""What the address of a callback or of an event must look like.
 
-Whether it may be called is decided when it is, from what its name resolves to.
+Whether it may be called is decided at each call, by what its name resolves to.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from urllib.parse import urlsplit
 
 MOST_CALLBACK, MOST_EVENT = 2000, 1024
 
-# What RFC 3986 lets stand in an address, of ASCII alone. Others are read differently by programs.
+# The characters that RFC 3986 allows, all ASCII. Programs disagree on how to read others.
 LETTERS = re.compile(r"[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=%-]+")
 
 
 def fault_of(address: str, *, most: int, plain_http: bool) -> str:
-    """What is wrong with it, as the end of a sentence that begins with its name; empty: nothing."""
+    """What is wrong with it, as the end of a sentence that begins with its name; empty if valid."""
     if len(address) > most:
         return f"is longer than {most:,} characters"
     if not LETTERS.fullmatch(address):
         return "is empty, or has characters that do not belong into an address"
     try:
         parts = urlsplit(address)
-        # A port that is none is found when it is asked for.
+        # urlsplit only raises on an invalid port when `port` is read.
         host, port = parts.hostname, parts.port
     except ValueError:
         return "is not an address"

@@ -1,4 +1,4 @@
-"""The form of a subscriber, for the page and the admin; the rules are those of `terms`."""
+"""The form for a subscriber, on the page and in the admin; the rules are those of `terms`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WITH_DEFAULTS = ("max_events", "timeout_ms", "concurrency", "format")
 
 
 class Unshown:
-    """Goes in and never comes out: not even what was just typed is shown again."""
+    """A write-only widget: not even what was just typed is shown again."""
 
     def format_value(self, value: Any) -> str:
         return ""
@@ -54,7 +54,7 @@ class UnshownLine(Unshown, forms.TextInput):
 
 
 class HeadersField(forms.CharField):
-    """A header a line, as `Name: value`."""
+    """One header per line, as `Name: value`."""
 
     def to_python(self, value: Any) -> Any:
         lines = [line for line in (super().to_python(value) or "").splitlines() if line.strip()]
@@ -67,9 +67,9 @@ class HeadersField(forms.CharField):
 
 
 class SubscriberForm(forms.ModelForm):
-    """A new subscriber, or the terms of one that is there: its name then stays.
+    """A new subscriber, or the terms of an existing one, whose name cannot be changed.
 
-    `key`: of one that was added, the key that signs for it; to be shown once.
+    `key`: the signing key of a subscriber that was added, to be shown once.
     """
 
     topics = forms.MultipleChoiceField(
@@ -135,7 +135,7 @@ class SubscriberForm(forms.ModelForm):
             for name in ("without_headers", "without_uuid"):
                 del self.fields[name]
             self.fields["uuid"].help_text = "Empty: none is sent."
-            # What the page does not send is as the model has it.
+            # What the page does not send gets the model's default.
             for name in WITH_DEFAULTS:
                 self.fields[name].required = False
             return
@@ -175,7 +175,7 @@ class SubscriberForm(forms.ModelForm):
         cleaned = self.cleaned_data
         uuid = "" if cleaned.get("without_uuid") else (cleaned["uuid"] or None)
         gone: dict[str, str | None] = dict.fromkeys(cleaned.get("without_headers", ()))
-        # One that is ticked and typed is replaced.
+        # A header that is both ticked and typed is replaced.
         typed = {name.lower() for name in cleaned["headers"]}
         gone = {name: None for name in gone if name.lower() not in typed}
         return Terms(
@@ -186,7 +186,7 @@ class SubscriberForm(forms.ModelForm):
         )
 
     def store(self) -> bool:
-        """Add it or change it; False: something was wrong after all, and `errors` tells what."""
+        """Add or change it; False: something was wrong after all, and `errors` says what."""
         try:
             if self.is_new:
                 self.instance, self.key = terms.add(self.cleaned_data["name"], self.terms())
@@ -199,7 +199,7 @@ class SubscriberForm(forms.ModelForm):
         return True
 
     def parts(self) -> list[tuple[str, bool, list[forms.BoundField]]]:
-        """What folds up on the page: its title, whether it is open, and its fields."""
+        """The collapsible sections of the page: title, whether it is open, and fields."""
         return [
             (title, self.has_faults(names), [self[name] for name in names if name in self.fields])
             for title, names in (

@@ -1,6 +1,6 @@
-"""Headers of a subscriber's own, which its deliveries bring: their values are secrets.
+"""A subscriber's own headers, which are sent with its deliveries; their values are secrets.
 
-They never take the place of ours, nor decide how a request is read or passed on.
+They can neither replace our headers nor change how a request is parsed or forwarded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OURS = frozenset((
     "host", "content-type", "content-length", "content-encoding", "user-agent", "accept-encoding",
     "expect",
 ))
-# Of one connection alone, or of a proxy's.
+# For a single connection, or for proxies.
 HOP_BY_HOP = frozenset((
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
     "te", "trailer", "transfer-encoding", "upgrade",
@@ -35,7 +35,7 @@ def is_ours(name: str) -> bool:
 
 
 def read_line(line: str) -> tuple[str, str]:
-    """`Name: value` as it is typed. No fault tells the value, nor what may be one."""
+    """Parse `Name: value`. No error quotes the value, nor anything that may be one."""
     name, colon, value = line.partition(":")
     if not colon:
         raise ValidationError("A header is written as Name: value.")
@@ -44,7 +44,7 @@ def read_line(line: str) -> tuple[str, str]:
 
 def check_header(name: str, value: str) -> None:
     if not NAME.fullmatch(name) or len(name) > MOST_NAME:
-        # Not named: who mixes up names and values has a secret where a name belongs.
+        # Not quoted: if name and value are mixed up, the name is a secret.
         raise ValidationError(
             f"The name of a header has 1 to {MOST_NAME} letters, digits and - _ . and the like."
         )
@@ -58,7 +58,7 @@ def check_header(name: str, value: str) -> None:
 
 
 def given_twice(names: Iterable[str]) -> str:
-    """The name that stands there more than once, however it is written; empty: none does."""
+    """A name that is given more than once, in any case; empty: there is none."""
     seen: set[str] = set()
     for name in names:
         if name.lower() in seen:
@@ -68,7 +68,7 @@ def given_twice(names: Iterable[str]) -> str:
 
 
 def changed(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict[str, str]:
-    """`kept` with those that are given; without those that are given as None."""
+    """`kept` updated with `given`, and without those that are given as None."""
     if twice := given_twice(given):
         raise ValidationError(f"The header {twice} is given twice.")
     new = {name: value for name, value in given.items() if value is not None}

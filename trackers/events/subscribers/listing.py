@@ -1,4 +1,4 @@
-"""Subscribers and attempts as programs are told of them: by the command, and by the API."""
+"""Subscribers and attempts for programs: as the command and the API show them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trackers.events.subscribers.standings import Standing
 
 
 def described(one: Standing) -> dict[str, Any]:
-    """Without secrets."""
+    """Has no secrets."""
     subscriber, books = one.subscriber, one.books
     return {
         "name": subscriber.name,

@@ -1,6 +1,6 @@
-"""What names, topics and users of Basic auth have to look like: one place, for whoever asks.
+"""What names, topics and Basic auth user names must look like, and limits: one place for all.
 
-Each RULE ends a sentence that begins with the name of what it is about.
+Each RULE is the end of a sentence that begins with what it is about.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from django.core.exceptions import ValidationError
 
 from trackers.events.subscribers.addresses import MOST_CALLBACK, fault_of
 
-# Of subscribers, of publishers, and of their tokens.
+# Names of subscribers, of publishers, and of their tokens.
 NAME = re.compile(r"\A[a-z0-9:_-]{1,64}\Z")
 NAME_RULE = "has 1 to 64 of the characters a to z, 0 to 9, : _ and -."
 TOPIC = re.compile(r"\A[a-z_]{1,64}\Z")
 TOPIC_RULE = "has 1 to 64 small letters a to z and underscores."
-# What goes into the user name of HTTP Basic.
+# The user name of HTTP Basic auth.
 UUID = re.compile(r"\A[ -9;-~]{1,200}\Z")
 UUID_RULE = "is up to 200 printable characters of ASCII without a colon."
 
 MOST_TOPICS = 1000
 MOST_FILTERED = 1000
 MOST_EVENTS, MOST_TIMEOUT, MOST_CONCURRENCY = 10_000, 3_600_000, 100
-# A subscriber that may have more a second needs no limit.
+# Events a second; beyond this a limit makes no sense.
 MOST_RATE = 1_000_000
 
 

@@ -1,4 +1,4 @@
-"""The keys that sign a subscriber's deliveries: made here, told once, replaced with an overlap."""
+"""The keys that sign a subscriber's deliveries: made here, shown once, rotated with an overlap."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BYTES = 32
 
 
 def new_signing_key() -> str:
-    """As Standard Webhooks write it."""
+    """A new key in the format of Standard Webhooks."""
     return f"whsec_{base64.b64encode(secrets.token_bytes(BYTES)).decode()}"
 
 
 def rotate(subscriber: Subscriber) -> str:
-    """A new key signs from now on, and the one before it until the next rotation; the new one."""
+    """Add a new signing key and return it; the one before also signs until the next rotation."""
     made = new_signing_key()
     with transaction.atomic():
         keys = locked(subscriber)
@@ -27,7 +27,7 @@ def rotate(subscriber: Subscriber) -> str:
 
 
 def forget_old(subscriber: Subscriber) -> None:
-    """The newest key alone signs from now on."""
+    """Sign only with the newest key from now on."""
     with transaction.atomic():
         keep(subscriber, locked(subscriber)[:1])
 

@@ -1,4 +1,4 @@
-"""Whether a subscriber gets anything now: paused by a person, disabled by its own answers."""
+"""What stops deliveries to a subscriber: a person pauses it, its own answers disable it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trackers.outbox.models import ALERTS
 from trackers.outbox.tell import Told, tell
 from tweetwatch.database import cursor
 
-# One that is delivered to has no `failing_since`.
+# A successful delivery clears `failing_since`.
 DISABLE = """
     UPDATE trackers_subscriberstate st
     SET disabled_at = clock_timestamp(),
@@ -26,19 +26,19 @@ DISABLE = """
 
 
 def pause(subscriber: Subscriber) -> None:
-    """What is told is kept for it, and nothing is sent."""
+    """Keep its events, but send nothing."""
     Subscriber.objects.filter(pk=subscriber.pk, paused_at=None).update(paused_at=Now())
 
 
 def resume(subscriber: Subscriber) -> None:
-    """Send again, from now on, also to one that was disabled."""
+    """Send again from now on, even if it was disabled."""
     with transaction.atomic():
         Subscriber.objects.filter(pk=subscriber.pk).update(paused_at=None)
         enable(subscriber)
 
 
 def enable(subscriber: Subscriber) -> None:
-    """Forget why it was disabled, and its failures with it."""
+    """Enable it if it was disabled, and forget its failures."""
     SubscriberState.objects.filter(pk=subscriber.pk).exclude(disabled_at=None).update(
         disabled_at=None,
         disabled_because="",
@@ -49,9 +49,9 @@ def enable(subscriber: Subscriber) -> None:
 
 
 def disable_failing(*, after: timedelta) -> list[str]:
-    """Disable those to whom every delivery has failed for so long; their names.
+    """Disable subscribers whose deliveries have all failed for this long; return their names.
 
-    What is told is kept for them, and it is an alert for the others.
+    Their events are kept. Each one disabled is an alert for other subscribers.
     """
     with transaction.atomic():
         with cursor() as db:

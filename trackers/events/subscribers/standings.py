@@ -1,4 +1,4 @@
-"""How all subscribers and topics stand: for the command, `status`, `/metrics` and pages."""
+"""The state of all subscribers and topics: for the command, `status`, `/metrics` and pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tweetwatch.database import cursor
 
 State = Literal["ready", "waiting", "paused", "disabled"]
 
-# More are not counted: it is then far behind.
+# The count stops here: the spread is then far behind.
 MOST_COUNTED = 1000
 STAGED = "SELECT count(*) FROM (SELECT FROM trackers_staged LIMIT %(most)s) first"
 
@@ -29,7 +29,7 @@ class Standing:
 
     @property
     def state(self) -> State:
-        """waiting: nothing is sent before `next_at`, since deliveries failed."""
+        """Waiting means that nothing is sent before `next_at`, since deliveries failed."""
         if self.subscriber.paused_at:
             return "paused"
         if self.subscriber.state.disabled_at:
@@ -38,25 +38,25 @@ class Standing:
 
     @property
     def next_at(self) -> datetime | None:
-        """When deliveries go on that failures keep back; None: nothing keeps them back."""
+        """When deliveries go on after failures; None: nothing keeps them back."""
         until = self.subscriber.state.not_before
         return until if until and until > self.now else None
 
     @property
     def oldest_seconds(self) -> float | None:
-        """How long the oldest event has waited that was not delivered yet."""
+        """How long the oldest undelivered event has waited."""
         oldest = self.books.oldest
         return (self.now - oldest).total_seconds() if oldest else None
 
 
 def standings(*, now: datetime) -> list[Standing]:
-    """Of all subscribers, by their names; a fixed number of statements."""
+    """All subscribers by name, in a fixed number of statements."""
     books = {one.id: one for one in read_books()}
     found = Subscriber.objects.filter(removed_at=None).select_related("state")
     return [
         Standing(one, topics_of(one), books[one.pk], now)
         for one in found.prefetch_related("subscriptions__topic")
-        # One that was added in between has no books here yet.
+        # One that was added meanwhile is not in `books` yet.
         if one.pk in books
     ]
 
@@ -71,12 +71,12 @@ def topics_of(subscriber: Subscriber) -> list[str]:
 
 
 def topics() -> list[Topic]:
-    """Those that somebody tells or wants."""
+    """The topics that have a publisher or a subscriber."""
     return list(Topic.objects.exclude(publisher="", wanted=False))
 
 
 def staged() -> int:
-    """Transactions whose events were not given to subscribers yet, up to MOST_COUNTED."""
+    """How many transactions' events are not spread yet, up to MOST_COUNTED."""
     with cursor() as db:
         row = db.execute(STAGED, {"most": MOST_COUNTED}).fetchone()
     return int(row[0]) if row else 0

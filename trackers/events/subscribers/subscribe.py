@@ -1,7 +1,7 @@
 """Who gets what: topics are joined and left, subscribers come and go.
 
-Each spreads first what was told before, under the lock of the spread: who joins gets what is told
-from then on, and who leaves gets what was told until then.
+Each first spreads what was stored before, under the lock of the spread: a new subscriber gets the
+events from then on, and one that leaves gets those until then.
 Locks: the spread's, then topics in the order of names, then subscribers, states and batches.
 """
 
@@ -18,7 +18,7 @@ from trackers.events.spread import spread_all
 from trackers.outbox.models import Topic
 from tweetwatch.database import cursor
 
-# What still waits is dropped, and counted. What is on its way ends as it ends.
+# Drops and counts what still waits. Deliveries that are on their way end by themselves.
 EMPTY = """
     WITH state AS MATERIALIZED (
         SELECT subscriber_id FROM trackers_subscriberstate
@@ -42,7 +42,7 @@ EMPTY = """
 
 
 def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
-    """A new subscriber, of these topics; those that do not exist are made."""
+    """Add a subscriber to these topics; topics that do not exist are created."""
     with transaction.atomic():
         spread_all()
         subscriber.save(force_insert=True)
@@ -51,7 +51,7 @@ def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
 
 
 def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
-    """Save it, with these topics and no others."""
+    """Save it, subscribed to exactly these topics."""
     with transaction.atomic():
         spread_all()
         subscriber.save(force_update=True)
@@ -64,7 +64,7 @@ def change(subscriber: Subscriber, topics: Iterable[str]) -> None:
 
 
 def leave(subscriber: Subscriber, topic: Topic) -> bool:
-    """Stop telling it what comes in this topic; whether it was told until now."""
+    """Unsubscribe it from this topic; return whether it was subscribed."""
     with transaction.atomic():
         spread_all()
         gone, _ = subscriber.subscriptions.filter(topic=topic).delete()
@@ -73,12 +73,12 @@ def leave(subscriber: Subscriber, topic: Topic) -> bool:
 
 
 def remove(subscriber: Subscriber) -> int:
-    """Forget it, and drop what waits for it; how many events that are."""
+    """Remove it, and drop what waits for it; return how many events."""
     with transaction.atomic():
         spread_all()
         topics = list(subscriber.subscriptions.values_list("topic_id", flat=True))
         subscriber.subscriptions.all().delete()
-        # Its name is free again. No subscriber can be given a name with a blank.
+        # Its name becomes free. The new name has blanks, so no other subscriber can have it.
         Subscriber.objects.filter(pk=subscriber.pk).update(
             name=f"{subscriber.name[:40]} (removed {subscriber.pk})", removed_at=Now(), token=None
         )
@@ -88,9 +88,9 @@ def remove(subscriber: Subscriber) -> int:
 
 
 def forget_removed() -> int:
-    """Delete the rows of removed subscribers that have no batch on its way any more; how many.
+    """Delete removed subscribers that have no more batches on their way; return how many.
 
-    A batch that was on its way when they were removed, and failed, is dropped as the others were.
+    A batch that was on its way at the removal, and failed since, is dropped like the others.
     """
     for subscriber in Subscriber.objects.exclude(removed_at=None):
         empty(subscriber)
@@ -101,7 +101,7 @@ def forget_removed() -> int:
 
 
 def empty(subscriber: Subscriber) -> int:
-    """Drop what waits for it; how many events that are."""
+    """Drop what waits for it; return how many events."""
     with cursor() as db:
         row = db.execute(EMPTY, {"subscriber": subscriber.pk}).fetchone()
     return int(row[0]) if row else 0
@@ -121,7 +121,7 @@ def join(subscriber: Subscriber, topics: Iterable[str]) -> None:
 
 
 def want(topics: QuerySet[Topic]) -> None:
-    """Have events of these recorded while somebody subscribes, and no longer."""
+    """Update `wanted` of these topics: whether anybody subscribes to them."""
     locked = topics.order_by("name").select_for_update(no_key=True)
     ids = list(locked.values_list("pk", flat=True))
     wanted = Exists(Subscription.objects.filter(topic=OuterRef("pk")))

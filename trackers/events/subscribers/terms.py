@@ -1,8 +1,8 @@
-"""Under which terms a subscriber gets events: checked and saved here, whoever asks for them.
+"""The terms under which a subscriber gets events: checked and saved here, for all entrances.
 
     command, page, admin, API ─> Terms ─> add, edit ─> a Subscriber, its topics, its secrets
 
-A ValidationError tells by field what is wrong, and then nothing is stored.
+A ValidationError says by field what is wrong; nothing is stored then.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TWICE = "There is a subscriber of this name already."
 
 
 class NoSuchSubscriberError(LookupError):
-    """It was never there, or was removed."""
+    """No subscriber has this name; it may have been removed."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"There is no subscriber called {name[:64]}.")
@@ -33,9 +33,9 @@ class NoSuchSubscriberError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """`fields`: of Subscriber, by their names; those that are absent stay, or get their defaults.
+    """`fields`: of Subscriber, by name; absent ones keep their values, or get their defaults.
 
-    `topics`, `uuid`: None: as they are. `headers`: what is absent stays, None takes one away.
+    `topics`, `uuid`: None leaves them as they are. `headers`: absent ones stay, None removes one.
     """
 
     fields: Mapping[str, Any]
@@ -45,7 +45,7 @@ class Terms:
 
 
 def add(name: str, terms: Terms) -> tuple[Subscriber, str]:
-    """A new subscriber, and the key that signs for it, which nobody can show again."""
+    """Add a subscriber; return it, and its signing key, which is never shown again."""
     key = new_signing_key()
     one = Subscriber(name=name, secrets={"signing": [key]})
     topics = put(one, terms, topics=list(terms.topics or ()))
@@ -58,9 +58,9 @@ def add(name: str, terms: Terms) -> tuple[Subscriber, str]:
 
 
 def edit(subscriber: Subscriber, terms: Terms) -> Subscriber:
-    """The terms of one that is there; its name stays. It is given as it is saved.
+    """Change the terms of a subscriber, but not its name; return it as saved.
 
-    Its row is locked before it is read: who pauses it or rotates its key meanwhile is not undone.
+    Its row is locked before it is read, so that a pause or a key rotation meanwhile is not undone.
     """
     with transaction.atomic():
         spread_all()
@@ -72,7 +72,7 @@ def edit(subscriber: Subscriber, terms: Terms) -> Subscriber:
 
 
 def found(name: str, **known: Any) -> Subscriber:
-    """Locked until the end of the transaction."""
+    """The subscriber, locked until the end of the transaction."""
     there = Subscriber.objects.filter(removed_at=None, **known).select_for_update(no_key=True)
     if (one := there.first()) is None:
         raise NoSuchSubscriberError(name)
@@ -80,7 +80,7 @@ def found(name: str, **known: Any) -> Subscriber:
 
 
 def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
-    """Put the terms into a subscriber that is not saved yet, once all of them are right."""
+    """Set the terms on a subscriber without saving it; return its topics, if all is valid."""
     faults: dict[str, list[str]] = {}
     for name, value in terms.fields.items():
         setattr(one, name, value)
@@ -125,7 +125,7 @@ def headers_of(kept: Mapping[str, str], given: Mapping[str, str | None]) -> dict
 
 
 def at_least_of(text: str) -> tuple[str, int]:
-    """A metric and its least figure, as in likes=1000."""
+    """Parse a metric and its least figure, such as likes=1000."""
     metric, _, number = text.partition("=")
     if metric not in METRICS or not (number.isascii() and number.isdecimal()) or len(number) > 18:
         raise ValueError(f"{text[:40]} is not like likes=1000, of {', '.join(METRICS)}.")
@@ -133,7 +133,7 @@ def at_least_of(text: str) -> tuple[str, int]:
 
 
 def sentences(error: ValidationError) -> list[str]:
-    """What is wrong, each with the name of its field where the sentence does not tell it."""
+    """What is wrong, with the name of the field where the sentence itself does not give it."""
     return [
         said if field in ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
         else f"{field}: {said}"

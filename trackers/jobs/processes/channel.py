@@ -19,10 +19,10 @@ from contextlib import suppress
 from typing import Any, Final
 
 STOP = "STOP"
-# Seconds that a reader waits before it says that it does.
+# Seconds that a reader waits before it reports that it is idle.
 MOMENT = 0.05
 
-# Asked of the kernel; it grants less where net.core.wmem_max is lower.
+# Requested from the kernel, which grants less where net.core.wmem_max is lower.
 WISHED_BUFFER = 1 << 20
 # The kernel keeps 32 bytes of the buffer of a SOCK_SEQPACKET socket for itself.
 KERNEL_KEEPS = 32
@@ -31,7 +31,7 @@ GROWTH = 16 * 1024
 
 
 class UnsendableError(ValueError):
-    """What cannot cross: it has no pickle, or (MessageTooLargeError) a too large one."""
+    """The message cannot be pickled, or (MessageTooLargeError) its pickle is too large."""
 
 
 class MessageTooLargeError(UnsendableError):
@@ -56,11 +56,11 @@ def _granted() -> int:
 
 
 class Channel:
-    """Stands for `multiprocessing.Queue` between a process and those that it forks.
+    """Replaces `multiprocessing.Queue` between a process and those that it forks.
 
-    `maxsize` above 0, whatever it is: one message waits, and `put` waits for it to be taken.
+    `maxsize` above 0, whatever the number: `put` waits until the message before is taken.
     0: `put` waits only while the kernel's buffer is full.
-    `unsendable(message, error)` decides about what cannot cross; without it `put` raises.
+    `unsendable(message, error)` handles what cannot be sent; without it `put` raises.
     """
 
     # Bytes of the largest pickled message on this machine.
@@ -75,17 +75,16 @@ class Channel:
         self._bounded = maxsize > 0
         self._unsendable = unsendable
         self._reader, self._writer = _pair()
-        # What a reader does before it waits for longer than a moment; its own, set after the fork.
+        # Called before a reader waits for longer than a moment; each sets its own after the fork.
         self.before_rest: Callable[[], None] | None = None
 
     def put(self, message: Any) -> None:
-        """Hand it over, waiting for room: UnsendableError without an `unsendable`.
+        """Send it, waiting for room; UnsendableError if there is no `unsendable`.
 
-        On the way of results a worker waits here while the monitor is dead. It may: the guard
-        needs no lock that this worker holds, puts up a new monitor, and kills the worker should
-        its time run out first.
+        A worker with a result waits here while the monitor is dead. That is safe: it holds no lock
+        that the guard needs to start a new monitor, or to kill the worker if its time runs out.
         """
-        # The sentinel's pills wait for nobody: it must go on watching who ends.
+        # The sentinel does not wait to send its stop messages: it must go on watching its children.
         if self._bounded and message != STOP:
             self._wait_until_empty()
         try:
@@ -96,11 +95,11 @@ class Channel:
             self._unsendable(message, error)
 
     def send(self, message: Any) -> None:
-        """Hand it over, waiting only while the kernel's buffer is full; UnsendableError."""
+        """Send it, waiting only while the kernel's buffer is full; may raise UnsendableError."""
         self._writer.send(self._packet(message))
 
     def offer(self, message: Any) -> bool:
-        """Hand it over if there is room now; whether there was."""
+        """Send it if there is room now; return whether there was."""
         try:
             self._writer.send(self._packet(message), socket.MSG_DONTWAIT)
         except BlockingIOError:
@@ -111,7 +110,7 @@ class Channel:
         """Wait for a message; no two readers get the same."""
         if self.before_rest is not None:
             end = time.monotonic() + MOMENT
-            # Others wait too: one of them may have taken what was seen here.
+            # Another reader may have taken the message that was seen here.
             while self._is_filled(within=end - time.monotonic()):
                 with suppress(BlockingIOError):
                     return self._message(self._reader.recv(self.MOST, socket.MSG_DONTWAIT))
@@ -119,7 +118,7 @@ class Channel:
         return self._message(self._reader.recv(self.MOST))
 
     def latest(self) -> Any | None:
-        """Read all that waits and return the newest; None when nothing does."""
+        """Read all messages that wait and return the newest; None when there are none."""
         message = None
         while True:
             try:
@@ -128,7 +127,7 @@ class Channel:
                 return message
 
     def empty(self) -> bool:
-        # Sent and not yet taken, counted by the kernel, so a killed reader cannot spoil it.
+        # The kernel counts what is sent and not yet read, so a killed reader cannot spoil it.
         return struct.unpack("i", fcntl.ioctl(self._writer, termios.TIOCOUTQ, bytes(4)))[0] == 0
 
     def qsize(self) -> int:
@@ -149,7 +148,7 @@ class Channel:
     def _packet(self, message: Any) -> bytes:
         try:
             packet = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        # Any class in the message may fail in its own way.
+        # A class in the message may raise anything when it is pickled.
         except Exception as error:
             raise UnsendableError(f"It cannot be pickled: {error}") from error
         if len(packet) > self.MOST:
@@ -167,11 +166,11 @@ class Channel:
 
 
 def refuse_too_large(pack: str | bytes) -> None:
-    """MessageTooLargeError for a signed task that could not be handed to a worker.
+    """Raise MessageTooLargeError for a signed task that could not be handed to a worker.
 
-    A signed task is base64, a third larger than the pickle that crosses: errs on the safe side,
-    but not with Q_CLUSTER["compress"]. Measured on this machine; where the cluster's own kernel
-    grants less, the cluster refuses the task when it meets it.
+    A signed task is base64, a third larger than the pickle that is sent, so this errs on the safe
+    side, except with Q_CLUSTER["compress"]. The limit is this machine's; a cluster whose kernel
+    grants less refuses the task when it meets it.
     """
     most = Channel.MOST - GROWTH
     if len(pack) > most:

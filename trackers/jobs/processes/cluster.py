@@ -3,7 +3,7 @@
 main (signals, lookout) ─> sentinel (guard; a session of its own) ─> workers, pusher, monitor
        pusher ── Channel ──> workers ── Channel ──> monitor        sentinel ── Channel ──> lookout
 Only main heeds SIGINT and SIGTERM; the others end by a Flag and the stop message, or by SIGKILL.
-What is mended, and when a mend may go: docs/django-q2.md.
+What is mended, and when a mend can be removed: docs/django-q2.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from trackers.jobs.processes.timer import Timer
 
 logger = logging.getLogger(__name__)
 
-# django-q2's own bound where tasks have none.
+# Seconds: django-q2's own bound when tasks have no timeout.
 TIMEOUT_WITHOUT_ONE = 30
 
 
@@ -67,7 +67,7 @@ class Sentinel(stock.Sentinel):
         timeout: int | None,
         news: Channel,
     ) -> None:
-        # The stock class puts SIGTERM back to its default; one that comes just then must wait.
+        # The stock class resets SIGTERM to its default; a signal that comes just then must wait.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         super().__init__(stop_event, start_event, cluster_id, broker, timeout, start=False)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -99,7 +99,7 @@ class Sentinel(stock.Sentinel):
         self.spawn_process(worker, self.task_queue, self.result_queue, Timer(), self.timeout)
 
     def status(self) -> Any:
-        # Asked for in every round of the guard and of the stop: so this is a sign of life.
+        # Called in every round of the guard and of the stop, so it serves as a heartbeat.
         self.news.offer(self._signs())
         return super().status()
 
@@ -109,12 +109,12 @@ class Sentinel(stock.Sentinel):
         return (Sign("sentinel", os.getpid(), self.since), *living)
 
     def _refuse_task(self, task: dict[str, Any], error: UnsendableError) -> None:
-        # In the pusher. A task that ended it would come back after its lease and end the next one.
+        # In the pusher. If the task killed it, it would come back and kill the next pusher.
         logger.error("Task %s is given up: %s", task["name"], error)
         self.broker.fail(task["ack_id"])
 
     def _shorten_result(self, task: dict[str, Any], error: UnsendableError) -> None:
-        # In the worker: the task ran, and its end must reach the monitor all the same.
+        # In the worker: the task ran, and the monitor must hear of its end all the same.
         logger.error("Task %s has a result that cannot be handed on: %s", task["name"], error)
         short = {**task, "success": False, "result": f"The result cannot be handed on: {error}"}
         try:
@@ -126,8 +126,8 @@ class Sentinel(stock.Sentinel):
 def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, cluster: UUID) -> None:
     """The life of a worker, a pusher or a monitor."""
     mortality.die_with(sentinel)
-    # What was there before the fork lives as long as the process, and a batch makes thousands of
-    # objects and no cycles: looking for some at every seventh hundred takes a tenth of its time.
+    # Objects from before the fork live as long as the process, and a batch makes thousands of
+    # objects but no cycles: a collection after every 700 would take a tenth of its time.
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
     if target is worker:
@@ -139,7 +139,7 @@ def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, clu
 
 def _guard(main: int, *args: Any) -> None:
     """The life of the sentinel."""
-    # A signal to the group of main is for main alone.
+    # A session of its own: a signal to main's process group is for main alone.
     os.setsid()
     setproctitle.setproctitle(f"qcluster {current_process().name} sentinel")
     mortality.die_with(main)
@@ -152,10 +152,10 @@ def _guard(main: int, *args: Any) -> None:
 
 
 class Cluster(stock.Cluster):
-    """`start()`, then `watch()` until a signal comes or something dies. One in a process."""
+    """`start()`, then `watch()` until a signal comes or something dies. One per process."""
 
-    # Seconds between heartbeats, and between figures; what a clean stop may take beyond the longest
-    # task.
+    # Seconds: between heartbeats, between figures, and what a clean stop may take beyond the
+    # longest task.
     look_every = 5.0
     record_every = 3.0
     stop_margin = 10.0
@@ -172,9 +172,9 @@ class Cluster(stock.Cluster):
     news: Channel
 
     def start(self) -> int:
-        """Return when the guard is up: this pid. RuntimeError when it does not come up."""
+        """Return this pid once the guard is up; RuntimeError if it does not come up."""
         setproctitle.setproctitle(f"qcluster {current_process().name} {self.name}")
-        # A connection that crosses a fork would be used by two.
+        # A connection that is open across a fork would be shared by two processes.
         db.connections.close_all()
         self.stop_event, self.start_event, self.news = Flag(), Flag(), Channel()
         self.sentinel = Child(
@@ -222,7 +222,7 @@ class Cluster(stock.Cluster):
             lookout.close()
 
     def stop(self) -> bool:
-        """Let running tasks end, no longer than one may take; whether all ended by themselves."""
+        """Wait as long as a task may take for all to end; return whether they did, unkilled."""
         self.stop_event.set()
         timeout: Any = self.timeout or Conf.TIMEOUT or TIMEOUT_WITHOUT_ONE
         most = timeout + self.stop_margin
@@ -242,5 +242,5 @@ class Cluster(stock.Cluster):
         self.sentinel.join()
 
     def sig_handler(self, signum: int, frame: object) -> None:
-        # Nothing else: whatever could wait here would make main deaf.
+        # Nothing else: anything that blocks here would make main deaf to signals.
         self.stop_requested = True

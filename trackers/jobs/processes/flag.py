@@ -1,7 +1,7 @@
 """An event that no killed process can keep: one shared byte, no lock.
 
 `multiprocessing.Event.set()` waits for the condition's lock. A sentinel that dies inside `wait()`
-takes that lock along, and the main process, which sets the event in its signal handler, then
+never releases that lock, and the main process, which sets the event in its signal handler, then
 hangs for ever (django-q2 issue 346). A byte has no owner.
 """
 
@@ -10,12 +10,12 @@ from __future__ import annotations
 import mmap
 import time
 
-# How late a waiter may notice; 20 looks a second cost nothing measurable.
+# Seconds between looks, so how late a waiter may notice; 20 a second cost nothing measurable.
 LOOK_EVERY = 0.05
 
 
 class Flag:
-    """Stands for `multiprocessing.Event` between a process and those that it forks."""
+    """Replaces `multiprocessing.Event` between a process and those that it forks."""
 
     def __init__(self) -> None:
         self._byte = mmap.mmap(-1, 1)
@@ -30,7 +30,7 @@ class Flag:
         self._byte[0] = 0
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is set, at most `timeout` seconds; whether it is."""
+        """Wait until it is set, at most `timeout` seconds; return whether it is."""
         until = None if timeout is None else time.monotonic() + timeout
         while not self.is_set():
             left = LOOK_EVERY if until is None else until - time.monotonic()

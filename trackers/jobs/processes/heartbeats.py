@@ -1,4 +1,4 @@
-"""Who is at work, told to the database: rows of `Worker`.
+"""Heartbeats: which processes are at work, written to the database as rows of `Worker`.
 
 sentinel ── signs of life ──> main ── one statement, every few seconds ──> rows
 worker: what it is doing and when it finished, one short statement each.
@@ -37,9 +37,9 @@ class Sign:
     since: float
 
 
-# The main row keeps the newest done_at of all, or it would go with the worker that is recycled;
-# the subquery still sees the rows that `gone` deletes. A worker just forked tells of itself before
-# the sentinel does: hence the five seconds.
+# The main row keeps the newest done_at of all, or it would be lost with a recycled worker; the
+# subquery still sees the rows that `gone` deletes. A new worker writes its row before the sentinel
+# reports it: hence the five seconds.
 BEAT = """
     WITH alive AS (
         SELECT * FROM unnest(%(kinds)s::text[], %(pids)s::int[], %(ages)s::float8[])
@@ -61,8 +61,8 @@ BEAT = """
         done_at = coalesce(excluded.done_at, was.done_at)
 """
 
-# Losing a heartbeat in a crash of the server costs nothing, waiting for its disk twice a batch
-# would: the setting ends with the statement.
+# Not flushed: losing a heartbeat in a crash of the server costs nothing, waiting for the disk twice
+# a batch would. The setting ends with the statement.
 TELL = """
     INSERT INTO trackers_worker AS was
         (cluster, host, pid, kind, started_at, seen_at, doing, doing_since, done_at)
@@ -86,7 +86,7 @@ FORGET_THE_SILENT = """
 def beat(
     connection: BaseDatabaseWrapper, cluster: UUID, *, seen: Sequence[Sign], known: Sequence[Sign]
 ) -> None:
-    """Write that those seen live, and remove all of this cluster but those known."""
+    """Record the processes in `seen` as alive; remove all of this cluster not in `known`."""
     now = time.monotonic()
     parameters: dict[str, Any] = {
         "cluster": cluster,
@@ -106,14 +106,14 @@ def forget(connection: BaseDatabaseWrapper, cluster: UUID) -> None:
 
 
 def forget_the_silent() -> int:
-    """Remove the rows of clusters that nobody heard of for an hour; how many."""
+    """Remove the rows of clusters that were silent for an hour; return how many."""
     with own_connection.cursor() as cursor:
         cursor.execute(FORGET_THE_SILENT)
         return cursor.rowcount
 
 
 class Teller:
-    """Tells what this worker is doing. A database that is away costs the word, never the task."""
+    """Reports what this worker is doing. Without a database the report is lost, never the task."""
 
     def __init__(self, cluster: UUID) -> None:
         self._me: dict[str, Any] = {
@@ -129,21 +129,21 @@ class Teller:
         post_execute_in_worker.connect(self._end, weak=False)
 
     def rest(self) -> None:
-        """There is nothing to do."""
+        """Report that the worker is idle."""
         self._tell("")
 
     def _begin(self, task: dict[str, Any], **_: Any) -> None:
         self._tell(str(task["name"])[:DOING_MOST])
 
     def _end(self, task: dict[str, Any], **_: Any) -> None:
-        # Told with what comes next, a task or the rest: half as many statements under load.
+        # Reported with what comes next, a task or idleness: half as many statements under load.
         self._done |= bool(task.get("success"))
 
     def _tell(self, doing: str) -> None:
         try:
             with cursor() as db:
                 db.execute(TELL, {**self._me, "doing": doing, "done": self._done})
-        # Whatever it is, it must not reach the task.
+        # An error of the report must not reach the task.
         except Exception:
             if not self._failed:
                 logger.warning("Cannot tell the database what this worker does.", exc_info=True)

@@ -1,7 +1,7 @@
-"""The main process's eyes: a thread that beats for the cluster and listens to the watchdog.
+"""A thread of the main process that writes the cluster's heartbeats and runs the watchdog.
 
-A thread, so that a database that hangs never keeps main from its signals; in main, so that it
-starts after the one fork and shares nothing with the sentinel but the channel of its news.
+A thread, so that a hanging database never keeps main from its signals; in main, so that it starts
+after the only fork and shares nothing with the sentinel but the channel of its news.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from trackers.jobs.processes.watchdog import Watchdog
 
 logger = logging.getLogger(__name__)
 
-# The guard tells of its children twice a second. When it is silent for longer it is stuck, and
-# they are no longer written as seen.
+# Seconds. The guard reports its children twice a second. When it is silent for longer than this, it
+# is stuck, and its children are no longer recorded as seen.
 NEWS_GOOD_FOR = 5.0
 FAREWELL_MOST = 5.0
 
 
 def short_connection(*, statement_timeout: str = "3s") -> BaseDatabaseWrapper:
-    """A connection of the calling thread's own that gives up after seconds."""
+    """A connection for the calling thread alone, which gives up after a few seconds."""
     connection = connections.create_connection(DEFAULT_DB_ALIAS)
     options = dict(connection.settings_dict.get("OPTIONS", {}))
     options.pop("pool", None)
@@ -70,7 +70,7 @@ class Lookout(threading.Thread):
             connection.close()
 
     def close(self) -> None:
-        """Remove the cluster's rows and end; when its processes are gone."""
+        """Remove the cluster's rows and end; to be called when its processes are gone."""
         self._end.set()
         self.join(FAREWELL_MOST)
 
@@ -78,7 +78,7 @@ class Lookout(threading.Thread):
         try:
             self._beat(connection)
             self.verdict = self._watchdog.look(connection)
-        # A thread that ends silently would be worse than any error; none of them is a bark.
+        # Catch all: a thread that ends silently would be worse. An error is not a verdict.
         except Exception:
             if not self._away:
                 logger.warning("The cluster cannot tell the database that it lives.", exc_info=True)

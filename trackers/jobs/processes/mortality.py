@@ -18,10 +18,10 @@ _libc.prctl.restype = ctypes.c_int
 
 
 def die_with(parent: int) -> None:
-    """Bind this process's life to its parent's, whose pid it is given. OSError if it cannot be."""
+    """Have the kernel kill this process when its parent, with this pid, dies; else OSError."""
     if _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         error = ctypes.get_errno()
         raise OSError(error, f"prctl(PR_SET_PDEATHSIG): {os.strerror(error)}")
-    # A parent that died before the call above sends nothing any more.
+    # If the parent died before the call above, no signal will come.
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGKILL)

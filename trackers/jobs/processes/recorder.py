@@ -1,6 +1,6 @@
-"""What the main process of a cluster writes down every few seconds, in a thread of its own.
+"""A thread of the main process that records figures every few seconds.
 
-Beside the lookout, not in it: a count that takes long must not keep the cluster from its heartbeat.
+Not in the lookout's thread: a count that takes long must not keep the cluster from its heartbeat.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from trackers.jobs.processes.lookout import short_connection
 logger = logging.getLogger(__name__)
 
 FAREWELL_MOST = 5.0
-# Of a single statement. A count of a hundred million rows takes some twenty seconds.
+# The timeout of a single statement. Counting a hundred million rows takes some twenty seconds.
 STATEMENT_MOST = "60s"
-# What failed is tried again after so many times as long as it took, and never sooner than usual.
+# The pause after a failure, as a multiple of the time that it took; never less than the usual one.
 RESTS = 50
 
 
@@ -35,7 +35,7 @@ class Recorder(threading.Thread):
         self._end = threading.Event()
 
     def run(self) -> None:
-        # This thread's own, under the name by which everybody asks for a connection.
+        # This thread's own connection, under the alias that all code asks for.
         connections[DEFAULT_DB_ALIAS] = short_connection(statement_timeout=STATEMENT_MOST)
         wait = 0.0
         while not self._end.wait(wait):
@@ -48,7 +48,7 @@ class Recorder(threading.Thread):
         self.join(FAREWELL_MOST)
 
     def _look(self) -> float:
-        """Record once; the seconds until the next time."""
+        """Record once; return the seconds until the next time."""
         began = time.monotonic()
         try:
             self._record()

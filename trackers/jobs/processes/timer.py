@@ -17,11 +17,11 @@ IDLE = -1.0
 
 
 class Timer:
-    """Stands for `multiprocessing.Value("f", -1)` as the timer of one worker.
+    """Replaces `multiprocessing.Value("f", -1)` as the timer of one worker.
 
     Built by the process that guards, before the worker is forked. `value` in seconds:
 
-    1. above 0: what the task still has;
+    1. above 0: the time that the task has left;
     2. exactly 0: its time is up (the guard compares with `== 0`);
     3. -1 idle, -2 recycled: as the worker wrote it.
     """
@@ -41,7 +41,7 @@ class Timer:
 
     @value.setter
     def value(self, seconds: float) -> None:
-        # The guard's `timer.value -= cycle`: a deadline needs no counting down.
+        # Ignore the guard's `timer.value -= cycle`: a deadline needs no counting down.
         if os.getpid() == self._guard:
             return
         self._word.value = time.monotonic() + seconds if seconds > 0 else float(seconds)

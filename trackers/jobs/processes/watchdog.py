@@ -1,8 +1,8 @@
 """Notice that a cluster is alive and does nothing, whatever the reason.
 
 database ─ read ─> what is owed, last done ─ Watchdog remembers since when ─> State ─> barks
-A bark ends the whole cluster with status 1, so that systemd or compose starts it anew; nothing
-is lost by that, as leases run out. It is the net below the mends of django-q2.
+A bark ends the whole cluster with status 1, so that systemd or compose restarts it; nothing is
+lost by that, as leases run out. This is the safety net below the mends of django-q2.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from psycopg import sql
 
 from trackers.jobs.models import Job
 
-# After a longer silence between two readings (a suspended machine, a database that was away)
-# what was seen before says nothing.
+# After a longer gap between two readings (a suspended machine, a database that was away) what was
+# seen before no longer counts.
 BLIND_AFTER = timedelta(seconds=60)
 
 
@@ -53,7 +53,7 @@ class Overdue:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """All times by the database's clock. `last_done_at`: None when this cluster never finished."""
+    """All times by the database's clock. `last_done_at`: None if nothing has been finished yet."""
 
     now: datetime
     cluster_started_at: datetime
@@ -75,7 +75,7 @@ def barks(state: State) -> str | None:
 
 
 class Watchdog:
-    """Remembers between readings; knows nothing of what it takes to end a cluster."""
+    """Remembers between readings; ending the cluster is left to the caller."""
 
     def __init__(self, cluster: UUID) -> None:
         self._cluster = cluster
@@ -84,7 +84,7 @@ class Watchdog:
         self._owed_since: dict[str, datetime] = {}
 
     def look(self, connection: BaseDatabaseWrapper) -> str | None:
-        """Read and judge; whatever the database raises."""
+        """Read and judge; raises whatever the database raises."""
         return barks(self.remember(read(connection, self._cluster)))
 
     def remember(self, reading: Reading) -> State:
@@ -103,7 +103,7 @@ class Watchdog:
         return State(now, self._started_at, reading.last_done_at, overdue)
 
 
-# LEFT JOIN: a row comes back, with the time in it, when nothing is due too.
+# LEFT JOIN: a row with the time comes back even when nothing is due.
 READ = """
     SELECT now(), (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s),
         due.name, due.lease, due.due_at

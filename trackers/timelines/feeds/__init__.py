@@ -1,7 +1,7 @@
 """Homes, by whichever strategy the settings name.
 
 follows, arrivals ─> strategy: laid out, or nothing kept ─> page, since
-Whoever asks gets the same page from each of them; `Page.served_by` says where it came from.
+All strategies return the same page; `Page.served_by` says where it came from.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
     "rebuild", "since", "strategies", "strategy", "unfollow",
 ]  # fmt: skip
 
-# To the hour, so that a home that is looked at all the time costs no write.
+# At most once an hour, so that a home that is read all the time costs no writes.
 TOUCH = """
     WITH stale AS (
         UPDATE trackers_watcher SET read_at = now()
@@ -35,13 +35,13 @@ TOUCH = """
 
 
 def strategies(settings: FeedSettings | None = None) -> dict[str, FeedStrategy]:
-    """All of them, by their keys."""
+    """All strategies, by their keys."""
     found: list[FeedStrategy] = [Read(), *kept(settings or current())]
     return {one.key: one for one in found}
 
 
 def strategy() -> FeedStrategy:
-    """The one of the settings."""
+    """The strategy that the settings name."""
     settings = current()
     return strategies(settings)[settings.strategy]
 
@@ -51,7 +51,7 @@ def page(
 ) -> Page:
     """The tweets of the home next to an anchor, newest first; without one the newest.
 
-    LookupError: there is no such watcher. ValueError: both anchors, or none that an id can be.
+    LookupError: there is no such watcher. ValueError: both anchors, or one that is no tweet's id.
     """
     touch(watcher_id)
     found = strategy().page(watcher_id, limit=limit, before=before, after=after)
@@ -60,8 +60,8 @@ def page(
 
 
 def since(watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
-    """What came into the home after the tweet did, or after the page was read that had this clock;
-    those of it that are older than the tweet are told as `late`."""
+    """What came into the home after this tweet did, or after the page with this clock was read.
+    Tweets among them that are older than the tweet are in `Page.late`."""
     touch(watcher_id)
     return strategy().since(watcher_id, tweet_id, clock=clock)
 
@@ -72,7 +72,7 @@ def embedded(watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
 
 
 def rebuild(watcher_id: int) -> None:
-    """Lay the home out anew, as the settings have it, and drop what other strategies laid out."""
+    """Lay the home out anew, by the settings, and drop what other strategies laid out."""
     settings = current()
     known = strategies(settings)
     known[settings.strategy].rebuild(watcher_id)
@@ -82,7 +82,7 @@ def rebuild(watcher_id: int) -> None:
 
 
 def drop(watcher_id: int) -> None:
-    """Forget what is laid out; the home is read from the sources, and laid out on the next read."""
+    """Delete what is laid out; the next read is from the sources, and has it laid out again."""
     for one in kept(current()):
         one.drop(watcher_id)
 

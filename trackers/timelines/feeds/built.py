@@ -1,9 +1,9 @@
 """What the strategies that lay homes out have in common: when a home may be read from what is laid
-out, how it is built, and how it stays right.
+out, how it is built, and how it is kept correct.
 
 page: what is laid out, and on read what is not yet delivered ─> truth ─> Page
                     └─ below the floor: on read
-So a page is the same as on read at any moment, however far deliveries are.
+So at any moment a page is the same as on read, however far deliveries have come.
 
 build: a stub, committed: deliveries put into it from now on ─> the newest, on read ─> put ─> built
 Locks: marks of origins in the order of ids, feeds in the order of watchers, then what they hold.
@@ -32,7 +32,7 @@ from tweetwatch.database import ask as ask_all
 
 REBUILD = FeedRebuild.namespace
 
-# In the order of watchers, as everyone who locks feeds.
+# Locks: feeds, in the order of watchers, as everywhere.
 TARGETS = """
     SELECT watcher_id FROM trackers_feed
     WHERE strategy = %(strategy)s AND watcher_id = ANY(ARRAY(
@@ -77,7 +77,7 @@ class Built(ABC):
         self.settings = settings
         self.shape = settings.shape(self.key)
 
-    # What it is laid out in. All but `older` and `newer` run with the feed's row locked.
+    # How it is stored. All but `older` and `newer` run with the feed's row locked.
 
     @abstractmethod
     def older(self, watcher_id: int, before: int, floor: int, limit: int) -> list[int]:
@@ -89,8 +89,8 @@ class Built(ABC):
 
     @abstractmethod
     def put(self, watchers: Sequence[int], ids: Sequence[int]) -> None:
-        """All of the tweets, one at the least, into each of the homes; those that are there already
-        change nothing."""
+        """Put all of the tweets, at least one, into each of the homes; tweets that are there
+        already change nothing."""
 
     @abstractmethod
     def take(self, watcher_id: int, ids: Sequence[int]) -> None:
@@ -98,22 +98,22 @@ class Built(ABC):
 
     @abstractmethod
     def held(self, watcher_id: int) -> list[int]:
-        """All that it holds."""
+        """All tweets that it holds."""
 
     @abstractmethod
     def clear(self, watcher_id: int) -> None:
-        """Hold nothing any more."""
+        """Delete all that it holds."""
 
     @abstractmethod
     def stub(self, watcher_id: int) -> None:
-        """Hold nothing any more, and be ready for what is put in."""
+        """Delete all that it holds, and be ready for `put`."""
 
     @property
     @abstractmethod
     def depth(self) -> int:
-        """So many tweets are put in when it is built."""
+        """How many tweets are put in when it is built."""
 
-    # The home.
+    # Reading the home.
 
     def page(
         self,
@@ -143,7 +143,7 @@ class Built(ABC):
     def on_read(
         self, ask: Ask, stands: Stands, *, served_by: str = "read(fallback)", complete: bool = True
     ) -> Page:
-        """From the sources, after the moment of which it was told how the home stands."""
+        """Read from the sources; only after `stands` was, whose clock the page gets."""
         found = read.candidates(ask.watcher_id, ask.way, followed=stands.followed)
         return laid_out(ask, found, served_by=served_by, complete=complete, clock=stands.clock)
 
@@ -159,9 +159,9 @@ class Built(ABC):
         return {}
 
     def stands(self, watcher_id: int, *, anchor: int = LARGEST_ID) -> Stands:
-        """How far the home is laid out, in one trip, for who reads from that anchor on. What is
-        delivered is told before what is laid out is read: whatever is delivered in between is read
-        twice, and not never."""
+        """How far the home is laid out, for a read from that anchor on, in one round trip. To be
+        called before what is laid out is read: what is delivered in between is then read twice,
+        rather than not at all."""
         given = {**self.named(watcher_id), "anchor": anchor}
         stands = stands_of(*ask_all((moment.NUMBER, {}), (standing(self.STATE), given)))
         if stands.is_due:
@@ -172,10 +172,10 @@ class Built(ABC):
         return {"watcher": watcher_id, "strategy": self.key, "shape": self.shape}
 
     def touch(self, watcher_id: int) -> None:  # noqa: B027 - most have nothing to tell
-        """Somebody reads it, for the first time on this day."""
+        """Called at the first read of a day."""
 
     def builds_at_once(self, watcher_id: int) -> bool:
-        """Whether the first read has laid it out."""
+        """Lay it out now, at the first read, if the strategy does so; whether it did."""
         return False
 
     def want(self, watcher_id: int) -> None:
@@ -184,7 +184,7 @@ class Built(ABC):
             given = {"watcher": watcher_id, "stamp": queue.new_stamp()}
             db.execute(queue.on(REBUILD, WANT), given)
 
-    # Its upkeep.
+    # Keeping it up to date.
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
         given = {"strategy": self.key, "origin": origin_id, "reach": reach}
@@ -215,10 +215,10 @@ class Built(ABC):
         self.build(watcher_id)
 
     def begin(self, watcher_id: int) -> None:
-        """Nothing can be read from now on, and all that is delivered is put in: so this is
-        committed before the sources are read."""
+        """From now on it cannot be read, but deliveries are put in. This must be committed before
+        the sources are read."""
         with transaction.atomic(durable=True), cursor() as db:
-            # There is none of a watcher who was deleted.
+            # A watcher that was deleted gets no row.
             if db.execute(STUB, self.named(watcher_id)).rowcount:
                 self.stub(watcher_id)
 
@@ -244,7 +244,7 @@ class Built(ABC):
             Feed.objects.filter(watcher_id=watcher_id, strategy=self.key).delete()
 
     def locked(self, watcher_id: int) -> Feed | None:
-        """The home's row, until the transaction ends."""
+        """The home's row, locked until the transaction ends."""
         feeds = Feed.objects.select_for_update(no_key=True)
         return feeds.filter(watcher_id=watcher_id, strategy=self.key).first()
 
@@ -254,5 +254,5 @@ class Built(ABC):
 
 
 def put_into(watchers: Sequence[int], ids: Sequence[int]) -> dict[str, str]:
-    """The parameters that all statements of `put` have."""
+    """The parameters that the statements of all `put` methods share."""
     return {"watchers": array(watchers), "ids": array(sorted(set(ids)))}

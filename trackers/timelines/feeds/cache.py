@@ -1,8 +1,8 @@
 """Capped cache: the newest tweets of a home as a timeline of the store, `home:` and the watcher.
 
-It is built by the first read: an empty timeline, committed, into which deliveries go from then on;
-then what was there before. The store cuts it back to its size, and what is older is on read. When
-the store has let it expire, the next read builds it again.
+The first read builds it: first an empty timeline is committed, into which deliveries go from then
+on; then what was there before is put in. The store cuts it to its size, and older tweets are read
+from the sources. Once the store has expired it, the next read builds it again.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ NEWER = plain(f"""
     WHERE timeline_id = {OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
     ORDER BY entry_id LIMIT %(limit)s::int
 """)
-# The store's cut takes the oldest out, so what is left is all that there is from its last one on.
-# Where nothing can have been cut the floor stays.
+# The store cuts off the oldest, so the timeline is complete from its oldest entry on: that becomes
+# the floor. Where nothing can have been cut, the floor stays.
 RAISE = plain("""
     UPDATE trackers_feed f SET floor = oldest.id
     FROM (
@@ -47,7 +47,7 @@ RAISE = plain("""
     ) oldest
     WHERE f.watcher_id = oldest.watcher_id AND f.strategy = 'cache' AND f.floor < oldest.id
 """)
-# One that the store has let expire cannot be read.
+# No row once the store has expired the timeline: it cannot be read then.
 STATE = plain("""
     SELECT f.floor, f.built_at, t.read_on < (now() AT TIME ZONE 'UTC')::date AS due
     FROM trackers_feed f CROSS JOIN LATERAL (
@@ -80,11 +80,11 @@ class Cache(Built):
         return embedding.kept(name_of(watcher_id), ids, self.settings.embed)
 
     def touch(self, watcher_id: int) -> None:
-        """By the store's own read, which keeps the timeline from expiring."""
+        """Read it through the store, which keeps the timeline from expiring."""
         store.get_multi([store.Ask(name_of(watcher_id), 0, 1)])
 
     def builds_at_once(self, watcher_id: int) -> bool:
-        """In a transaction of others it cannot be built: a worker does it then."""
+        """Not within a caller's transaction, in which it cannot be built: then a worker does."""
         if connection.in_atomic_block:
             return False
         self.rebuild(watcher_id)

@@ -1,8 +1,8 @@
-"""What homes keep of tweets as they were first seen, as the metadata of their entries.
+"""What homes keep of tweets as they were first seen, in the metadata of their entries.
 
 first seen text, name ─> `keep` ─> metadata of an entry of `home:…` ─> `kept` ─> beside today's
-Only beside a text of today is it told: what X no longer shows is shown by no home. `forget_hidden`
-takes it out of the rows, too.
+It is returned only while there is a current text: no home shows what X no longer shows.
+`forget_hidden` deletes it from the rows, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tweetwatch.pieces import Deadline, Worked, in_pieces
 
 HOMES_AT_ONCE = 50
 
-# Of one that was edited, the version that was seen first. A name is kept once it is known.
+# For an edited tweet, the version that was seen first. A name is kept if it is known by then.
 FIRST_SEEN = plain("""
     SELECT t.id, coalesce(first.text, x.text), nullif(a.name, '')
     FROM unnest(%(ids)s::bigint[]) AS asked(id)
@@ -45,7 +45,7 @@ KEPT = plain(f"""
           AND entry_id = asked.id AND dead_at IS NULL AND metadata IS NOT NULL LIMIT 1) e
     WHERE {IS_SHOWN}
 """)
-# By code points, ";" is the next one after ":".
+# Names are ordered by code points, where ";" follows ":".
 HOMES = f"""
     SELECT name FROM trackers_timeline
     WHERE name > %(after)s AND name < 'home;' AND live ORDER BY name LIMIT {HOMES_AT_ONCE}
@@ -59,7 +59,7 @@ FORGET = f"""
 
 
 def keep(ids: Sequence[int], fields: Sequence[str]) -> dict[int, bytes]:
-    """Metadata with these fields, for those tweets of which they are known."""
+    """Metadata with these fields, for the tweets that have any of them."""
     if not fields:
         return {}
     with cursor() as db:
@@ -69,7 +69,7 @@ def keep(ids: Sequence[int], fields: Sequence[str]) -> dict[int, bytes]:
 
 
 def metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
-    """Of a long text nothing is kept: a piece of it would not be what was seen."""
+    """A text that is too long is left out: a part of it would not be what was seen."""
     known = {name: value for name, value in values.items() if name in fields and value}
     while known:
         told = json.dumps(known, ensure_ascii=False, separators=(",", ":")).encode()
@@ -80,7 +80,7 @@ def metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
 
 
 def kept(name: str, ids: Sequence[int], fields: Sequence[str]) -> dict[int, Embedded]:
-    """What the timeline of a home keeps of these, as far as X shows them today."""
+    """What the timeline of a home keeps of these tweets, if X still shows them."""
     if not fields or not ids:
         return {}
     with cursor() as db:
@@ -89,7 +89,7 @@ def kept(name: str, ids: Sequence[int], fields: Sequence[str]) -> dict[int, Embe
 
 
 def read(metadata: bytes, fields: Sequence[str]) -> Embedded:
-    """Bytes that mean nothing, as from the snapshot of another program, keep nothing."""
+    """Parse metadata; bytes of another format, as from another program's snapshot, are ignored."""
     try:
         told = json.loads(metadata)
     except ValueError:
@@ -101,7 +101,7 @@ def read(metadata: bytes, fields: Sequence[str]) -> Embedded:
 
 
 def forget_hidden(*, deadline: Deadline) -> Worked:
-    """Take out of all homes what they keep of tweets that X shows no longer."""
+    """Delete from all homes what they keep of tweets that X no longer shows."""
     after = "home:"
 
     def piece() -> int | None:

@@ -1,8 +1,8 @@
 """Follow and unfollow: who watches what, and what that does to the homes that are laid out.
 
-Locks: the source's row, or the author's, so that nothing of it is stored meanwhile; the origin's
-mark, so that nothing of it is delivered; the watcher's feeds; the origin. So what is stored, a
-delivery and a rebuild come either before all of this or after it.
+Locks: the source's or the author's row, so that nothing of it is stored meanwhile; the origin's
+mark, so that nothing of it is delivered; the watcher's feeds; the origin. So a store, a delivery or
+a rebuild comes either before all of this or after it.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ FOLLOW = """
     INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)
     VALUES (%(watcher)s, %(origin)s, now()) ON CONFLICT DO NOTHING
 """
-# Past the limit a new follower with a lower id puts another one out of reach, who reads the origin
-# from then on. Nobody comes into reach by this: nothing was delivered to them.
+# Past the limit, a new follower with a lower id pushes another one out of reach, who gets this
+# origin on read from then on. Nobody comes into reach: nothing was delivered to them so far.
 NARROW = """
     UPDATE trackers_feedmark SET reach = least(reach, (
         SELECT watcher_id FROM trackers_follow WHERE origin_id = %(origin)s
@@ -42,7 +42,7 @@ NARROW = """
 
 
 def origin_of(source_id: int | None, author_id: int | None) -> int:
-    """The id of the origin: a source's own, an account's below zero."""
+    """The id of the origin: a source's own id, or an account's, negated."""
     ids = [id for id in (source_id, author_id) if id is not None]
     if len(ids) != 1:
         raise ValueError("Either a source is followed, or an account.")
@@ -52,7 +52,7 @@ def origin_of(source_id: int | None, author_id: int | None) -> int:
 
 
 def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | None = None) -> bool:
-    """Have what the source yields, or the account posts, in the home; False: it was followed.
+    """Have what the source yields, or the account posts, in the home; False: already followed.
 
     An account that nobody polls can be followed. LookupError: no such watcher, or no such source.
     """
@@ -71,7 +71,7 @@ def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | No
                 return False
             if settings.fanout_limit:
                 db.execute(NARROW, {"origin": origin, "limit": settings.fanout_limit})
-        # From now on what comes from it gets a number; what came before, the backfill brings.
+        # From now on its arrivals are numbered; what came before, the backfill puts in.
         Origin.objects.get_or_create(pk=origin)
         for strategy in kept(settings):
             strategy.followed(watcher_id, origin)
@@ -81,8 +81,8 @@ def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | No
 def unfollow(
     watcher_id: int, *, source_id: int | None = None, author_id: int | None = None
 ) -> bool:
-    """Have it in the home no longer, but for what else is followed and brings it; False: it was
-    not followed. That is no deletion: who follows it again has all of it back."""
+    """Take its tweets out of the home, unless other origins bring them too; False: it was not
+    followed. Nothing is deleted for good: following it again brings all of it back."""
     origin = origin_of(source_id, author_id)
     with transaction.atomic():
         held(origin)
@@ -98,7 +98,7 @@ def unfollow(
 
 
 def forget_removed(origin: int, *, deadline: Deadline) -> bool:
-    """Unfollow for all what is no source any more; False: time is over first."""
+    """If the source no longer exists, have everybody unfollow it; False: time was up first."""
     if origin < 0 or Source.objects.filter(pk=origin).exists():
         return True
     followers = Follow.objects.filter(origin_id=origin).order_by("watcher_id")
@@ -110,7 +110,7 @@ def forget_removed(origin: int, *, deadline: Deadline) -> bool:
 
 
 def forget_unfollowed() -> int:
-    """The origins that nobody follows any more since watchers were deleted; how many."""
+    """Delete origins without followers, left when watchers were deleted; return how many."""
     followed = Follow.objects.filter(origin_id=OuterRef("pk"))
     found = list(Origin.objects.filter(~Exists(followed)).order_by("pk")[:1000])
     for origin in found:
@@ -124,18 +124,18 @@ def forget_unfollowed() -> int:
 
 
 def held(origin: int) -> bool:
-    """Lock what whoever stores something of the origin locks; False: there is no such source."""
+    """Lock the row that storing arrivals of the origin locks; False: there is no such source."""
     if origin > 0:
         rows = Source.objects.select_for_update(no_key=True).filter(pk=origin)
         return rows.values_list("pk", flat=True).first() is not None
-    # X is asked for the name of one that is new.
+    # A new author: X will be asked for the name.
     Author.objects.bulk_create([Author(pk=-origin)], ignore_conflicts=True)
     Author.objects.select_for_update(no_key=True).get(pk=-origin)
     return True
 
 
 def forget(origin: int) -> None:
-    """Nobody follows it any more: nothing is noted of what it brings."""
+    """Delete all of an origin that nobody follows: its arrivals are no longer recorded."""
     Origin.objects.filter(pk=origin).delete()
     queue.remove(TimelineDelivery.namespace, [origin])
     Arrival.objects.filter(origin_id=origin).delete()

@@ -1,4 +1,4 @@
-"""The strategies by name, and those that keep something."""
+"""The strategies that lay homes out."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from trackers.timelines.feeds.sized import Sized
 from trackers.timelines.feeds.timed import Timed
 from trackers.timelines.homes import FeedSettings
 
-# In this order feeds are locked.
+# Feeds are locked in this order.
 LAID_OUT: tuple[type[Built], ...] = (Cache, Sized, Timed)
 
 
 def kept(settings: FeedSettings) -> list[Built]:
-    """Those of which homes may be laid out. Besides the one of the settings there may be others,
-    from before a switch: what is delivered goes into them too, until they are dropped."""
+    """The strategies by which homes may be laid out: that of the settings, and others from before a
+    switch, which deliveries still go into until they are dropped."""
     return [of(settings) for of in LAID_OUT]

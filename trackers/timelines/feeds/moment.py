@@ -1,4 +1,4 @@
-"""What had come in when a page was read: the last number that was drawn, and who had committed.
+"""What had arrived when a page was read: the last number drawn, and a snapshot of the commits.
 
 Numbers alone would not do: a lower one may be committed after a higher one (trackers.arrivals).
 """
@@ -13,7 +13,7 @@ from tweetwatch.database import ask
 
 Row = tuple[Any, ...]
 
-# In this order: whoever had drawn that number, or a lower one, had begun before the snapshot.
+# In this order: a transaction that drew this number or a lower one began before the snapshot.
 NUMBER = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM trackers_arrival_number"
 SNAPSHOT = "SELECT pg_current_snapshot()::text"
 NOW: tuple[tuple[str, dict[str, object]], ...] = ((NUMBER, {}), (SNAPSHOT, {}))
@@ -26,12 +26,13 @@ class Moment:
 
 
 def now() -> str:
-    """Before the page is read: what comes in between is told twice, and not never."""
+    """To be called before the page is read: what comes in between is then returned twice, rather
+    than not at all."""
     return text_of(*ask(*NOW))
 
 
 def text_of(number: Sequence[Row], snapshot: Sequence[Row]) -> str:
-    """`snapshot`: rows that begin with it."""
+    """`snapshot`: a row whose first column is the snapshot."""
     return f"{number[0][0]}/{snapshot[0][0]}"
 
 

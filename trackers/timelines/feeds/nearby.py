@@ -1,9 +1,10 @@
-"""What is next to an anchor in a home, looked for among all that is next to it.
+"""What is next to an anchor in a home, searched among all tweets near the anchor.
 
-To find an origin's one tweet next to an anchor PostgreSQL reads a whole page of an index, for each
-origin. So who follows many is first asked for what is near the anchor alone: TOGETHER looks what
-was brought there up among what is followed, EACH asks each origin for what it has there. Either may
-find too few, and then nothing is known; who follows few needs neither.
+To find the one tweet of an origin next to an anchor, PostgreSQL reads a whole index page per
+origin. So for a watcher of many origins only the neighbourhood of the anchor is searched first:
+TOGETHER takes all tweets there and keeps those of followed origins, EACH asks every followed origin
+for its tweets there. If either finds too few, its result is of no use. A watcher of few origins
+needs neither.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from trackers.timelines.feeds.page import Way
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import plain
 
-# More than so many candidates are not looked for so.
+# Only up to this many candidates are searched for like this.
 MOST = 100
-# So few are asked for all they have at once; more than SOME are first looked up together.
+# Up to FEW followed origins are read directly; with more than SOME, TOGETHER is tried first.
 FEW, SOME = 40, 400
-# So many of what all sources brought are near.
+# How many tweets of all sources make up the neighbourhood.
 NEAR_TOGETHER, NEAR_EACH = 1_000, 3_000
 
 FOLLOWED = plain(f"""
@@ -26,10 +27,9 @@ FOLLOWED = plain(f"""
         SELECT FROM trackers_follow WHERE watcher_id = %(watcher)s LIMIT {SOME + 1}) f
 """)
 
-# {beyond}, {within}: < and >= on the way to older ones, {inside}: >.
-# What was found, and whether it is shown. A tweet that is not tracked any more is no candidate to
-# be shown, nor is one that is gone; they are told all the same, since who asked must know where to
-# go on.
+# {beyond}, {within}, {inside}: <, >= and > on the way to older tweets.
+# What was found, and whether it is shown. Tweets that are untracked or gone are not shown, but are
+# returned all the same: the caller must know where to go on.
 NEAREST = """
     SELECT nearest.id, tweet.is_shown IS TRUE
     FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest
@@ -48,8 +48,8 @@ POSTED = """
             ORDER BY id {order} LIMIT %(limit)s::int) tweet
         WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
 """
-# The LIMIT is no parameter: of an unknown one the planner expects a tenth of the table.
-# `reach`: of the last tweet of a list that is full something may be missing.
+# The LIMIT is no parameter: for an unknown one the planner expects a tenth of the table.
+# `reach`: exclusive, since of the last tweet of a full list some sources may be missing.
 TOGETHER = (
     f"""
     WITH brought AS MATERIALIZED (
@@ -115,7 +115,7 @@ TOGETHER_OF, EACH_OF = (
 
 
 def tries(way: Way, *, followed: int, limit: int) -> Iterator[str]:
-    """The statements to be tried in turn, until one finds as many as are wanted."""
+    """The statements to try in turn, until one finds as many as are wanted."""
     if limit > MOST or followed <= FEW:
         return
     if followed > SOME:

@@ -1,4 +1,4 @@
-"""A page of a home, and how it is gathered from candidates, some of which are not to be shown."""
+"""A page of a home, and how it is gathered from candidates, some of which are not shown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from trackers.tweets.snowflake import LARGEST_ID
 
 MOST = 800
-# So many candidates are asked for at once where hardly any is to be shown.
+# The most candidates that are asked for at once, when hardly any are shown.
 MOST_AT_ONCE = 5_000
 
 Way = Literal["older", "newer"]
@@ -17,7 +17,7 @@ Way = Literal["older", "newer"]
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What a home keeps of a tweet as it was first seen; None: looked up."""
+    """What a home keeps of a tweet as it was first seen; None: not kept."""
 
     text: str | None = None
     author: str | None = None
@@ -27,10 +27,10 @@ class Embedded:
 class Page:
     """`ids` newest first. `older`, `newer`: anchors to go on from; None: there is nothing more.
 
-    `complete`: False while the home is being laid out, so that it was read from the sources.
-    `late`: which of them came later than younger ones that were there already (`since`).
-    `clock`: to be handed to `since`, which then tells exactly what came after this page was read.
-    `embedded`: by ids, where the strategy keeps something of the tweets, and X still shows them.
+    `complete`: False while the home is being laid out, and the page was read from the sources.
+    `late`: tweets that came after younger ones were already there (`since`).
+    `clock`: for `since`, which then returns exactly what came after this page was read.
+    `embedded`: what the strategy keeps of tweets that X still shows, by id.
     """
 
     ids: tuple[int, ...]
@@ -45,7 +45,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What a page is asked for: `limit` tweets next to the anchor, on its older or newer side."""
+    """A request for a page: `limit` tweets next to the anchor, on its older or newer side."""
 
     watcher_id: int
     limit: int
@@ -75,14 +75,15 @@ class Candidate(NamedTuple):
     is_shown: bool
 
 
-# Up to so many candidates beyond an anchor, nearest first. Fewer: there are no more.
+# (anchor, limit) -> up to `limit` candidates beyond the anchor, nearest first; fewer: no more.
 Candidates = Callable[[int, int], Sequence[Candidate]]
 
 
 def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
     """The nearest to the anchor that are shown: as many as are wanted, or all that there are.
 
-    Some more are asked for, since in most homes a few are gone: a second time costs as much again.
+    It asks for a few more, since most homes have tweets that are gone: a second query would cost as
+    much again.
     """
     found: list[int] = []
     at_once = wanted + wanted // 8 + 4
@@ -98,14 +99,14 @@ def gather(candidates: Candidates, *, anchor: int, wanted: int) -> list[int]:
 def laid_out(
     ask: Ask, candidates: Candidates, *, served_by: str, complete: bool = True, clock: str = ""
 ) -> Page:
-    """The page; one tweet more than it has is looked for, to know whether there is more."""
+    """Make the page; it looks for one tweet more, to know whether there are more."""
     if not ask.limit:
         return Page((), None, None, served_by, complete, clock=clock)
     found = gather(candidates, anchor=ask.anchor, wanted=ask.limit + 1)
     ids, is_more = found[: ask.limit], len(found) > ask.limit
     if ask.way == "older":
         older = ids[-1] if is_more else None
-        # On the other side of the anchor: what nobody has looked for may be there.
+        # On the other side of the anchor nobody has looked, so there may be more.
         newer = (ids[0] if ids else max(ask.anchor - 1, 0)) if ask.has_anchor else None
         return Page(tuple(ids), older, newer, served_by, complete, clock=clock)
     ids.reverse()

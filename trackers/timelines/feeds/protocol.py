@@ -1,4 +1,4 @@
-"""What a strategy can do. All of them answer with the same page; they differ in what that costs."""
+"""What a strategy can do. All return the same pages; they differ in what these cost."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class FeedStrategy(Protocol):
         """What the home keeps of these tweets besides their ids, as in `Page.embedded`."""
 
     def rebuild(self, watcher_id: int) -> None:
-        """Lay the home out anew. May be broken off anywhere and done again."""
+        """Lay the home out anew. May be interrupted anywhere, and repeated."""
 
     def drop(self, watcher_id: int) -> None:
-        """Forget what is laid out."""
+        """Delete what is laid out."""
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
-        """Put tweets of an origin into the homes of those who follow it; into how many."""
+        """Put tweets of an origin into the homes that follow it; return into how many."""
 
     def followed(self, watcher_id: int, origin_id: int) -> None:
-        """Put in what is followed now, a bounded part of it."""
+        """Put in the tweets of an origin that is followed now, up to a bound."""
 
     def unfollowed(self, watcher_id: int, origin_id: int) -> None:
-        """Take out what nothing else that is followed brings."""
+        """Take out the tweets that no other followed origin brings."""

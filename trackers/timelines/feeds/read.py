@@ -1,9 +1,8 @@
 """On read: a page is read from what the followed sources yielded and the followed accounts posted.
 
-This is what a home is; the other strategies must return the same. Where `nearby` does not help, a
-source is asked for its one tweet next to the anchor: as many different ones as the page has are
-surely in reach of the page, so that sources, and tweets, beyond the last of them need not be read
-at all.
+This defines what a home is; the other strategies must return the same. If `nearby` does not help,
+each origin is first asked for its one tweet next to the anchor (`heads`). As many different ones
+as the page has tweets give a bound: origins and tweets beyond it need not be read at all.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import array, cursor
 from tweetwatch.database import ask as ask_all
 
-# {beyond}, {within}: < and >= on the way to older ones.
-# LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null for all that the
-# watcher follows.
+# {beyond}, {within}: < and >= on the way to older tweets.
+# LATERAL with a LIMIT: by the index, whatever the statistics say. `origins`: null means all that
+# the watcher follows.
 CANDIDATES = (
     """
     WITH heads AS MATERIALIZED (
@@ -85,9 +84,9 @@ def candidates(
     origins: Sequence[int] | None = None,
     followed: int | None = None,
 ) -> Candidates:
-    """Of all that the watcher follows, or of these origins among it.
+    """Candidates from all that the watcher follows, or only from these origins.
 
-    `followed`: how many these are, up to SOME and one; None: asked for when it matters.
+    `followed`: how many it follows, at most SOME + 1; None: counted when needed.
     """
     given = {"watcher": watcher_id, "origins": None if origins is None else array(origins)}
     of_all = OLDER if way == "older" else NEWER
@@ -115,21 +114,21 @@ def followed_by(watcher_id: int) -> int:
 
 
 def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None) -> list[int]:
-    """The newest of the home, with those that are not to be shown now: they may come back."""
+    """The newest of the home, including tweets that are not shown now: they may come back."""
     found = candidates(watcher_id, "older", origins=origins)(LARGEST_ID, limit)
     return [one.id for one in found]
 
 
 def read(ask: Ask) -> Page:
-    """The page as it is by definition."""
-    # The moment before the tweets; how many are followed comes along in the same trip.
+    """The page from the sources, as it is defined."""
+    # The clock is read before the tweets; the number of follows comes in the same round trip.
     *now, [[followed]] = ask_all(*moment.NOW, (FOLLOWED, {"watcher": ask.watcher_id}))
     found = candidates(ask.watcher_id, ask.way, followed=followed)
     return laid_out(ask, found, served_by="read", clock=moment.text_of(*now))
 
 
 class Read:
-    """Nothing is kept: no upkeep, always right."""
+    """Stores nothing: no upkeep, always correct."""
 
     key: ClassVar[str] = "read"
     label: ClassVar[str] = "on read"

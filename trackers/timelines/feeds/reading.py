@@ -1,4 +1,4 @@
-"""A page of a home that is laid out: from there, from undelivered origins, and from below."""
+"""A page of a home that is laid out: from there, from undelivered origins, and below the floor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tweetwatch.database import array, cursor
 
 
 class LaidOut(Protocol):
-    """Ids only: whether they are to be shown is asked for each page."""
+    """Where ids are read from; whether they are shown is checked for each page."""
 
     STATE: ClassVar[str]
 
@@ -30,10 +30,10 @@ class LaidOut(Protocol):
 
 @dataclass(slots=True)
 class Reading:
-    """One page's way through what is laid out, what is undelivered, and what lies below.
+    """Reads one page from what is laid out, what is undelivered, and what is below the floor.
 
-    Not `stands_still`: the home was built anew, cut back, or more is followed since `state` was
-    told, so that what was read may not be all.
+    `stands_still`: False if since `state` was read the home was built anew or cut, or more is
+    followed; then what was read may be incomplete.
     """
 
     of: LaidOut
@@ -62,8 +62,8 @@ class Reading:
         return self.shown(merged(here, self.on_read(anchor, limit), limit, newest_first=False))
 
     def shown(self, ids: Sequence[int]) -> list[Candidate]:
-        """The same ids, and whether each is in the home now; in the same statement, whether what
-        they were read from still stands as it did."""
+        """The same ids, with whether each is shown in the home now. The same statement checks that
+        the home's state is still as it was."""
         named = self.of.named(self.ask.watcher_id)
         with cursor() as db:
             rows = db.execute(still_shown(self.of.STATE), {**named, "ids": array(ids)}).fetchall()
@@ -81,7 +81,7 @@ class Reading:
 def merged(
     here: Sequence[int], more: Sequence[Candidate], limit: int, *, newest_first: bool
 ) -> list[int]:
-    """The nearest of both, each once."""
+    """The nearest ids of both, each once."""
     if not more:
         return list(here)
     return sorted({*here, *(one.id for one in more)}, reverse=newest_first)[:limit]

@@ -1,7 +1,7 @@
-"""What came into a home since: the arrivals of what is followed, whichever strategy lays it out.
+"""What came into a home since: the arrivals of what is followed, whatever the strategy.
 
-A tweet that one followed source brought before, and another one now, has not come since. Neither
-has what a new follow brought along.
+A tweet that one followed source brought before, and another one brings now, does not count. Nor do
+the tweets that a new follow brought along.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor, plain
 
 MOST = 800
-# So many numbers back there may be one that was drawn before the page's last one, and was committed
-# after it: between the two lies no more than the end of a transaction.
+# An arrival that was drawn before the page's last number, but committed after it, may be this many
+# numbers back: between the two is at most the end of a transaction.
 LOOK_BACK = 50_000
 
 # {came}: which arrivals are later than the position.
@@ -50,8 +50,8 @@ NEW = """
            LIMIT 1) IS NULL
     ORDER BY tweet.id DESC LIMIT {most} + 1
 """
-# After a restore on another server the rows of before have greater ids of transactions than any
-# snapshot knows: those are told apart by their numbers.
+# After a restore on another server, old rows may have transaction ids beyond any snapshot's: these
+# are told apart by their numbers.
 SINCE_CLOCK = plain(
     NEW.format(
         look_back=LOOK_BACK,
@@ -61,9 +61,9 @@ SINCE_CLOCK = plain(
         " AND NOT pg_visible_in_snapshot(a.xid::text::xid8, %(snapshot)s::text::pg_snapshot)",
     )
 )
-# What came in the transaction of the tweet itself was there as soon as the tweet was. By the time
-# that a transaction takes at the most: rows of before a restore on another server have greater ids
-# of transactions, as above.
+# Arrivals of the tweet's own transaction came with it, not after it. The bound on `came_at`, longer
+# than any transaction, keeps out rows from before a restore on another server, whose transaction
+# ids may be greater, as above.
 SINCE_TWEET = plain(
     NEW.format(
         look_back=LOOK_BACK,
@@ -74,7 +74,7 @@ SINCE_TWEET = plain(
     )
 )
 
-# When the tweet first came into this home, as far back as arrivals are kept.
+# When the tweet first came into this home, if that arrival is still kept.
 POSITION = """
     SELECT a.number, a.xid, a.horizon, a.came_at
     FROM trackers_arrival a
@@ -92,14 +92,14 @@ class Position:
     came_at: datetime
 
 
-# As the store has it: after a tweet that nobody knows there is everything.
+# As in the store: everything came after an unknown tweet.
 THE_BEGINNING = Position(0, 0, 0, datetime(2000, 1, 1, tzinfo=UTC))
 
 
 def since(watcher_id: int, tweet_id: int | None, *, clock: str = "") -> Page:
-    """What came after the clock of a page or, without one, after this tweet did.
+    """What came after a page's clock or, without one, after this tweet did.
 
-    `older` is told where there are more than are given; those who show the home then read it anew.
+    `older` is set when there are more than are returned; the caller then reads the home anew.
     """
     if tweet_id is not None and not 0 <= tweet_id <= LARGEST_ID:
         raise ValueError(f"{tweet_id} is no id of a tweet.")

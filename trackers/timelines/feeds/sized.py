@@ -1,7 +1,7 @@
-"""Sized buckets: tweets in the order in which they came, so many a row.
+"""Sized buckets: tweets in the order in which they came, a fixed number per row.
 
-What came late lies in a young bucket, so a page is finished only once the buckets that are left
-have nothing newer. The feed's row is locked while tweets are put in: none is put in twice.
+A late tweet is in a young bucket, so a page is finished only once the remaining buckets have
+nothing newer. The feed's row is locked while tweets are put in, so that none is put in twice.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from trackers.timelines.feeds.built import Built, put_into
 from trackers.timelines.homes import SizedBucket
 from tweetwatch.database import array, cursor, plain
 
-# Buckets that are read at once.
+# How many buckets are read at once, beyond those that a page fills.
 AT_ONCE = 4
 
-# `known`: what is in some bucket already. New tweets are newer than any, so that the index of
-# the greatest ids, asked for buckets up to the oldest of the new, finds next to nothing.
+# `known`: what is already in some bucket. New tweets are usually newer than all others, so the
+# index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
 PUT = plain("""
     WITH known AS MATERIALIZED (
         SELECT watcher.id AS watcher_id, one.id
@@ -50,14 +50,15 @@ PUT = plain("""
     SET ids = b.ids || excluded.ids, min_id = least(b.min_id, excluded.min_id),
         max_id = greatest(b.max_id, excluded.max_id)
 """)
-# After the last one that was read, by (max_id, n).
+# The next buckets after the last one that was read, by (max_id, n).
 YOUNGEST = plain("""
     SELECT max_id, n, ids FROM trackers_sizedbucket
     WHERE watcher_id = %(watcher)s AND max_id <= %(upto)s::bigint AND min_id < %(before)s::bigint
       AND (max_id, n) < (%(upto)s::bigint, %(n)s::int) AND max_id >= %(floor)s::bigint
     ORDER BY max_id DESC, n DESC LIMIT %(buckets)s::int
 """)
-# By how new they get: enough tweets to say how far a page may reach. Then whatever lies in between.
+# First the buckets by their greatest ids, with enough tweets to tell how far the page may reach
+# (OLDEST); then all tweets in that range (BETWEEN).
 OLDEST = plain("""
     SELECT ids FROM trackers_sizedbucket
     WHERE watcher_id = %(watcher)s AND max_id > %(after)s::bigint

@@ -1,4 +1,4 @@
-"""How far a home is laid out, and what of it is not delivered yet."""
+"""How far a home is laid out, and what is not delivered to it yet."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from trackers.timelines.feeds import moment
 from trackers.timelines.feeds.nearby import FOLLOWED
 from tweetwatch.database import plain
 
-# `due`: whether it is to be told that somebody reads.
+# `due`: whether the strategy wants to be told of this read (`Built.touch`).
 STATE = """
     SELECT floor, built_at, false AS due FROM trackers_feed
     WHERE watcher_id = %(watcher)s AND strategy = %(strategy)s AND shape = %(shape)s
       AND built_at IS NOT NULL
 """
-# Followed, and not all of it delivered; or this watcher is beyond the reach of its deliveries.
+# Followed origins with undelivered arrivals, or whose deliveries do not reach this watcher.
 UNDELIVERED = """
     SELECT f.origin_id
     FROM trackers_follow f
@@ -29,8 +29,8 @@ UNDELIVERED = """
 """
 
 
-# A snapshot, and all that is seen in it: one row, also where nothing is laid out. What is not
-# delivered does not matter to who reads below the floor.
+# A snapshot, and the state as seen in it: one row, even if nothing is laid out. Undelivered origins
+# do not matter to a read below the floor.
 STANDS = f"""
     SELECT pg_current_snapshot()::text, ({FOLLOWED}), state.floor, state.built_at, state.due,
            CASE WHEN %(anchor)s::bigint >= state.floor THEN ARRAY({UNDELIVERED}) END
@@ -45,7 +45,7 @@ def standing(state: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Of a home that is laid out; it is another one once anything was taken from below."""
+    """The state of a home that is laid out; it differs once the home was cut or built anew."""
 
     floor: int
     built_at: datetime
@@ -53,9 +53,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """`state` None: nothing that can be read is laid out. `undelivered`: followed origins, to be
-    read on read, where the anchor is not below the floor. `clock`: of this moment. `followed`: how
-    many origins, as `candidates` wants it. `is_due`: it is to be told that somebody reads."""
+    """`state` None: nothing that can be read is laid out. `undelivered`: followed origins to read
+    from their sources, unless the anchor is below the floor. `clock`: of this moment. `followed`:
+    how many origins, for `candidates`. `is_due`: the strategy wants to be told of this read."""
 
     state: State | None
     undelivered: Sequence[int]
@@ -65,7 +65,7 @@ class Stands:
 
 
 def stands_of(number: Sequence[moment.Row], rows: Sequence[moment.Row]) -> Stands:
-    """What the rows of NUMBER say, and those of STANDS, which were asked for after it."""
+    """Parse the rows of NUMBER and of STANDS, which must be read after it."""
     [(_, followed, floor, built_at, due, undelivered)] = rows
     clock, state = moment.text_of(number, rows), state_of(floor, built_at)
     return Stands(state, undelivered or (), clock, followed, is_due=bool(due))

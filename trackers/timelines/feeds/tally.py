@@ -1,7 +1,7 @@
-"""How pages of homes were answered: from what is laid out, or from the sources after all.
+"""Counts how pages of homes were answered: from what is laid out, or from the sources after all.
 
-Counted in the process, and added to the day's rows once a second at the most: a page costs nothing
-more. Who is killed loses the last second's.
+Counted per thread, and added to the day's rows at most once a second, so that pages cost nothing
+more. A process that is killed loses the counts of its last second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tweetwatch.database import array, cursor, plain
 ADDED_EVERY = 1.0
 KEPT_FOR = timedelta(days=90)
 
-# In one order, as all who add. Not flushed to the disk: a crash may cost it.
+# In the same order everywhere, to avoid deadlocks. Not flushed: a crash may lose it.
 ADD = plain("""
     INSERT INTO trackers_feedreads AS r (day, served_by, pages)
     SELECT (now() AT TIME ZONE 'UTC')::date, served_by, pages
@@ -32,7 +32,7 @@ ADD = plain("""
 
 
 class Pending(threading.local):
-    """What this thread has counted and not added yet."""
+    """What this thread has counted but not added yet."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
@@ -44,7 +44,7 @@ pending = Pending()
 
 def count(served_by: str) -> None:
     pending.counts[served_by] += 1
-    # Within somebody's transaction the day's row would stay locked until its end.
+    # Within a caller's transaction the day's row would stay locked until its end.
     if time.monotonic() - pending.added_at >= ADDED_EVERY and not connection.in_atomic_block:
         add()
 

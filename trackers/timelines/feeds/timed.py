@@ -1,7 +1,7 @@
-"""Timed buckets: a row for each stretch of days, by the days of the tweets themselves.
+"""Timed buckets: a row for each span of days, by when the tweets were posted.
 
 A tweet that comes late is in the bucket of its own day. Ids before November 2010 carry no time:
-their tweets go by `created_at`, and those of which it is not known into bucket 0, before all.
+their tweets go by `created_at`, and into bucket 0, before all others, if that is unknown.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, ms_of
 from tweetwatch.database import array, cursor, plain
 
 DAY_MS = 86_400_000
-# The last of the ids that were counted one by one.
+# The last sequential id, without a time.
 LAST_COUNTED = 29_700_859_247
 
-# Of whole numbers above 0 the division is rounded down. A bucket with only younger tweets than it
-# has is the usual case, and needs no sorting.
+# Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
+# bucket, which needs no sorting.
 PUT = plain(f"""
     WITH sheets AS MATERIALIZED (
         SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
@@ -46,7 +46,7 @@ PUT = plain(f"""
                               ORDER BY one DESC) END
     WHERE NOT b.ids @> excluded.ids
 """)
-# Bucket after bucket, until there are enough: none is read beyond.
+# Bucket after bucket until there are enough; no further one is read.
 OLDER = plain("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
@@ -62,7 +62,8 @@ NEWER = plain("""
       AND one.id > %(after)s::bigint
     ORDER BY b.bucket, one.nth DESC LIMIT %(limit)s::int
 """)
-# From before the ids carried time, where a tweet's day may not be known: all of them, by their ids.
+# Buckets from before ids carried time, where a tweet's day may be unknown: all of them are read and
+# sorted by id.
 ANCIENT = """
     SELECT id FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) AS id
     WHERE b.watcher_id = %(watcher)s AND b.bucket <= %(beyond)s::int
@@ -95,7 +96,7 @@ class Timed(Built):
 
     @property
     def ancient(self) -> int:
-        """The last bucket that has tweets whose ids carry no time."""
+        """The last bucket that may have tweets whose ids carry no time."""
         return ms_of(LAST_COUNTED) // self.span
 
     def older(self, watcher_id: int, before: int, floor: int, limit: int) -> list[int]:

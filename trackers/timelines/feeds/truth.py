@@ -1,7 +1,7 @@
 """Whether a tweet is in a home: some followed source or account has it, and it is not deleted.
 
-What is laid out may hold more than that: what was deleted or untracked since, or a delivery that
-was under way when it was unfollowed. So each page is asked for by its ids before it is shown.
+What is laid out may hold more than that: tweets deleted or untracked since, or a delivery that was
+under way during an unfollow. So the ids of each page are checked before it is shown.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 
 from tweetwatch.database import array, cursor, plain
 
-# Values and not EXISTS, which the planner may answer from a hash of a whole table.
+# Scalar subqueries, as the planner may answer EXISTS from a hash of a whole table.
 IS_BROUGHT = """
     coalesce(
         (SELECT true FROM trackers_follow f
@@ -30,14 +30,14 @@ ASKED = f"""
     ) tweet ON true
 """
 SHOWN = plain(f"SELECT asked.id, tweet.is_shown IS TRUE FROM {ASKED} ORDER BY asked.nth")
-# And how the home stands in the same snapshot: one row at the least.
+# Also the home's state in the same snapshot: at least one row.
 STILL_SHOWN = f"""
     SELECT asked.id, tweet.is_shown IS TRUE, state.floor, state.built_at
     FROM (SELECT) once LEFT JOIN ({{state}}) state ON true LEFT JOIN ({ASKED}) ON true
     ORDER BY asked.nth
 """
 
-# Also of tweets that are not tracked now: who tracks one again has it back.
+# Works for untracked tweets too: one that is tracked again is back.
 UNBROUGHT = plain(f"""
     SELECT asked.id
     FROM unnest(%(ids)s::bigint[]) AS asked(id)
@@ -53,7 +53,7 @@ def still_shown(state: str) -> str:
 
 
 def unbrought(watcher_id: int, ids: Sequence[int]) -> list[int]:
-    """Those of the ids that nothing which the watcher follows brings."""
+    """The ids that nothing the watcher follows brings."""
     if not ids:
         return []
     with cursor() as db:
@@ -61,7 +61,7 @@ def unbrought(watcher_id: int, ids: Sequence[int]) -> list[int]:
 
 
 def among(watcher_id: int, ids: Sequence[int]) -> list[int]:
-    """Those of the ids that are in the home now, in their order."""
+    """The ids that are in the home now, in the given order."""
     if not ids:
         return []
     with cursor() as db:

@@ -1,7 +1,7 @@
-"""Finding tweets by what a person types: look through some thousand, and tell how far that was.
+"""Finding tweets by what a person types: look through a few thousand, and say how far that went.
 
-Each source of candidates has them in the order of ids, by an index: the texts, some authors'
-tweets, or what the caller gives. What is found among them is a page, however short; the next one
+Each source of candidates yields them in the order of ids, by an index: the texts, some authors'
+tweets, or what the caller gives. What is found among them is a page, however short; the next page
 goes on where it ended.
 """
 
@@ -19,13 +19,13 @@ from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.bounded import Deadline
 
-# All of a search; one is done in some hundredths of this.
+# The limit for a whole search; most take some hundredths of it.
 SEARCH_TAKES = timedelta(seconds=1)
-# How many candidates are looked through, with ever larger steps; after the first ones it is known
-# whether words are frequent.
+# How many candidates are looked through, in growing steps. The first steps show whether words are
+# frequent.
 FIRST_STEPS = (200, 1800)
 LAST_STEPS = (8000,)
-# Of frequent words this many are enough, even when the caller keeps few of them.
+# The most matches that a step returns for frequent words, even if the caller keeps few of them.
 MATCHES_MOST = 500
 
 AN_ID = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
@@ -45,7 +45,7 @@ Sieve = Callable[[list[int]], list[int]]
 
 @dataclass(frozen=True, slots=True)
 class Finds:
-    """Ids in the order of the way, as many as were asked for at the most. `until` as in a look."""
+    """Ids in the order of the way, at most as many as were asked for. `until` as in `Look`."""
 
     ids: list[int] = field(default_factory=list)
     until: int | None = None
@@ -53,7 +53,7 @@ class Finds:
 
 
 def of_version(id: int) -> list[int]:
-    """The tweet that has such a version."""
+    """The tweet that this id is a version of."""
     return list(TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True))
 
 
@@ -69,7 +69,8 @@ def from_where_it_begins(way: Way) -> Way:
 class Finder:
     """Looks for `most` tweets that the sieve keeps.
 
-    `few`: candidates that are fewer than the texts. `start`: from where on the sieve keeps most.
+    `few`: a source with fewer candidates than there are texts. `start`: from where on the sieve
+    keeps most.
     """
 
     deadline: Deadline
@@ -107,7 +108,7 @@ class Finder:
         return self.merged(way, found, self.by_authors(authors.ids, way))
 
     def by_texts(self, words: Search, way: Way) -> Finds:
-        """The next texts tell whether the words are frequent; if not, all that have them."""
+        """Search the next texts; if few of them match, ask the index for all with the words."""
         if self.few:
             return self.through(self.few, lambda ids: self.said(texts.among(ids, words)), way)
         matched = 0
@@ -129,16 +130,16 @@ class Finder:
         return self.further(found, next_texts, self.said, way)
 
     def by_candidates(self, source: Source, way: Way) -> Finds:
-        """What the sieve keeps, whatever it says."""
+        """What the sieve keeps, whatever the text."""
         found = self.through(source, self.sieve, way, FIRST_STEPS)
         if found.until is None or len(found.ids) == self.most:
             return found
         return self.further(found, source, self.sieve, way)
 
     def further(self, found: Finds, source: Source, sieve: Sieve, way: Way) -> Finds:
-        """Go on from where was looked until, or from where more is to be expected.
+        """Go on from where more is expected (`start`); if nothing is there, from where it ended.
 
-        So single ones may be passed over, but never all that there are.
+        So a few tweets may be passed over, but never all that there are.
         """
         assert found.until is not None
         here = way.on_from(found.until)
@@ -176,12 +177,12 @@ class Finder:
         return Finds(kept[: self.most], way.beyond)
 
     def said(self, ids: list[int]) -> list[int]:
-        """A tweet that is gone is not found by what it said, though its text may be there yet."""
+        """Leave out tweets that are gone, whose texts may still be there, and sieve the rest."""
         shown = set(Tweet.objects.filter(pk__in=ids, gone_at=None).values_list("pk", flat=True))
         return self.sieve([id for id in ids if id in shown])
 
     def merged(self, way: Way, one: Finds, other: Finds) -> Finds:
-        """Both, as far as both are known."""
+        """Merge both, as far as both have looked."""
         known = [self.known_until(found) for found in (one, other)]
         until = way.nearest([id for id in known if id is not None])
         ids = way.in_order([*one.ids, *other.ids])

@@ -11,14 +11,14 @@ from trackers.tweets.finding.words import WORDS, Search
 from tweetwatch.bounded import only_bitmaps
 from tweetwatch.database import cursor
 
-# As many as have their tweets merged.
+# Tweets of at most this many authors are merged.
 AUTHORS_MOST = 20
-# A shorter beginning is that of too many names.
+# Too many names begin with anything shorter.
 NAME_LEAST = 3
 USERNAME = re.compile(r"\w{1,50}")
 AFTER_ALL = "\U0010ffff"
 
-# Byte by byte, as the index has them: who is called so comes before whose name goes on.
+# In the index's byte order an exact match comes before longer names that begin with it.
 BY_USERNAME = """
     SELECT id, lower(username) FROM trackers_author
     WHERE lower(username) COLLATE "C" BETWEEN %(first)s AND %(last)s
@@ -47,7 +47,7 @@ class Authors:
 
 
 def called(name: str) -> Authors:
-    """Those with this user name in any case; if nobody has it, those whose name begins with it."""
+    """Authors with this user name, in any case; if there are none, those whose name begins so."""
     name = name.lower()
     found = by_username(name)
     exactly = [id for id, username in found if username == name]
@@ -55,7 +55,7 @@ def called(name: str) -> Authors:
 
 
 def named(typed: str, search: Search) -> Authors:
-    """Those whose user name begins with what was typed, or in whose name its words are."""
+    """Authors whose user name begins with what was typed, or whose name has its words."""
     ids = []
     if USERNAME.fullmatch(typed):
         ids += [id for id, _ in by_username(typed.lower())]

@@ -1,9 +1,9 @@
 """Tweets by their words, newest first, in a time that does not grow with their number.
 
-A frequent word is in one of the newest texts, a rare one in few texts at all: so a search looks
-through some thousand texts in the order of ids, and only then asks the index for all that match,
-up to a number that is quickly sorted. An index of words has no order: to ask it for the newest
-texts with a frequent word is to read them all.
+A frequent word is found among the newest texts, and a rare one in few texts at all. So a search
+looks through a few thousand texts in the order of ids, and only then asks the index for all that
+match, up to a number that is quickly sorted. An index of words has no order: asking it for the
+newest texts with a frequent word means reading them all.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from trackers.tweets.finding.words import WORDS, Search
 from tweetwatch.bounded import only_bitmaps
 from tweetwatch.database import cursor
 
-# As many as are read and sorted at once, wherever they lie.
+# Words with up to this many matches are rare: all are read and sorted at once.
 RARE = 3000
-# Of a phrase each of them is read word by word.
+# For a phrase the text of each match has to be parsed.
 RARE_PHRASE = 1000
 
-# The LIMIT inside is a fence: no more texts are read, whatever the planner thinks of the words.
+# The inner LIMIT is a fence: no more texts are read, whatever the planner thinks of the words.
 TEXTS = f"""
     SELECT tweet_id FROM (
         SELECT tweet_id, text FROM trackers_tweettext
@@ -34,15 +34,15 @@ LOOKED_UNTIL = """
     WHERE tweet_id < %(beyond)s ORDER BY tweet_id DESC LIMIT 1 OFFSET %(looked)s - 1
 """
 
-# Given are ids of ours.
+# Only among given ids.
 AMONG = f"""
     SELECT tweet_id FROM trackers_tweettext
     WHERE tweet_id = ANY(%(ids)s::bigint[]) AND text ILIKE ALL (%(patterns)s::text[])
       AND {WORDS.format("text")} @@ %(exact)s::tsquery
 """
 
-# In no order: a bitmap of the index of words gives its first rows without fetching the others.
-# MATERIALIZED: a phrase is compared with these rows alone, and not with all that have its words.
+# Unordered: a bitmap scan of the index on words returns the first rows without fetching the others.
+# MATERIALIZED: a phrase is compared only with these rows, not with all that have its words.
 ALL_RARE = f"""
     WITH candidate AS MATERIALIZED (
         SELECT tweet_id, text FROM trackers_tweettext
@@ -62,7 +62,7 @@ UP = {
 
 
 def in_texts(search: Search, way: Way, *, looked: int, most: int) -> Look:
-    """Tweets whose text matches, of the next `looked` texts; no more than `most`."""
+    """At most `most` tweets whose text matches, among the next `looked` texts."""
     given = {"beyond": way.beyond, "looked": looked}
     with cursor() as db:
         words = {"patterns": list(search.patterns), "exact": search.exact, "most": most}
@@ -74,7 +74,7 @@ def in_texts(search: Search, way: Way, *, looked: int, most: int) -> Look:
 
 
 def among(ids: Sequence[int], search: Search) -> list[int]:
-    """Those whose text matches, in their order."""
+    """The ids whose text matches, in the given order."""
     given = {"ids": list(ids), "patterns": list(search.patterns), "exact": search.exact}
     with cursor() as db:
         matching = {row[0] for row in db.execute(AMONG, given)}
@@ -82,7 +82,7 @@ def among(ids: Sequence[int], search: Search) -> list[int]:
 
 
 def all_of(search: Search) -> list[int] | None:
-    """Every tweet whose text matches; None when too many have the words."""
+    """Every tweet whose text matches, in no order; None when too many have the words."""
     given = {"exact": search.exact, "loose": search.loose, "patterns": list(search.patterns)}
     rare = RARE if search.is_plain else RARE_PHRASE
     with only_bitmaps(), cursor() as db:
@@ -93,7 +93,7 @@ def all_of(search: Search) -> list[int] | None:
 
 
 def may_be_rare(found: int, *, looked: int) -> bool:
-    """Whether so many in so many texts lets one expect no more than RARE in all of them."""
+    """Whether `found` in `looked` texts suggests no more than RARE in all texts."""
     with cursor() as db:
         row = db.execute(TEXTS_AT_ALL).fetchone()
     assert row is not None

@@ -1,4 +1,4 @@
-"""Which way one looks through tweets in the order of their ids, and how far one got."""
+"""The direction of a walk through tweets in the order of their ids, and how far it went."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """From an id, exclusive: down to older tweets, or up to newer ones."""
+    """A direction from an id, exclusive: down to older tweets, or up to newer ones."""
 
     beyond: int = LARGEST_ID
     up: bool = False
@@ -22,7 +22,7 @@ class Way:
         return id > self.beyond if self.up else id < self.beyond
 
     def in_order(self, ids: Iterable[int]) -> list[int]:
-        """Those that lie on it, the first one first."""
+        """The ids that lie in this direction, the nearest first."""
         return sorted({id for id in ids if self.leads_to(id)}, reverse=not self.up)
 
     def nearest(self, ids: Sequence[int]) -> int | None:
@@ -34,7 +34,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was found, in the order of the way, and the last that was looked at; None: all were."""
+    """What was found, in the order of the way. `until`: the last id looked at; None: all were."""
 
     ids: list[int]
     until: int | None

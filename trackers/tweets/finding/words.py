@@ -1,9 +1,9 @@
-"""What a word is, in a text and in a search: one expression, which the index is made of.
+"""What a word is, in a text and in a search: one expression, which the index is built on.
 
-Postgres' configuration `simple`: small letters, no stems, no stop words. Before its parser sees
-the text, links are left out (X's are random letters), and what it would take for a host, a file,
-a tag or a number's sign ("and/or", "end.Next", "ada_l") is parted. Scripts that put no blanks
-between words are parted sign by sign; a search for several of them is one for a phrase.
+Postgres' configuration `simple`: lower case, no stems, no stop words. Before its parser sees the
+text, links are removed (X's are random letters), and what it would take for a host, a file, a tag
+or a number's sign ("and/or", "end.Next", "ada_l") is split. Scripts without spaces between words
+are split into single characters; a search for several of these is a search for a phrase.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tweetwatch.database import cursor
 LINKS = r"https?://\S+"
 # Thai and Lao, Burmese, Khmer, Japanese and Chinese.
 UNPARTED = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
-# The index has this very expression: who changes it changes the index in a migration.
+# The index has this very expression: changing it takes a migration of the index.
 PARTED = (
     r"translate(regexp_replace(regexp_replace({}, '" + LINKS + r"', ' ', 'gi'),"
     r" '([" + UNPARTED + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
@@ -34,7 +34,7 @@ def words_of(column: str) -> Func:
     return Func(column, template=template, output_field=SearchVectorField())
 
 
-# "a phrase", -"not this one", or what stands between blanks.
+# "a phrase", -"not this one", or anything between spaces.
 TERM = re.compile(r'(?P<no>-?)"(?P<phrase>[^"]*)"?|(?P<word>\S+)')
 PIECE = re.compile(r"[^\W_]+")
 PIECES_MOST = 8
@@ -50,16 +50,16 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a person typed, as Postgres' queries.
+    """What a person typed, as text search queries of Postgres.
 
-    `exact` is what a text must match; `loose` its wanted words alone, in any order; `patterns` are
-    for ILIKE: each is in every text that matches, and quicker to look for.
+    `exact`: what a text must match. `loose`: its wanted words alone, in any order. `patterns`: for
+    ILIKE, which is quicker; every text that matches matches each of these too.
     """
 
     exact: str
     loose: str
     patterns: tuple[str, ...]
-    # Nothing but words: no quotes, nothing to leave out.
+    # Nothing but words: no quotes, no exclusions.
     is_bare: bool
 
     @property
@@ -69,7 +69,7 @@ class Search:
 
 
 def terms(typed: str) -> Iterator[Term]:
-    """The last word may be the beginning of one, as long as nothing stands behind it."""
+    """The terms; the last word is unfinished, a prefix, unless something follows it."""
     for found in TERM.finditer(typed):
         if found["word"] is None:
             yield Term(found["phrase"], wanted=not found["no"], quoted=True)
@@ -87,7 +87,7 @@ READ = f"""
 
 
 def read(typed: str) -> Search | None:
-    """None: there is no word in it. One that is only to be left out is not enough either."""
+    """The search for what was typed; None if it has no word, or only words to exclude."""
     told = list(terms(re.sub(LINKS, " ", typed, flags=re.IGNORECASE)))
     with cursor() as db:
         queries = db.execute(READ, {"terms": [term.text for term in told]}).fetchall()
@@ -98,7 +98,7 @@ def read(typed: str) -> Search | None:
         if not term.wanted:
             exact.append(f"!({phrase})")
             continue
-        # Behind a phrase as well: it is the last word's then.
+        # After a phrase too, where it applies to its last word.
         end = ":*" if term.unfinished else ""
         exact.append(f"({phrase}{end})")
         loose.append(f"({plain}{end})")
