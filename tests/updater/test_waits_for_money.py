@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from tests.updater.test_refresh import tracked, turn_clock, x  # noqa: F401
 from trackers import tasks
@@ -28,7 +29,8 @@ def look_up():
 
 
 def test_those_without_money_wait_for_it_and_those_that_are_looked_up_do_not(x):  # noqa: F811
-    Project.objects.update(posts_a_day=0)
+    # What the day needs is reckoned already.
+    Project.objects.update(posts_a_day=0, rationed_at=timezone.now())
     ids = tracked(x, 20)
 
     look_up()

@@ -91,9 +91,9 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
     if shared.waiting:
         delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
-        is_today = delay <= FLOORS_COME
-        batch = put_off(batch, shared.waiting, delay, anew=not is_today)
-        if not is_today:
+        is_for_floors = any(one.awaits_floors for one in purses if one.usable)
+        batch = put_off(batch, shared.waiting, delay, anew=not is_for_floors)
+        if not is_for_floors:
             mark(shared.waiting)
         if not batch.keys:
             return Waiting()

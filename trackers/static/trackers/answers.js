@@ -5,7 +5,8 @@
   const PATIENCE = 6000;
   const SHOWN_FOR = 6000;
   const asked = new Map();
-  let silent = false;
+  // What is wrong, in a word or two for the button; empty while all is well.
+  let wrong = "";
 
   const notice = (words, mood) => {
     const old = document.querySelector("[data-trouble]");
@@ -22,24 +23,24 @@
   const again = () => (isLive() ? "This page keeps asking" : "This page is not live: press r to ask again");
 
   const show = () => {
-    button().toggleAttribute("data-silent", silent);
-    document.querySelector("[data-live-name]").textContent = silent ? "No answer" : "Live";
+    button().toggleAttribute("data-wrong", Boolean(wrong));
+    document.querySelector("[data-live-name]").textContent = wrong || "Live";
   };
-  const fails = (words) => {
-    silent = true;
+  const fails = (label, words) => {
+    wrong = label;
     show();
     notice(words, "warn");
   };
   const nobody = () =>
-    fails(`The server does not answer. ${again()}. What you did last may have to be repeated.`);
+    fails("No answer", `The server does not answer. ${again()}. What you did last may have to be repeated.`);
   const errs = (status) =>
-    fails(`The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
+    fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
   const answers = () => {
-    if (!silent) return;
-    silent = false;
+    if (!wrong) return;
+    wrong = "";
     show();
     const shown = notice("The server answers again.", "");
-    setTimeout(() => { if (!silent) shown.remove(); }, SHOWN_FOR);
+    setTimeout(() => { if (!wrong) shown.remove(); }, SHOWN_FOR);
   };
 
   const heard = (request, ok, status) => {
