@@ -63,7 +63,7 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
         (["account", "nasa", "--every", "soon"], "--every: “soon” is no length of time"),
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
-        (["account", "nasa", "--late-by", "-0:00:05"], "--late-by: A length of time is not neg"),
+        (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A length of time is not neg"),
         (["stream", "moon", "--without-replies"], "--without-replies: Write it into the rule"),
     ],
 )

@@ -141,13 +141,13 @@ def test_the_words_for_people_are_lines_that_can_be_read():
     CredentialFactory(name="main", app=AppFactory(name="acme"))
     Source.objects.create(kind="account", of="nasa", yielded=12345, leaked=3)
     subscriber("shop", ["news"])
-    TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
+    TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(hours=3))
 
     told = status()
 
     lines = told.splitlines()
     assert lines[0].startswith("Tweets       0 tracked")
-    assert lines[1].startswith("Look-ups     3 due, the oldest for 9")
+    assert lines[1].startswith("Look-ups     3 due, the oldest for 3 h")
     assert "Late by      nothing was looked up in the last five minutes" in lines
     assert "  acme  today 0 tweet-days ($0.00), this month 0 ($0.00)" in lines
     assert "  main  ready" in lines

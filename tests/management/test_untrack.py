@@ -112,6 +112,15 @@ def interrupt_what_waits_for_a_lock():
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.fixture
+def _heeds_interrupts():
+    """Also in a worker of xdist, or behind a shell that has it ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heeds_interrupts")
 def test_an_interrupt_leaves_whole_pieces_and_says_how_many(tmp_path):
     many = range(1, 2501)
     Tweet.objects.bulk_create(TweetFactory.build(id=id) for id in many)

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import timedelta
 from typing import Any
-
-from trackers.schedule.durations import spell
 
 LABEL = 12
 Told = Mapping[str, Any]
@@ -161,8 +158,11 @@ def waits(seconds: float | None) -> str:
 
 
 def length(seconds: float) -> str:
-    """In whole seconds from the first on: 0.4s, 12s, 3m, 90s."""
-    return spell(timedelta(seconds=round(seconds) if seconds >= 1 else round(seconds, 1)))
+    """In the largest unit of which there are two: 0.4 s, 90 s, 3 min, 2 h, 5 days."""
+    for unit, name in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * unit:
+            return f"{seconds / unit:,.0f} {name}"
+    return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.1f} s"
 
 
 def when(at: str | None) -> str:

@@ -75,7 +75,7 @@ def begin(act: str, chosen: QuerySet[Any], *, by: str, source: int | None = None
 def choose(row: BulkAct, chosen: QuerySet[Any]) -> int:
     query, given = chosen.order_by().query.sql_with_params()
     with connection.cursor() as db:
-        db.execute(CHOOSE.format(chosen=query), [PIECE, row.pk, *given])
+        db.execute(CHOOSE.format(chosen=query), [PIECE, *given, row.pk])
         return int(db.fetchone()[0])
 
 
