@@ -41,4 +41,8 @@ def isolated_said(count: int) -> str:
     """Which may grow while it lasts: the alert says how many there were at first."""
     if not count:
         return ""
-    return f"{count:,} left out of all batches, since four workers in a row died over each."
+    are = "is" if count == 1 else "are"
+    return (
+        f"{count:,} of its keys {are} left out, since four workers in a row died over each. Retry "
+        "them once you know why."
+    )
