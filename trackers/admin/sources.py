@@ -19,6 +19,7 @@ from trackers.admin.readonly import MachineMade
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import MAIN, SourceForm
 from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spell
 
 GAPS_SHOWN = timedelta(days=31)
@@ -35,14 +36,20 @@ OURS = ("priority", "owner")
 class GapInline(admin.TabularInline):
     model = Gap
     fk_name = "source"
-    verbose_name_plural = "gaps that are open or lost, and those that were filled of late"
+    verbose_name_plural = "gaps that are open or lost, and those that were closed in the last month"
     extra = 0
-    fields = readonly_fields = ("why", "from_id", "to_id", "found_at", "closed_at")
+    fields = readonly_fields = ("state", "why", "from_id", "to_id", "found_at", "closed_at")
     can_delete = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Gap]:
         lately = Q(closed_at=None) | Q(closed_at__gte=timezone.now() - GAPS_SHOWN)
         return super().get_queryset(request).filter(lately)
+
+    @admin.display(description="state")
+    def state(self, gap: Gap) -> str:
+        if gap.closed_at is None:
+            return "lost" if gap.is_lost else "open"
+        return f"given up: of “{short(gap.was_of)}”" if gap.is_given_up else "filled"
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
@@ -127,7 +134,8 @@ class SourceAdmin(admin.ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Source, form: SourceForm, change: bool) -> None:
         if change:
             # The others may be written by a poll at this moment.
-            life.change(obj, form.changed_data)
+            if told := life.change(obj, form.changed_data):
+                self.message_user(request, told, messages.WARNING)
         else:
             life.add(obj)
 
