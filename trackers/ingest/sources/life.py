@@ -117,8 +117,8 @@ def rename(source: Source, before: Source, *, now: datetime) -> str:
     source.was_account_id, source.was_of = account, before.was_of or before.of
     forget(source, NAMED)
     return (
-        f"X is asked whose name it is. If it is another account than “{source.was_of}”, it is read "
-        "from its newest posts on, and what is unread of the former is given up."
+        f"X is asked whose name this is. If it is not the account that was “{source.was_of}”, the "
+        "source begins anew, and what is unread of that account is given up."
     )
 
 
