@@ -139,12 +139,13 @@ def import_part(batch: Batch) -> None:
     """Import the claimed parts of uploaded files."""
     for done in import_parts(batch):
         logger.info(
-            "imported a part of the %s from line %d: %d read, %d tracked, %d rejected",
+            "imported a part of the %s from line %d: %d read, %d tracked, %d rejected, %d warnings",
             done.source,
             done.first_line,
             done.read,
             done.tracked,
             done.rejected,
+            done.warnings,
         )
 
 

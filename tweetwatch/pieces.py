@@ -15,6 +15,7 @@ from tweetwatch.database import cursor
 
 # A lock of the transaction, not of the session: PgBouncer may run each in another session.
 TRY_LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%(work)s, 0))"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended(%(work)s, 0))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,13 @@ def ours(work: str) -> bool:
     with cursor() as db:
         found = db.execute(TRY_LOCK, {"work": f"tweetwatch: {work}"}).fetchone()
     return bool(found and found[0])
+
+
+def wait_for(work: str) -> None:
+    """Keep other processes from the work of that name until this transaction ends; a piece of it
+    that is under way is waited for."""
+    with cursor() as db:
+        db.execute(LOCK, {"work": f"tweetwatch: {work}"})
 
 
 def count(statement: str, given: Mapping[str, object]) -> int:

@@ -70,6 +70,15 @@ OVERLAP_WEEKLY_DEPTH = environment.seconds(
     env, "OVERLAP_WEEKLY_DEPTH", default=86400, least=1, most=518_400
 )
 
+# Files that are imported: the most that may be in one, unpacked (trackers/ingest/files/limits.py)
+
+IMPORT_MOST_BYTES = environment.number(
+    env, "IMPORT_MOST_BYTES", default=4 * 2**30, least=1_000, most=10**15
+)
+IMPORT_MOST_LINES = environment.number(
+    env, "IMPORT_MOST_LINES", default=10_000_000, least=1, most=10**12
+)
+
 # Timelines: how long they get (trackers/timelines/bounds.py), and what is kept of them
 
 TIMELINE_BOUNDS = environment.bounds(env, "TIMELINE_BOUNDS", default="800/850")

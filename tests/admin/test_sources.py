@@ -39,7 +39,7 @@ def change_page(made):
 
 def edited(made, **changed):
     """What the form of a source that is there sends: its kind stays."""
-    given = filled(of=made.of, **changed)
+    given = filled(**{"of": made.of, **changed})
     return {name: value for name, value in given.items() if name != "kind"}
 
 
@@ -115,6 +115,36 @@ def test_what_was_not_touched_moves_no_poll(staff):
     staff.post(change_page(made), edited(made))
 
     assert SourcePoll.objects.get(key=made.pk).due_at > now()
+
+
+def test_the_same_account_written_otherwise_keeps_what_was_read_and_polls_nothing(staff):
+    made = source(latest_id=77, asked_at_ms=88, account_id=11, username="NASA")
+    gap = Gap.objects.create(source=made, from_id=1, to_id=2, why="budget", found_at=now())
+
+    page = staff.post(change_page(made), edited(made, of="https://x.com/nasa"), follow=True)
+
+    made.refresh_from_db()
+    gap.refresh_from_db()
+    assert (made.of, made.latest_id, made.account_id, gap.closed_at) == ("nasa", 77, 11, None)
+    assert SourcePoll.objects.get(key=made.pk).due_at > now()
+    assert not any("given up" in told for told in said(page))
+
+
+def test_another_search_says_which_stretch_is_given_up(staff):
+    since = now() - timedelta(days=4)
+    made = source(kind="search", of="#artemis", latest_id=id_born(since))
+    Gap.objects.create(source=made, from_id=1, to_id=2, why="reach", found_at=now())
+    Gap.objects.create(source=made, from_id=3, to_id=4, why="quota", found_at=now())
+
+    page = staff.post(change_page(made), edited(made, of="#mars"), follow=True)
+
+    [told] = [one for one in said(page) if "Given up" in one]
+    assert f"posts from {since:%Y-%m-%d %H:%M} UTC" in told
+    assert "1 gap" in told
+    shown = staff.get(change_page(made)).content.decode()
+    assert "<p>given up: of “#artemis”</p>" in shown
+    assert "<p>lost</p>" in shown
+    assert "<p>filled</p>" not in shown
 
 
 def test_the_kind_of_a_source_stays(staff):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from datetime import UTC, datetime, timedelta
 
 import psycopg
@@ -313,6 +315,52 @@ def told(process):
     """What a command said, and how it ended."""
     out, err = process.communicate(timeout=120)
     return process.returncode, out, err
+
+
+def test_the_command_takes_archives_from_files_and_pipes_and_tells_of_warnings(
+    fresh_database, tmp_path
+):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", "when,tweet_id\nx,5\n")
+        archive.writestr("b.jsonl", '{"id": "6", "public_metrics": {"like_count": 1.0}}\n')
+        archive.writestr("ReadMe.txt", "Dear diary\n")
+    (tmp_path / "mine.zip").write_bytes(packed.getvalue())
+
+    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "mine.zip")))
+    piped = subprocess.run(
+        [sys.executable, "manage.py", "track", "-"],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": fresh_database},
+        input=packed.getvalue(),
+        capture_output=True,
+    )
+
+    assert (code, json.loads(out)) == (
+        0, {"read": 2, "tracked": 2, "already": 0, "rejected": 0, "warnings": 1},
+    )  # fmt: skip
+    assert "line 1: tweet 6 is tracked, but like_count is 1.0, taken as 1" in err
+    assert "Left out: ReadMe.txt (no tweets in it)." in err
+    assert b"2 already tracked, 0 rejected, 1 with a warning" in piped.stdout
+
+
+def test_the_command_says_what_a_file_is_not_and_which_limit_it_has_reached(
+    fresh_database, tmp_path, monkeypatch
+):
+    (tmp_path / "book.xlsx").write_bytes(b"\xd0\xcf\x11\xe0rest")
+    (tmp_path / "long").write_text(ids(30_000))
+    monkeypatch.setenv("IMPORT_MOST_LINES", "25000")
+
+    code, _, err = told(command(fresh_database, str(tmp_path / "book.xlsx")))
+    assert code == 2
+    assert "old workbook or document: save the sheet as CSV" in err
+
+    code, out, err = told(command(fresh_database, "--json", str(tmp_path / "long")))
+    assert code == 1
+    assert "long: This is 80% of the 25,000 lines that one import may have" in err
+    assert "more than 25,000 lines" in err
+    assert "IMPORT_MOST_LINES" in err
+    assert json.loads(out)["tracked"] == 20_000
 
 
 def test_a_packed_table_by_the_command_says_its_column_first_and_the_bad_lines_by_number(

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import re
+import zipfile
 from uuid import uuid4
 
 import pytest
@@ -112,7 +113,7 @@ def test_referenced_tweets_are_a_choice_of_json_alone(staff):
     [
         ("", "The file is empty."),
         ("nothing here\n", "There is no tweet in it. Line 1, &#x27;nothing here&#x27;"),
-        (b"PK\x03\x04", "save the sheet as CSV"),
+        (b"PK\x03\x04", "ZIP archive, and damaged"),
         (f"{A}\n".encode("utf-16"), "UTF-16"),
         (gzip.compress(b"x", mtime=0)[:12], "damaged"),
     ],
@@ -182,6 +183,57 @@ def test_parts_that_failed_are_told_of_and_tried_again(staff):
     work()
 
     assert Tweet.objects.count() == 1
+
+
+def test_warnings_are_counted_apart_and_say_what_was_left_out(staff):
+    odd = v2_tweet(0, public_metrics={"like_count": 1.0})
+    report = imported("\n".join(map(json.dumps, (odd, v2_tweet(1)))))
+    address = f"{FORM}{report.pk}/"
+
+    page = page_of(staff, address)
+    assert "Read2Tracked2Already0Rejected0Warnings1" in page
+    assert "like_count is 1.0, taken as 1" in page
+    assert "Rejected lines" not in page
+    rows = list(csv.reader(io.StringIO(staff.get(f"{address}warnings.csv").getvalue().decode())))
+    assert rows[0] == ["line", "text", "why"]
+    assert (rows[1][0], rows[1][2]) == ("1", "like_count is 1.0, taken as 1")
+
+
+def test_what_is_in_a_file_stands_beside_the_limits_and_near_them_a_person_is_told(staff, settings):
+    settings.IMPORT_MOST_LINES = 10
+    assert "up to 10 lines" in page_of(staff, FORM)
+
+    few, many = (uploaded(staff, f"{A}\n" * count) for count in (2, 9))
+    reply = staff.post(FORM, given(f"{A}\n" * 11))
+
+    assert "2 lines" in page_of(staff, few)
+    Import.objects.update(uploaded_at=None)
+    assert "2 lines so far, of 10 lines and 4.0 GB at the most" in page_of(staff, few)
+    Import.objects.update(uploaded_at=timezone.now())
+    assert "IMPORT_MOST_LINES" not in page_of(staff, few)
+    assert "This is 90% of the 10 lines that one import may have" in page_of(staff, many)
+    assert reply.status_code == 400
+    assert "It has more than 10 lines" in reply.content.decode()
+    assert Source.objects.count() == 2
+
+
+def test_lines_of_an_archive_are_told_by_their_file(staff):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", f"{A}\n")
+        archive.writestr("b.txt", f"{B}\nbad\n")
+        archive.writestr("c.pdf", "%PDF")
+    address = uploaded(staff, packed.getvalue(), "mine.zip")
+
+    page = page_of(staff, address)
+    assert "Files that are read: a.txt, b.txt" in page
+    assert "Left out: c.pdf (it is a PDF" in page
+    assert "Rejected: b.txt, line 2 bad" in page
+    staff.post(address, {"act": "start"})
+    work()
+    rows = list(csv.reader(io.StringIO(staff.get(f"{address}rejected.csv").getvalue().decode())))
+    assert rows[0] == ["file", "line", "text", "why"]
+    assert rows[1][:3] == ["b.txt", "2", "bad"]
 
 
 def test_rejected_lines_stand_in_a_table_and_in_a_file(staff):

@@ -56,6 +56,19 @@ def test_a_gap_tells_from_when_to_when_why_and_what_helps(staff):
     assert lost.is_lost
 
 
+def test_what_was_given_up_is_not_called_filled_and_what_is_lost_says_of_what(staff):
+    made = source(due_in=60)
+    gap(made, "quota", closed=True, was_of="#artemis")
+    gap(made, "reach", was_of="#artemis")
+
+    told = words(paged(staff, made))
+
+    assert "given up" in told
+    assert "filled" not in told
+    assert told.count("of “#artemis”, as the source was then") == 2
+    assert "lost X shows nothing older : of “#artemis”" in told
+
+
 def yielded(made, tweet, *, late=False, seen_at=None):
     SourceTweet.objects.create(source=made, tweet_id=tweet.pk, seen_at=seen_at or now(), late=late)
 

@@ -125,7 +125,8 @@ def test_old_months_are_found_by_the_index_and_retired_in_pieces():
         db.execute(MONTHS)
         db.execute("ANALYZE trackers_packedsamples")
 
-    plan = plan_of(pack.RETIRE, before=datetime(2025, 3, 1, tzinfo=UTC).date())
+    march = datetime(2025, 3, 1, tzinfo=UTC)
+    plan = plan_of(pack.RETIRE, before=march.date(), since=march)
 
     assert "packedsamples_month" in plan, plan
     assert "Tid Scan" in plan, plan

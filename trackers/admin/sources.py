@@ -18,6 +18,7 @@ from trackers.admin.readonly import MachineMade
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import MAIN, SourceForm
 from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.naming import short
 from trackers.schedule.durations import spell
 
 GAPS_SHOWN = 20
@@ -103,7 +104,8 @@ class SourceAdmin(admin.ModelAdmin):
     def save_model(self, request: HttpRequest, obj: Source, form: SourceForm, change: bool) -> None:
         if change:
             # The others may be written by a poll at this moment.
-            life.change(obj, form.changed_data)
+            if told := life.change(obj, form.changed_data):
+                self.message_user(request, told, messages.WARNING)
         else:
             life.add(obj)
 
@@ -186,6 +188,8 @@ class SourceAdmin(admin.ModelAdmin):
 
 
 def state_of(gap: Gap) -> str:
+    if gap.closed_at and gap.is_given_up:
+        return f"given up {gap.closed_at:%Y-%m-%d %H:%M}: of “{short(gap.was_of)}”"
     if gap.closed_at:
         return f"filled {gap.closed_at:%Y-%m-%d %H:%M}"
     return "lost" if gap.is_lost else "open"

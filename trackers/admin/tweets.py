@@ -131,6 +131,7 @@ class TweetAdmin(MachineMade):
                 "form": form,
                 "done": done,
                 "rejected": done.rejected[:REJECTED_SHOWN] if done else [],
+                "warnings": done.odd[:REJECTED_SHOWN] if done else [],
                 "rejected_count": len(done.rejected) if done else 0,
                 "more_rejected": max(0, len(done.rejected) - REJECTED_SHOWN) if done else 0,
             },

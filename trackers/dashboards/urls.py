@@ -63,6 +63,7 @@ urlpatterns = [
     path("sources/import/<int:id>/now/", imports.import_now, name="import-now"),
     path("sources/import/<int:id>/choice/", imports.import_choice, name="import-choice"),
     path("sources/import/<int:id>/rejected.csv", imports.import_rejected, name="import-rejected"),
+    path("sources/import/<int:id>/warnings.csv", imports.import_warnings, name="import-warnings"),
     path("sources/<int:id>/", source.source, name="source"),
     path("sources/<int:id>/now/", source.source_now, name="source-now"),
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),

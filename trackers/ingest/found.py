@@ -1,4 +1,4 @@
-"""What one line can give: a tweet that was found, or the reason why there is none."""
+"""What one line can give: a tweet, with a warning perhaps, or the reason why there is none."""
 
 from __future__ import annotations
 
@@ -27,11 +27,17 @@ ROUNDED_THERE = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says."""
+    """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says.
+
+    `odd`: what of it could not be taken as it stands, for a warning. `line`, `text`: where it is.
+    """
 
     id: int
     post: Post | None = None
     retrieved_at: datetime | None = None
+    line: int = 0
+    text: str = ""
+    odd: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,10 @@ Numbered = Iterator[tuple[int, str]]
 
 class UnreadableError(Exception):
     """The file cannot be read as was asked; the text says why, and what would."""
+
+
+class TooLargeError(UnreadableError):
+    """It has more in it than one import may have; the text names the limit."""
 
 
 def id_of(text: str) -> int | None:

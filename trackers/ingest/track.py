@@ -15,7 +15,7 @@ from itertools import islice
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import Found, Rejected
+from trackers.ingest.found import Found
 from trackers.jobs import queue
 from trackers.outbox.staging import STAGED, TOPIC, TWEETS
 from trackers.schedule import intervals
@@ -64,30 +64,6 @@ class Tracked:
     already: int
     versions: Mapping[int, Known] = field(default_factory=dict)
     described: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """What became of the tweets read since the last chunk, and what was rejected among them."""
-
-    read: int
-    tracked: int = 0
-    already: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-
-
-def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
-    """Track what a reader found; the counts of each chunk once it is committed.
-
-    Chunks are cut by what was read, not by what was found: a file of nothing but bad lines is not
-    kept in memory either.
-    """
-    iterator = iter(stream)
-    while chunk := list(islice(iterator, CHUNK)):
-        rejected = [one for one in chunk if isinstance(one, Rejected)]
-        found = [one for one in chunk if isinstance(one, Found)]
-        done = track_chunk(found, came_from=came_from) if found else Tracked(0, 0)
-        yield Chunk(len(chunk), done.tracked, done.already, rejected)
 
 
 def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:

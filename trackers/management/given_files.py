@@ -9,8 +9,9 @@ from typing import BinaryIO
 
 from django.core.management.base import CommandError
 
-from trackers.ingest.files.firstbytes import LOOKED_AT, check, first_bytes
-from trackers.ingest.files.opening import GZIP
+from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
+from trackers.ingest.files.opening import packer_of
+from trackers.ingest.found import UnreadableError
 
 STDIN = "-"
 AT_TERMINAL = "Reads from this terminal, an id or an address a line; Ctrl-D ends."
@@ -40,7 +41,9 @@ def look(name: str, file: BinaryIO) -> str:
     else:
         # What a pipe has brought so far; a packed one shows no more than that it is packed.
         head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
-        head = b"" if head.startswith(GZIP) else head
+        head = b"" if packer_of(head) else head
+    if head.startswith(ZIP):
+        raise UnreadableError("It is a ZIP archive: unpack it first.")
     # An empty one has nothing in it, which the counts say.
     told = check(head) if head else ""
     return f"{name}: {told}" if told else ""

@@ -210,7 +210,7 @@ class Sample(models.Model):
 
 
 class PackedSamples(models.Model):
-    """A tweet's older samples of one month as parallel arrays, in the order they were taken."""
+    """A tweet's older samples that ended in one month: parallel arrays, in the order of time."""
 
     pk = models.CompositePrimaryKey("tweet_id", "month")
     tweet_id = models.BigIntegerField()

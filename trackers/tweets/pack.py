@@ -1,6 +1,6 @@
 """Older samples become one row of arrays per tweet and month: a third of the space.
 
-rows of a UTC day that is over ─> appended to the month's arrays, a tweet's all at once
+rows of a UTC day that is over ─> appended to the arrays of the month in which they ended
 A few thousand rows per transaction: a reader sees a tweet's rows or its arrays, never both or
 neither, and no save waits. Empty partitions are dropped. When time runs out, the next run goes on
 where this one stopped, since packed rows are gone.
@@ -20,7 +20,7 @@ from psycopg.errors import UndefinedTable
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces, wait_for
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +41,9 @@ LAST_TWEET = """
     ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
-# The arrays are in the order of time, as later samples are appended; but not for belated ones, so
-# readers sort all the same.
+# A sample belongs to the month in which it ended, so that a month that is over holds nothing
+# younger, however long a sample lasted. The arrays are in the order of time, as later samples are
+# appended; but not for belated ones, so readers sort all the same.
 PACK = """
     WITH taken AS (
         DELETE FROM {rows}
@@ -54,7 +55,7 @@ PACK = """
         INSERT INTO trackers_packedsamples AS packed
             (tweet_id, month, taken_at, measured_until, measurements,
              retweets, replies, likes, quotes, bookmarks, impressions)
-        SELECT tweet_id, date_trunc('month', taken_at AT TIME ZONE 'UTC')::date AS month,
+        SELECT tweet_id, date_trunc('month', measured_until AT TIME ZONE 'UTC')::date AS month,
                array_agg(taken_at ORDER BY taken_at), array_agg(measured_until ORDER BY taken_at),
                array_agg(measurements ORDER BY taken_at), array_agg(retweets ORDER BY taken_at),
                array_agg(replies ORDER BY taken_at), array_agg(likes ORDER BY taken_at),
@@ -81,11 +82,46 @@ FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 # Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
 # join the planner would read the whole table. The limit is a literal, since for a parameter the
 # planner would have to expect any number of rows.
+# `young`: samples were once filed by the month in which they began. Those of an old row that ended
+# later move to the month of their end, in front of what is there, which is younger.
+# Lock: packing's, which writes the same rows in another order (see `retire`).
 RETIRE = """
-    DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM trackers_packedsamples
-        WHERE month < %(before)s ORDER BY month LIMIT 5000
-        FOR UPDATE SKIP LOCKED))
+    WITH old AS (
+        DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
+            SELECT ctid FROM trackers_packedsamples
+            WHERE month < %(before)s ORDER BY month LIMIT 5000
+            FOR UPDATE SKIP LOCKED))
+        RETURNING *
+    ),
+    young AS (
+        INSERT INTO trackers_packedsamples AS packed
+            (tweet_id, month, taken_at, measured_until, measurements,
+             retweets, replies, likes, quotes, bookmarks, impressions)
+        SELECT old.tweet_id, date_trunc('month', run.ended AT TIME ZONE 'UTC')::date AS ended_in,
+               array_agg(run.began ORDER BY began), array_agg(run.ended ORDER BY began),
+               array_agg(run.looks ORDER BY began), array_agg(run.retweets ORDER BY began),
+               array_agg(run.replies ORDER BY began), array_agg(run.likes ORDER BY began),
+               array_agg(run.quotes ORDER BY began), array_agg(run.bookmarks ORDER BY began),
+               array_agg(run.impressions ORDER BY began)
+        FROM old
+        CROSS JOIN LATERAL unnest(
+            old.taken_at, old.measured_until, old.measurements, old.retweets, old.replies,
+            old.likes, old.quotes, old.bookmarks, old.impressions
+        ) AS run(began, ended, looks, retweets, replies, likes, quotes, bookmarks, impressions)
+        WHERE %(since)s <= ANY(old.measured_until) AND run.ended >= %(since)s
+        GROUP BY old.tweet_id, ended_in ORDER BY old.tweet_id, ended_in
+        ON CONFLICT (tweet_id, month) DO UPDATE SET
+            taken_at = excluded.taken_at || packed.taken_at,
+            measured_until = excluded.measured_until || packed.measured_until,
+            measurements = excluded.measurements || packed.measurements,
+            retweets = excluded.retweets || packed.retweets,
+            replies = excluded.replies || packed.replies,
+            likes = excluded.likes || packed.likes,
+            quotes = excluded.quotes || packed.quotes,
+            bookmarks = excluded.bookmarks || packed.bookmarks,
+            impressions = excluded.impressions || packed.impressions
+    )
+    SELECT count(*) FROM old
 """
 
 # Bounded: a backlog of this size need not be known exactly.
@@ -175,13 +211,17 @@ def drop(name: str) -> bool:
 
 
 def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worked:
-    """Delete the packed samples of whole months that are older than the retention."""
-    before = (now - older_than).astimezone(UTC).date().replace(day=1)
-    given = {"before": before}
+    """Delete the packed samples of the months that ended before the retention."""
+    since = (now - older_than).astimezone(UTC)
+    since = since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    given = {"before": since.date(), "since": since}
 
     def piece() -> int | None:
+        # Packing stops for this once, and goes on with its next run.
+        wait_for("packing")
         with cursor() as db:
-            return db.execute(RETIRE, given).rowcount or None
+            found = db.execute(RETIRE, given).fetchone()
+        return (found[0] if found else 0) or None
 
     def left() -> int:
         return count(RETIRED_LEFT, given)

@@ -210,13 +210,22 @@ def test_an_object_without_figures_is_its_id(value):
     [
         "{", "nothing", "null", "true", "1.5", "{}", '{"id": null}', '{"id": true}', '{"id": -5}',
         '{"id": 1e18}', f'{{"id": {2**64}}}', f'{{"id": "{2**63}"}}', '{"id": [1]}', "[null]",
-        '{"id": "1", "public_metrics": 5}', '{"id": "1", "public_metrics": {"like_count": "many"}}',
-        '{"id": "1", "public_metrics": {"like_count": -1}}', '{"id": "1", "favorite_count": 1e99}',
         '{"data": [5.5]}', "[" * 2000, '{"id": "1\0"}', "# no remark here",
     ],
 )  # fmt: skip
 def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
     assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 2], [2])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id": "3", "public_metrics": 5}', '{"id": "3", "public_metrics": {"like_count": "many"}}',
+        '{"id": "3", "public_metrics": {"like_count": -1}}', '{"id": "3", "favorite_count": 1e99}',
+    ],
+)  # fmt: skip
+def test_bad_figures_of_a_good_id_refuse_nothing(line):
+    assert found(f'{{"id": "1"}}\n{line}\n{{"id": "2"}}\n', format="jsonl") == ([1, 3, 2], [])
 
 
 def test_of_an_answer_with_many_tweets_a_broken_one_costs_only_itself():

@@ -285,6 +285,45 @@ def test_another_origin_begins_anew_and_other_knobs_do_not(x):
     assert visible(x, author=second_id) <= yielded(source)
 
 
+def test_another_account_gives_up_what_is_unread_of_the_former(x):
+    (_, first), (_, second) = accounts(x, 2)
+    source = add("account", first)
+    poll(source)
+    gap = Gap.objects.create(
+        source=source, from_id=5, to_id=9, why="budget", found_at=timezone.now()
+    )
+
+    source.of = second
+    life.change(source, ["of"])
+    poll(source)
+
+    gap.refresh_from_db()
+    assert (gap.is_given_up, gap.was_of) == (True, first)
+    assert source.gaps.get(why="edited").was_of == first
+    assert (source.was_account_id, source.was_of) == (None, "")
+
+
+def test_an_account_that_is_named_anew_by_hand_is_read_on(x, account):
+    source, _ = source_of("account", x, account)
+    poll(source)
+    cursor = source.latest_id
+    x.put(f"authors/{account[0]}", {"username": "renamed_by_hand"})
+    # Older than its cursor, as nothing would read it that began anew.
+    gap = Gap.objects.create(
+        source=source, from_id=5, to_id=9, why="reach", found_at=timezone.now()
+    )
+
+    source.of = "renamed_by_hand"
+    life.change(source, ["of"])
+    step(source)
+
+    assert (source.account_id, source.username) == (int(account[0]), "renamed_by_hand")
+    assert (source.latest_id, source.was_account_id) == (cursor, None)
+    gap.refresh_from_db()
+    assert (gap.closed_at, gap.was_of) == (None, "")
+    assert source.gaps.count() == 1
+
+
 def test_an_account_keeps_its_id_through_a_rename(x, account):
     source, _ = source_of("account", x, account)
     poll(source)

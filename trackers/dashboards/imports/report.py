@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -9,12 +10,15 @@ from django.template.defaultfilters import filesizeformat
 
 from trackers.dashboards.words import Moment, ago, counted, lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
+from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
-from trackers.ingest.found import Found, Rejected
+from trackers.ingest.found import Found
 from trackers.ingest.sources.imports import Import
 from trackers.jobs.models import Worker
 
 WORDS = 90
+BAD_LINES_SHOWN = 100
+FILES_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,16 @@ class Sight:
 
     id: str
     words: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that was rejected, or has a warning. `file`: its name, of several."""
+
+    file: str
+    line: int
+    text: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +55,8 @@ class Choice:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     tweets: tuple[Sight, ...]
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[BadLine, ...]
+    warned: tuple[BadLine, ...]
     referenced: bool
     asks_referenced: bool
     keeps_for: str
@@ -57,10 +72,16 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`state`: uploading, waiting, running or done. `percent` of the parts."""
+    """`state`: uploading, waiting, running or done. `percent` of the parts. `inside`: how much is
+    in it, `most` how much may be; `near`: a sentence when there is little between the two."""
 
     state: str
     size: str
+    inside: str
+    most: str
+    near: str
+    files: tuple[str, ...]
+    more_files: int
     format: str
     parts: int
     done: int
@@ -77,7 +98,7 @@ class Progress:
     found_nothing: bool
 
 
-def progress(report: Import, *, now: datetime) -> Progress:
+def progress(report: Import, limits: Limits, *, now: datetime) -> Progress:
     state = state_of(report)
     spent = (report.ended_at or now) - report.began_at if report.began_at else None
     seconds = spent.total_seconds() if spent else 0
@@ -88,6 +109,11 @@ def progress(report: Import, *, now: datetime) -> Progress:
     return Progress(
         state=state,
         size=filesizeformat(report.bytes),
+        inside=inside(report),
+        most=f"{limits.lines:,} lines and {size(limits.bytes)}",
+        near=limits.near(Taken(report.unpacked, report.lines)),
+        files=tuple(name for name, _ in report.files[:FILES_SHOWN]),
+        more_files=max(0, len(report.files) - FILES_SHOWN),
         format=FORMATS.get(report.format, report.format),
         parts=report.parts,
         done=report.parts_done,
@@ -97,7 +123,8 @@ def progress(report: Import, *, now: datetime) -> Progress:
         rate=f"{report.read / seconds:,.0f}" if seconds >= 1 else "",
         figures=tuple(
             LineCount(name.capitalize(), counted(getattr(report, name)), getattr(report, name))
-            for name in ("read", "tracked", "already", "rejected")
+            for name in ("read", "tracked", "already", "rejected", "warnings")
+            if name != "warnings" or report.warnings
         ),
         uploaded=ago(report.uploaded_at, now=now) if report.uploaded_at else None,
         began=ago(report.began_at, now=now) if report.began_at else None,
@@ -106,6 +133,31 @@ def progress(report: Import, *, now: datetime) -> Progress:
         no_worker=is_running and not Worker.objects.alive(now=now).exists(),
         found_nothing=state == "done" and not report.tracked and not report.already,
     )
+
+
+def inside(report: Import) -> str:
+    """Lines, and the bytes where it was packed; empty where nobody counted them."""
+    if not report.lines:
+        return ""
+    lines = f"{report.lines:,} line{'s' if report.lines != 1 else ''}"
+    if report.unpacked > report.bytes:
+        return f"{filesizeformat(report.unpacked)} unpacked, {lines}"
+    return lines
+
+
+def bad_lines(report: Import, *, tracked: bool) -> list[BadLine]:
+    """The first of those that are kept; `tracked`: the warnings."""
+    kept = report.source.rejected_lines.filter(tracked=tracked)[:BAD_LINES_SHOWN]
+    return [BadLine(*place_of(report, one.line), one.text, one.why) for one in kept]
+
+
+def place_of(report: Import, line: int) -> tuple[str, int]:
+    """Of an archive, whose lines are counted through, the file and the number in it."""
+    place = bisect_right([first for _, first in report.files], line) - 1
+    if place < 0:
+        return "", line
+    name, first = report.files[place]
+    return name, line - first + 1
 
 
 def state_of(report: Import) -> str:
@@ -128,7 +180,14 @@ def choice(report: Import, *, column: int | None, referenced: bool) -> Choice:
         columns=columns,
         rows=seen.rows,
         tweets=tuple(sight(one) for one in seen.tweets),
-        rejected=seen.rejected,
+        rejected=tuple(
+            BadLine(*place_of(report, one.line), one.text, one.why) for one in seen.rejected
+        ),
+        warned=tuple(
+            BadLine(*place_of(report, one.line), one.text, one.odd)
+            for one in seen.tweets
+            if one.odd
+        ),
         referenced=referenced,
         asks_referenced=report.format in ("json", "jsonl"),
         keeps_for=lasting(UNSTARTED_AFTER),

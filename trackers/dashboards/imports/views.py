@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
@@ -18,8 +19,15 @@ from django.views.decorators.http import require_http_methods, require_safe
 from trackers.dashboards.access import staff_only
 from trackers.dashboards.csv_lines import Echo, harmless
 from trackers.dashboards.imports.receiving import Unnamed
-from trackers.dashboards.imports.report import choice, progress
+from trackers.dashboards.imports.report import (
+    BAD_LINES_SHOWN,
+    bad_lines,
+    choice,
+    place_of,
+    progress,
+)
 from trackers.ingest.files import importing
+from trackers.ingest.files.limits import Limits, size
 from trackers.ingest.files.preview import columns
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found import UnreadableError
@@ -28,7 +36,6 @@ from trackers.ingest.sources.imports import Import
 from trackers.schedule.intervals import current
 
 ADD = "trackers.add_source"
-REJECTED_SHOWN = 100
 
 
 class FileForm(forms.Form):
@@ -62,16 +69,25 @@ def taken_in(request: HttpRequest) -> HttpResponse:
             return redirect("import-report", id=report.pk)
     now, _ = current()
     status = 400 if form.errors else 200
+    most = {"most_lines": f"{limits().lines:,}", "most_bytes": size(limits().bytes)}
     return render(
-        request, "dashboards/imports/file.html", {"form": form, "now": now}, status=status
+        request, "dashboards/imports/file.html", {"form": form, "now": now, **most}, status=status
     )
 
 
 def taken(file: UploadedFile, *, owner: str) -> Import:
     assert file.file is not None
     return upload_file(
-        cast("BinaryIO", file.file), name=file.name or "file", owner=owner, size=file.size or 0
+        cast("BinaryIO", file.file),
+        name=file.name or "file",
+        owner=owner,
+        size=file.size or 0,
+        limits=limits(),
     )
+
+
+def limits() -> Limits:
+    return Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -100,18 +116,33 @@ def import_choice(request: HttpRequest, id: int) -> HttpResponse:
 @staff_only
 def import_rejected(request: HttpRequest, id: int) -> StreamingHttpResponse:
     """The rejected lines that are kept."""
+    return as_csv(find(id), "rejected", tracked=False)
+
+
+@require_safe
+@staff_only
+def import_warnings(request: HttpRequest, id: int) -> StreamingHttpResponse:
+    """The warnings that are kept."""
+    return as_csv(find(id), "warnings", tracked=True)
+
+
+def as_csv(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:
     return StreamingHttpResponse(
-        written(find(id)),
+        written(report, tracked=tracked),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="rejected-{id}.csv"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}-{report.pk}.csv"'},
     )
 
 
-def written(report: Import) -> Iterator[str]:
+def written(report: Import, *, tracked: bool) -> Iterator[str]:
+    """With the file of each line where there are several."""
     writer = csv.writer(Echo())
-    yield writer.writerow(("line", "text", "why"))
-    for one in report.source.rejected_lines.all():
-        yield writer.writerow((one.line, harmless(one.text), one.why))
+    of_file = ("file",) if report.files else ()
+    yield writer.writerow((*of_file, "line", "text", "why"))
+    for one in report.source.rejected_lines.filter(tracked=tracked):
+        name, line = place_of(report, one.line)
+        of_file = (harmless(name),) if report.files else ()
+        yield writer.writerow((*of_file, line, harmless(one.text), one.why))
 
 
 def act(request: HttpRequest, report: Import) -> HttpResponse:
@@ -164,15 +195,16 @@ def column_in(report: Import, given: QueryDict) -> int | None:
 
 def shown(report: Import, given: QueryDict) -> dict[str, object]:
     now, _ = current()
-    lines = report.source.rejected_lines.all()[:REJECTED_SHOWN]
     column, referenced = column_in(report, given), "referenced" in given
     waits = report.began_at is None and report.uploaded_at is not None
     return {
         "now": now,
         "report": report,
         "source": report.source,
-        "progress": progress(report, now=now),
+        "progress": progress(report, limits(), now=now),
         "choice": choice(report, column=column, referenced=referenced) if waits else None,
-        "rejected": lines,
-        "rejected_more": report.rejected > REJECTED_SHOWN,
+        "rejected": bad_lines(report, tracked=False),
+        "rejected_more": report.rejected > BAD_LINES_SHOWN,
+        "warnings": bad_lines(report, tracked=True),
+        "warnings_more": report.warnings > BAD_LINES_SHOWN,
     }

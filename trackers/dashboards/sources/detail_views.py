@@ -17,6 +17,7 @@ from trackers.dashboards.sources.progress import Reading, reading
 from trackers.dashboards.tweet_rows import LABELS, Row, rows
 from trackers.dashboards.words import Moment, ago, exactly, lasting
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
+from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
@@ -33,6 +34,7 @@ HELPS = {
     Gap.Why.REPEATS: "the next polls try again",
     Gap.Why.STREAM: "search fetches what it still shows, seven days back",
     Gap.Why.RULE: "search fetches what it still shows, seven days back",
+    Gap.Why.EDITED: "",
 }
 # Since May 2026 X's search leaves them out for words and tags, and does not say so.
 FILLED_BY_SEARCH = "filled, but for retweets, which X's search does not show"
@@ -145,6 +147,8 @@ def stretch(gap: Gap, source: Source, *, now: datetime) -> Stretch:
 
 
 def state_of(gap: Gap, source: Source) -> tuple[str, str]:
+    if gap.is_given_up:
+        return "given up", "warn"
     if gap.closed_at:
         return "filled", "ready"
     if gap.is_lost:
@@ -182,8 +186,9 @@ def newest_rows(id: int, plan: Plan, *, now: datetime) -> list[Row]:
 
 
 def helps(gap: Gap) -> str:
-    """What fills it; or what is still missing of it, now that it is filled."""
-    why = Gap.Why(gap.why)
+    """What fills it; or what is still missing of it, now that it is filled or given up."""
+    if gap.was_of:
+        return f"of “{short(gap.was_of)}”, as the source was then"
     if gap.closed_at is None:
-        return HELPS[why]
+        return HELPS[Gap.Why(gap.why)]
     return FILLED_BY_SEARCH if gap.is_of_stream else ""

@@ -31,13 +31,15 @@ LONGEST_LIST = 1 << 20
 class Cut:
     """`header`: the first line of a table, of which `column` holds the tweets, counted from 1.
 
-    Without a column nobody could guess it.
+    Without a column nobody could guess it. `files`: of an archive, with the number of the first
+    line of each; it grows as the records are read.
     """
 
     format: str
     records: Iterator[Record | Rejected]
     header: str = ""
     column: int | None = None
+    files: Sequence[tuple[str, int]] = ()
 
 
 def cut(lines: Iterable[str]) -> Cut:

@@ -1,37 +1,58 @@
-"""What a file is not: the packers, workbooks and encodings that are known by their first bytes."""
+"""What a file is not: the workbooks, packers and encodings that are known by their first bytes."""
 
 from __future__ import annotations
 
-import zlib
+import io
 from typing import BinaryIO
 
-from trackers.ingest.files.opening import GZIP
+from trackers.ingest.files.opening import (
+    DAMAGE,
+    LONGEST_MARK,
+    Counted,
+    is_damage,
+    packer_of,
+    unpacked,
+)
 from trackers.ingest.found import UnreadableError
 
 LOOKED_AT = 1 << 16
+ZIP = b"PK\x03\x04"
 KNOWN = (
-    (b"PK\x03\x04", "It is a ZIP archive or a workbook: unpack it, or save the sheet as CSV."),
     (b"\xd0\xcf\x11\xe0", "It is an old workbook or document: save the sheet as CSV."),
     (b"%PDF", "It is a PDF, which holds no lines to read."),
-    (b"\xfd7zXZ", "It is packed with xz: unpack it, or pack it with gzip."),
-    (b"BZh", "It is packed with bzip2: unpack it, or pack it with gzip."),
-    (b"\x28\xb5\x2f\xfd", "It is packed with zstd: unpack it, or pack it with gzip."),
+    (b"\x28\xb5\x2f\xfd", "It is packed with zstd: unpack it, or pack it with gzip, bzip2 or xz."),
+    (b"7z\xbc\xaf\x27\x1c", "It is packed with 7-Zip: unpack it, or pack it as a ZIP archive."),
+    (b"Rar!\x1a\x07", "It is packed with RAR: unpack it, or pack it as a ZIP archive."),
     (b"\xff\xfe", "It is written in UTF-16: save it as UTF-8."),
     (b"\xfe\xff", "It is written in UTF-16: save it as UTF-8."),
 )
 
 
 def first_bytes(file: BinaryIO) -> bytes:
-    """The first bytes, unpacked; the file stands at its beginning again."""
+    """The first bytes of a file that can seek, unpacked; it stands at its beginning again."""
     file.seek(0)
-    found = file.read(LOOKED_AT)
+    found = head_of(file)
     file.seek(0)
-    if not found.startswith(GZIP):
-        return found
+    return found
+
+
+def head_of(file: BinaryIO) -> bytes:
+    """The first bytes, unpacked. A block of bzip2 is large, so much more may be taken from it."""
+    buffered = io.BufferedReader(Counted(file), LOOKED_AT)
+    packer = packer_of(buffered.peek(LONGEST_MARK))
+    stream = unpacked(buffered)
+    found = b""
     try:
-        return zlib.decompressobj(wbits=31).decompress(found, LOOKED_AT)
-    except zlib.error:
-        raise UnreadableError("It is packed with gzip and damaged from its beginning.") from None
+        while len(found) < LOOKED_AT and (more := stream.read1(LOOKED_AT - len(found))):
+            found += more
+    except DAMAGE as fault:
+        if not is_damage(fault):
+            raise
+        if not found:
+            raise UnreadableError(
+                f"It is packed with {packer} and damaged from its beginning."
+            ) from None
+    return found
 
 
 def check(head: bytes) -> str:

@@ -17,7 +17,7 @@ from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import keep_rejected
 from trackers.ingest.found import Found, Rejected
 from trackers.ingest.sources.imports import Import, ImportPart
-from trackers.ingest.track import Tracked, track_chunk
+from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from tweetwatch.database import array, cursor
@@ -37,7 +37,8 @@ YIELDED = """
 COUNT = """
     UPDATE trackers_import
     SET read = read + %(read)s, tracked = tracked + %(tracked)s, already = already + %(already)s,
-        rejected = rejected + %(rejected)s, parts_done = parts_done + 1,
+        rejected = rejected + %(rejected)s, warnings = warnings + %(warnings)s,
+        parts_done = parts_done + 1,
         ended_at = CASE WHEN parts_done + 1 >= parts THEN now() END
     WHERE source_id = %(source)s
 """
@@ -58,6 +59,7 @@ class Imported:
     tracked: int
     already: int
     rejected: int
+    warnings: int = 0
 
 
 def import_parts(batch: Batch) -> list[Imported]:
@@ -91,12 +93,15 @@ def import_part(batch: Batch) -> Imported | None:
         if not queue.finish(batch, {}):
             return None
         came_from = str(part.source)
-        done = track_chunk(found, came_from=came_from) if found else Tracked(0, 0)
+        done = track_all(found, came_from=came_from)
         write(part, found, rejected, done)
-    return Imported(came_from, part.first_line, len(all), done.tracked, done.already, len(rejected))
+    return Imported(
+        came_from, part.first_line, len(all), done.tracked, done.already, len(rejected),
+        len(done.odd),
+    )  # fmt: skip
 
 
-def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: Tracked) -> None:
+def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: TrackedAll) -> None:
     source, same = part.source_id, done.versions
     ids = {same[one.id].tweet_id if one.id in same else one.id for one in found}
     with cursor() as db:
@@ -114,6 +119,8 @@ def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: 
                 "tracked": done.tracked,
                 "already": done.already,
                 "rejected": len(rejected),
+                "warnings": len(done.odd),
             },
         )
     keep_rejected(source, rejected)
+    keep_rejected(source, [Rejected(one.line, one.text, one.odd) for one in done.odd], tracked=True)

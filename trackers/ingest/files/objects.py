@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from trackers.ingest.files.lenient import understood
 from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
 from trackers.xapi.answers import Post
 from trackers.xapi.parse import v1 as parse_v1
@@ -45,7 +46,7 @@ def found_in(value: Any, options: Options, *, number: int, text: str) -> Iterato
     """Every tweet of a value; a broken one costs only itself."""
     for one in tweets_in(value, referenced=options.referenced):
         try:
-            yield found(one)
+            yield found(one, number, text)
         except Broken as fault:
             yield Rejected(number, text, f"is no tweet: {fault}")
 
@@ -116,26 +117,58 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
             yield {"id": id}
 
 
-def found(value: Any) -> Found:
-    """An id, an address, or a tweet as v2 or v1.1 shows it; Broken when it is none of them."""
+def found(value: Any, number: int, text: str) -> Found:
+    """An id, an address, or a tweet as v2 or v1.1 shows it; Broken when it is none of them.
+
+    Where the id is good and something else is not, the tweet is found all the same.
+    """
     if not isinstance(value, dict):
         id = id_of(str(value)) if isinstance(value, int | str) else None
         if id is None:
             raise Broken("neither an id, an address nor an object")
         return Found(id)
-    text = value.get("id_str", value.get("id"))
-    id = id_of(str(text)) if isinstance(text, int | str) else None
+    given = value.get("id_str") or value.get("id")
+    id = id_of(str(given)) if isinstance(given, int | str) else None
     if id is None:
         raise Broken("there is no id in it")
-    post = post_in(value, id)
-    return Found(id) if post is None else Found(id, post, retrieved_at(value))
+    post, odd = whole_or_lenient(value, id)
+    if post is None and not odd:
+        return Found(id)
+    return Found(id, post, retrieved_at(value), number, text, odd)
 
 
-def post_in(value: dict[str, Any], id: int) -> Post | None:
+def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
+    """What came with the id, if anything; and what is odd in it."""
+    unread: list[str] = []
+    try:
+        post = post_in(value, id, unread)
+        if not unread:
+            return post, ""
+    except Broken as fault:
+        if isinstance(value.get("favorite_count"), str):
+            # Of an archive: its counts are of no known day, and nothing else of it is needed.
+            return None, f"{fault}: the id alone is taken"
+    is_v1 = "public_metrics" not in value
+    try:
+        return understood(value, id, lambda given: strictly(given, id), is_v1=is_v1)
+    except Broken as fault:
+        return None, f"{fault}: the id alone is taken"
+
+
+def strictly(value: dict[str, Any], id: int) -> Post:
+    post = post_in(value, id, [])
+    if post is None:
+        raise Broken("there is no count in it")
+    return post
+
+
+def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
+    """`unread` as in `v2.read_post`."""
     if "public_metrics" in value:
         text = str(id)
         # A copy of a tweet, and of what is made of it, only where it differs.
-        post = parse_v2.read_post(value if value.get("id") == text else {**value, "id": text}, id)
+        mine = value if value.get("id") == text else {**value, "id": text}
+        post = parse_v2.read_post(mine, id, unread)
         author = value.get("author")
         username = short_text(author, "username", most=50) if isinstance(author, dict) else ""
         return post._replace(username=username) if username else post
@@ -145,7 +178,7 @@ def post_in(value: dict[str, Any], id: int) -> Post | None:
         long = value.get("extended_tweet")
         if isinstance(long, dict) and "full_text" not in value:
             value = {**value, "full_text": long.get("full_text", value.get("text"))}
-        return parse_v1.read_status({**value, "id_str": str(id)}, id)
+        return parse_v1.read_status({**value, "id_str": str(id)}, id, unread)
     return None
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import zipfile
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
+from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
+from trackers.ingest.files.xz import XZ, Xz
+
 GZIP = b"\x1f\x8b"
+# With the mark of its first block: a text may well begin with BZh.
+BZIP2 = (*(b"BZh%d1AY&SY" % level for level in range(1, 10)), b"BZh9\x17rE8P\x90")
+LONGEST_MARK = 10
 # A longer line comes in pieces, of which only the last has its end, instead of filling the memory.
 # A page of five hundred tweets with all that belongs to them is some 5 MB.
 LONGEST_LINE = 16 << 20
@@ -36,27 +45,73 @@ class Counted(io.RawIOBase):
         return len(bytes)
 
 
-def lines_of(file: BinaryIO, *, passed: Callable[[int], None]) -> Iterator[str]:
+def packer_of(head: bytes) -> str:
+    """What a file is packed with, by its first bytes; empty when it is not."""
+    if head.startswith(GZIP):
+        return "gzip"
+    if head.startswith(BZIP2):
+        return "bzip2"
+    return "xz" if head.startswith(XZ) else ""
+
+
+def unpacked(buffered: io.BufferedReader) -> io.BufferedIOBase:
+    match packer_of(buffered.peek(LONGEST_MARK)):
+        case "gzip":
+            return gzip.GzipFile(fileobj=buffered)
+        case "bzip2":
+            return bz2.BZ2File(buffered)
+        case "xz":
+            return io.BufferedReader(Xz(buffered), 1 << 18)
+        case _:
+            return buffered
+
+
+# What the unpackers raise.
+DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+def is_damage(fault: Exception) -> bool:
+    """Not the disk's, nor the network's: bzip2 raises a plain OSError, without a number."""
+    if isinstance(fault, OSError) and not isinstance(fault, gzip.BadGzipFile):
+        return type(fault) is OSError and fault.errno is None
+    return True
+
+
+def lines_of(
+    file: BinaryIO,
+    *,
+    passed: Callable[[int], None],
+    limits: Limits = NO_LIMITS,
+    taken: Taken | None = None,
+) -> Iterator[str]:
     """The lines of a file, with their ends; `passed` is told how many of its bytes were read.
 
     What is no UTF-8 is shown as such. A very long line comes in several pieces. Raises CutOff where
-    a packed file breaks.
+    a packed file breaks, and TooLargeError past the limits, towards which `taken` counts what is in
+    several files together.
     """
+    taken = taken or Taken()
     counted = Counted(file)
     buffered = io.BufferedReader(counted, 1 << 18)
-    stream: io.BufferedIOBase = buffered
-    if buffered.peek(2)[:2] == GZIP:
-        stream = gzip.GzipFile(fileobj=buffered)
+    stream = unpacked(buffered)
+    begins_at, is_packed = taken.bytes, stream is not buffered
     pieces = getincrementaldecoder("utf-8")("replace")
     is_cut = False
     try:
         while line := stream.readline(LONGEST_LINE):
             passed(counted.taken)
+            taken.bytes += len(line)
             was_cut, is_cut = is_cut, len(line) == LONGEST_LINE and not line.endswith(b"\n")
+            taken.lines += not was_cut
+            limits.check(taken)
+            if is_packed:
+                limits.check_ratio(packed=counted.taken, unpacked=taken.bytes - begins_at)
             if is_cut or was_cut:
                 # Between two pieces there may be half a letter.
                 yield pieces.decode(line, final=not is_cut)
             else:
                 yield line.decode("utf-8", "replace")
-    except (EOFError, gzip.BadGzipFile, zlib.error) as fault:
+    except DAMAGE as fault:
+        if not is_damage(fault):
+            raise
         raise CutOff(f"the packed file breaks off here: {fault}") from fault

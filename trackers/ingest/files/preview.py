@@ -8,9 +8,9 @@ from itertools import islice
 
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.files.parts import unpack
-from trackers.ingest.files.table import cells_of, delimiter_of, read_rows, rows
+from trackers.ingest.files.table import MAYBE_AN_ID, delimiter_of, read_rows, rows
 from trackers.ingest.files.tablehead import columns_of, place_below
-from trackers.ingest.found import Found, Numbered, Options, Rejected
+from trackers.ingest.found import Found, Numbered, Options, Rejected, id_of
 from trackers.ingest.sources.imports import Import, ImportPart
 
 FORMATS = {
@@ -24,7 +24,7 @@ SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the first part of a file gives. `rows`: of a table, as many columns as `columns`."""
+    """What the first part of a file gives. `rows`: of a table, the first of its `columns`."""
 
     tweets: tuple[Found, ...]
     rejected: tuple[Rejected, ...]
@@ -83,10 +83,14 @@ def firsts(
 
 
 def has_tweets(report: Import) -> bool:
-    """Whether the first part gives any, of whatever column."""
-    places = range(1, len(cells_of(report.header, delimiter_of(report.header))) + 1)
-    chosen = [int(report.column)] if report.column else places if report.header else [0]
-    return any(preview(report, column=place, referenced=True).tweets for place in chosen)
+    """Whether the first part gives any, of whatever column where none is chosen."""
+    if report.format == "csv" and not report.column:
+        # Once through it for all columns: there may be hundreds.
+        if not any(MAYBE_AN_ID.search(line) for _, line in first_part(report)):
+            return False
+        found = rows(first_part(report), delimiter_of(report.header))
+        return any(id_of(cell) is not None for row in found for cell in row.cells)
+    return bool(preview(report, column=int(report.column or 0), referenced=True).tweets)
 
 
 def first_part(report: Import) -> Numbered:

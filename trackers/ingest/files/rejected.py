@@ -1,4 +1,4 @@
-"""Lines that gave no tweet: all are counted, the first thousand of a file are kept."""
+"""Lines that gave no tweet, and warnings: all are counted, the first thousand of each are kept."""
 
 from __future__ import annotations
 
@@ -14,22 +14,24 @@ NUL = {0: "\ufffd"}
 # Parts come in any order: what is kept of a later one gives way to an earlier one's. The caller
 # holds the import's row, so that no two of them count at once.
 KEEP = """
-    INSERT INTO trackers_rejectedline (source_id, line, text, why)
-    SELECT DISTINCT ON (line) %(source)s::bigint, line, text, why
+    INSERT INTO trackers_rejectedline (source_id, tracked, line, text, why)
+    SELECT DISTINCT ON (line) %(source)s::bigint, %(tracked)s, line, text, why
     FROM unnest(%(lines)s::bigint[], %(texts)s::text[], %(whys)s::text[]) AS bad(line, text, why)
     ORDER BY line
-    ON CONFLICT (source_id, line) DO NOTHING
+    ON CONFLICT (source_id, tracked, line) DO NOTHING
 """
 
 FORGET_LATER = """
     DELETE FROM trackers_rejectedline
-    WHERE source_id = %(source)s AND line > (
-        SELECT line FROM trackers_rejectedline WHERE source_id = %(source)s
+    WHERE source_id = %(source)s AND tracked = %(tracked)s AND line > (
+        SELECT line FROM trackers_rejectedline
+        WHERE source_id = %(source)s AND tracked = %(tracked)s
         ORDER BY line OFFSET %(kept)s - 1 LIMIT 1)
 """
 
 LAST_KEPT = """
-    SELECT line FROM trackers_rejectedline WHERE source_id = %(source)s
+    SELECT line FROM trackers_rejectedline
+    WHERE source_id = %(source)s AND tracked = %(tracked)s
     ORDER BY line OFFSET %(kept)s - 1 LIMIT 1
 """
 
@@ -47,11 +49,12 @@ class Rejects:
             self.first.append(one)
 
 
-def keep_rejected(source_id: int, rejected: Sequence[Rejected]) -> None:
-    """Keep those that are among the file's first; the same line is kept once."""
+def keep_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool = False) -> None:
+    """Keep those that are among the file's first; the same line is kept once. `tracked`: they are
+    warnings."""
     if not rejected:
         return
-    given = {"source": source_id, "kept": KEPT}
+    given = {"source": source_id, "tracked": tracked, "kept": KEPT}
     with cursor() as db:
         full = db.execute(LAST_KEPT, given).fetchone()
         ours = [one for one in rejected[:KEPT] if full is None or one.line < full[0]]
@@ -61,6 +64,7 @@ def keep_rejected(source_id: int, rejected: Sequence[Rejected]) -> None:
             KEEP,
             {
                 "source": source_id,
+                "tracked": tracked,
                 "lines": [one.line for one in ours],
                 "texts": [one.text[:SHOWN].translate(NUL) for one in ours],
                 "whys": [one.why[:300].translate(NUL) for one in ours],

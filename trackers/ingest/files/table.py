@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -160,8 +161,15 @@ def cells_of(text: str, delimiter: str) -> Sequence[str] | str:
         return "it is empty"
 
 
+# A cell that might be an id or an address, in a line that is not cut into cells yet.
+MAYBE_AN_ID = re.compile(r'(?:^|[,;\t"\s])[0-9]{1,19}(?:$|[,;\t"\s])|/status', re.IGNORECASE)
+
+
 def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
     """The first line that is a header of a column of ids, or has an id itself."""
+    # Many lines are tried as the header; each cell of the sample is looked at once.
+    seen: Seen = {}
+    has_ids = any(MAYBE_AN_ID.search(line) for _, line in sample)
     for head, (_, line) in enumerate(sample[:HEADS]):
         delimiter = delimiter_of(line)
         cells = cells_of(line, delimiter)
@@ -169,7 +177,8 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
             continue
         has_header = all(id_of(cell) is None for cell in cells)
         names = [column_name(cell) for cell in cells] if has_header else [""] * len(cells)
-        values = [row.cells for row in rows(iter(sample[head + has_header :]), delimiter)]
+        below = iter(sample[head + has_header :] if has_ids else ())
+        values = [cell_ids(row, delimiter, seen) for row in rows(below, delimiter)]
         ids = ids_by_column(values, width=len(names))
         column = column_of_ids(names, ids)
         if column is not None:
@@ -182,14 +191,24 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
 
 
 Ids = Sequence[int | None]
+EMPTY = 0
+# By the line and the delimiter; what begins on a line ends where it does, whoever asks.
+Seen = dict[tuple[int, str], Ids]
 
 
-def ids_by_column(values: Sequence[Sequence[str]], *, width: int) -> list[Ids]:
+def cell_ids(row: Row, delimiter: str, seen: Seen) -> Ids:
+    """The ids in the cells of a row; EMPTY where one is empty, None where it has something else."""
+    found = seen.get((row.number, delimiter))
+    if found is None:
+        found = [id_of(cell) if cell.strip() else EMPTY for cell in row.cells]
+        seen[row.number, delimiter] = found
+    return found
+
+
+def ids_by_column(values: Sequence[Ids], *, width: int) -> list[Ids]:
     """Of each column its cells that are not empty, as ids, from the lines of that width."""
-    return [
-        [id_of(row[n]) for row in values if len(row) == width and row[n].strip()]
-        for n in range(width)
-    ]
+    whole = [row for row in values if len(row) == width]
+    return [[row[n] for row in whole if row[n] != EMPTY] for n in range(width)]
 
 
 def is_mostly_ids(ids: Ids) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from trackers.ingest.files.lines import read
-from trackers.ingest.found import Rejected
-from trackers.ingest.track import Chunk, track_stream
+from trackers.ingest.found import Found, Rejected
+from trackers.ingest.track_all import Chunk, track_stream
 
 
 @dataclass(slots=True)
@@ -18,6 +18,7 @@ class TrackedLines:
     tracked: int = 0
     already: int = 0
     rejected: list[Rejected] = field(default_factory=list)
+    odd: list[Found] = field(default_factory=list)
 
 
 def track_in_chunks(
@@ -38,4 +39,5 @@ def track_lines(lines: Iterable[str], *, came_from: str) -> TrackedLines:
         total.tracked += chunk.tracked
         total.already += chunk.already
         total.rejected += chunk.rejected
+        total.odd += chunk.odd
     return total

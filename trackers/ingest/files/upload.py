@@ -11,8 +11,11 @@ from typing import BinaryIO
 from django.db import transaction
 from django.db.models.functions import Now
 
+from trackers.ingest.files.archive import Archive, is_zip
 from trackers.ingest.files.cut import Cut, cut
+from trackers.ingest.files.cut_archive import cut_archive
 from trackers.ingest.files.firstbytes import check, first_bytes
+from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.parts import pack, parts
 from trackers.ingest.files.preview import has_tweets, preview
@@ -23,13 +26,19 @@ from trackers.ingest.sources.imports import Import, ImportPart
 from trackers.ingest.sources.models import Source
 
 
-def upload_file(file: BinaryIO, *, name: str, owner: str, size: int) -> Import:
+def upload_file(
+    file: BinaryIO, *, name: str, owner: str, size: int, limits: Limits = NO_LIMITS
+) -> Import:
     """Take in a file that can seek. Raises UnreadableError, and then nothing is left of it."""
-    told = check(first_bytes(file))
-    cuts = cut(lines_of(file, passed=nobody_counts))
+    taken = Taken()
+    if is_zip(file):
+        cuts, told = cut_archive(Archive(file), limits=limits, taken=taken)
+    else:
+        told = check(first_bytes(file))
+        cuts = cut(lines_of(file, passed=nobody_counts, limits=limits, taken=taken))
     report = new_import(cuts, name=name, owner=owner, size=size, told=told)
     try:
-        store(report, cuts)
+        store(report, cuts, taken)
     except BaseException:
         life.remove([report.pk])
         raise
@@ -55,19 +64,25 @@ def new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Imp
         )
 
 
-def store(report: Import, cuts: Cut) -> None:
+def store(report: Import, cuts: Cut, taken: Taken) -> None:
     rejects = Rejects()
     count = 0
     for lines in parts(cuts.records, rejects):
-        ImportPart.objects.create(source_id=report.pk, first_line=lines[0][0], lines=pack(lines))
+        with transaction.atomic():
+            ImportPart.objects.create(
+                source_id=report.pk, first_line=lines[0][0], lines=pack(lines)
+            )
+            # For its page, while it is being uploaded.
+            Import.objects.filter(pk=report.pk).update(lines=taken.lines, unpacked=taken.bytes)
         count += 1
     if count <= 1 and not has_tweets(report):
         raise UnreadableError(nothing_in(report, rejects))
     with transaction.atomic():
         keep_rejected(report.pk, rejects.first)
         Import.objects.filter(pk=report.pk).update(
-            parts=count, read=rejects.count, rejected=rejects.count, uploaded_at=Now()
-        )
+            parts=count, read=rejects.count, rejected=rejects.count, uploaded_at=Now(),
+            lines=taken.lines, unpacked=taken.bytes, files=cuts.files,
+        )  # fmt: skip
 
 
 def nothing_in(report: Import, rejects: Rejects) -> str:

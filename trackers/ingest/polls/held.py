@@ -25,10 +25,10 @@ HOLD = """
 """
 # What a step writes. The rest is a person's.
 WRITTEN = [
-    "account_id", "username", "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep",
-    "filling", "version", "poll_at", "left_out", "polled_at", "overlapped_at",
-    "deep_overlapped_at", "resting", "skew", "yielded", "again", "leaked", "hidden_because",
-    "problem", "failures",
+    "account_id", "username", "was_account_id", "was_of",
+    "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "version", "poll_at",
+    "left_out", "polled_at", "overlapped_at", "deep_overlapped_at", "resting", "skew", "yielded",
+    "again", "leaked", "hidden_because", "problem", "failures",
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from trackers.ingest.polls.next_sweep import AT_ONCE
 from trackers.ingest.polls.spend import Wait, first_room, until_tomorrow
 from trackers.ingest.polls.state import Polling
 from trackers.ingest.polls.trouble import back_off, is_known, put_off
+from trackers.ingest.sources.anew import begin_anew
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.naming import username
 from trackers.ingest.sources.news import tell_shown
@@ -90,6 +91,9 @@ def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
         if row is None:
             return "changed meanwhile"
         if named.account is not None:
+            if row.was_account_id not in (None, named.account.id):
+                begin_anew(row, was_of=row.was_of, now=now)
+            row.was_account_id, row.was_of = None, ""
             row.account_id, row.username = named.account.id, named.account.username
             tell_shown(row.pk, row.hidden_because, "")
             row.hidden_because = row.problem = ""

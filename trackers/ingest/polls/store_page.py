@@ -117,7 +117,7 @@ YIELD = """
     SELECT %(source)s, shown.tweet_id, %(at)s,
            shown.id > %(begun)s AND coalesce(shown.id <= %(passed)s::bigint, false) AND NOT EXISTS (
                SELECT FROM trackers_gap gap
-               WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL
+               WHERE gap.source_id = %(source)s AND gap.closed_at IS NULL AND gap.was_of = ''
                  AND coalesce(gap.from_id, 0) < shown.id AND shown.id < gap.to_id)
     FROM unnest(%(ids)s::bigint[], %(tweets)s::bigint[]) AS shown(id, tweet_id)
     ORDER BY shown.tweet_id

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 
 from trackers.ingest.sources.cost import cost
@@ -33,6 +34,7 @@ BY_US = (
     "leave them out after reading, and X bills them all the same: in a search, -is:reply or "
     "-is:retweet is cheaper."
 )
+ANOTHER = "Of something else it begins anew: what is not read yet of the former is given up."
 IN_THE_RULE = "Write it into the rule: -is:{}. Of a stream X sends, and bills, what the rule says."
 
 
@@ -74,11 +76,20 @@ class SourceForm(forms.ModelForm):
             of.required = False
             of.validators = []
             of.widget.attrs.pop("maxlength", None)
+            if not self.is_new:
+                of.help_text = f"{EXAMPLES} {ANOTHER}"
         if self.is_new:
             # The page sends kind and of alone, where "more" was never opened or has been emptied.
             for name in ("every", "pages", "priority"):
                 if name in self.fields:
                     self.fields[name].required = False
+
+    @cached_property
+    def changed_data(self) -> list[str]:
+        """@nasa over nasa changes nothing."""
+        names: list[str] = super().changed_data
+        same = getattr(self, "cleaned_data", {}).get("of") == self.initial.get("of")
+        return [name for name in names if name != "of" or not same]
 
     def clean_every(self) -> timedelta:
         every: timedelta | None = self.cleaned_data["every"]

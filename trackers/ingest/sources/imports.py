@@ -25,12 +25,18 @@ class Import(models.Model):
     # A table's header goes before the lines of each part.
     header = models.TextField(blank=True)
     bytes = models.BigIntegerField(default=0)
+    # What is in it, unpacked: bytes and lines; and of an archive each file with its first line.
+    unpacked = models.BigIntegerField(default=0, db_default=0)
+    lines = models.BigIntegerField(default=0, db_default=0)
+    files = models.JSONField(default=list)
     parts = models.IntegerField(default=0)
     parts_done = models.IntegerField(default=0)
     read = models.BigIntegerField(default=0)
     tracked = models.BigIntegerField(default=0)
     already = models.BigIntegerField(default=0)
     rejected = models.BigIntegerField(default=0)
+    # Of those that are tracked: they came with something odd, which was left out.
+    warnings = models.BigIntegerField(default=0, db_default=0)
     uploaded_at = models.DateTimeField(null=True)
     began_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
@@ -51,18 +57,22 @@ class ImportPart(models.Model):
 
 
 class RejectedLine(models.Model):
-    """A line that gave no tweet, and why. The first thousand of a file are kept."""
+    """A line that gave no tweet, or a warning of one whose tweet is `tracked`, and why.
+
+    The first thousand of a file are kept, of either.
+    """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="rejected_lines")
     line = models.BigIntegerField()
     text = models.CharField(max_length=80)
     why = models.CharField(max_length=300)
+    tracked = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         ordering = ["line"]
         constraints = [
             # A part that is imported again after a crash tells of its lines once.
-            models.UniqueConstraint(fields=["source", "line"], name="rejected_line_once")
+            models.UniqueConstraint(fields=["source", "tracked", "line"], name="rejected_line_once")
         ]
 
     def __str__(self) -> str:

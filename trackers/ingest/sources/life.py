@@ -8,30 +8,28 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Collection, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
 from django.db.models.functions import Now
 
 from trackers.arrivals.arrive import wake
+from trackers.ingest.sources.anew import NAMED, READ_SO_FAR, begin_anew, forget
 from trackers.ingest.sources.imports import ImportJob, ImportPart
 from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.ingest.sources.naming import is_same
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
+from trackers.schedule.intervals import current
 from tweetwatch.database import cursor
 
 POLL = SourcePoll.namespace
 AT_ONCE = timedelta(0)
-# What names a source; another one has another cursor.
-IDENTITY = frozenset({"kind", "of"})
 # What it leaves out: of what was left out until now nothing slipped through.
 LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
-READ_SO_FAR = [
-    "account_id", "username", "rule_id", "latest_id", "asked_at_ms", "passed_id", "begun_id",
-    "sweep", "filling", "resting", "poll_at", "overlapped_at", "deep_overlapped_at",
-    "hidden_because", "problem", "failures",
-]  # fmt: skip
+# What it was of, until X has said whose the new name is.
+WAS = ("was_account_id", "was_of")
 
 # What is claimed is being polled already.
 POLL_NOW = """
@@ -69,28 +67,59 @@ def add(source: Source) -> None:
             queue.schedule(POLL, source.pk, AT_ONCE)
 
 
-def change(source: Source, fields: Collection[str]) -> None:
+def change(source: Source, fields: Collection[str]) -> str:
     """Save these fields of it, as a person changed them, and no others; then poll it.
 
-    What it read so far stays; one of another origin (`kind`, `of`) begins anew.
+    What it read so far stays while it is of the same. A sentence for whoever changed it, where it
+    is of something else now; else empty.
     """
+    before = Source.objects.get(pk=source.pk)
+    fields = [name for name in fields if getattr(source, name) != getattr(before, name)]
     if not fields:
-        return
-    ours = ["poll_at"]
+        return ""
+    told = ""
     with transaction.atomic():
         queue.remove(POLL, [source.pk])
-        if IDENTITY.intersection(fields):
-            source.gaps.filter(closed_at=None).update(closed_at=Now())
-            ours = READ_SO_FAR
-        fresh = Source()
-        for name in ours:
-            setattr(source, name, getattr(fresh, name))
+        before = Source.objects.select_for_update(no_key=True).get(pk=source.pk)
+        # The caller may have read it some polls ago.
+        for name in (*NAMED, *READ_SO_FAR, *WAS):
+            setattr(source, name, getattr(before, name))
+        source.poll_at = None
+        ours = {"poll_at"}
+        if not {"kind", "of"}.isdisjoint(fields) and not is_same_source(before, source):
+            told = rename(source, before, now=current()[0])
+            ours.update(NAMED, READ_SO_FAR, WAS)
         if LEFT_OUT.intersection(fields) and source.latest_id is not None:
-            source.begun_id, ours = source.latest_id, [*ours, "begun_id"]
+            source.begun_id = source.latest_id
+            ours.add("begun_id")
         source.save(update_fields=[*fields, *ours])
         Source.objects.filter(pk=source.pk).update(version=F("version") + 1)
-        if source.has_polls and source.paused_at is None:
+        if source.has_polls and before.paused_at is None:
             queue.schedule(POLL, source.pk, AT_ONCE)
+    return told
+
+
+def is_same_source(before: Source, after: Source) -> bool:
+    """An account is one however its name is written; X may have told its name in other letters."""
+    return before.kind == after.kind and any(
+        is_same(after.kind, name, after.of) for name in (before.of, before.username)
+    )
+
+
+def rename(source: Source, before: Source, *, now: datetime) -> str:
+    """It is called something else. An account may be the same that has changed its name: X is asked
+    first (`polls.resolve`), and until then what was read of it stays."""
+    account = before.was_account_id or before.account_id
+    if source.kind != before.kind or account is None:
+        told = begin_anew(source, was_of=before.of, now=now)
+        forget(source, NAMED)
+        return told
+    source.was_account_id, source.was_of = account, before.was_of or before.of
+    forget(source, NAMED)
+    return (
+        f"X is asked whose name this is. If it is not the account that was “{source.was_of}”, the "
+        "source begins anew, and what is unread of that account is given up."
+    )
 
 
 def pause(ids: Iterable[int]) -> int:

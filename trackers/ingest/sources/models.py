@@ -97,6 +97,12 @@ class Source(models.Model):
     account_id = models.BigIntegerField(null=True, editable=False)
     username = models.CharField(max_length=50, blank=True, editable=False)
     rule_id = models.BigIntegerField(null=True, editable=False)
+    # The account that was read under another name, until X has said whose the new one is: if it is
+    # the same, it is read on.
+    was_account_id = models.BigIntegerField(null=True, editable=False)
+    was_of = models.CharField(
+        max_length=1024, blank=True, default="", db_default="", editable=False
+    )
 
     # The cursor (trackers.ingest.polls.sweep.Cursor), and the reading that is under way.
     latest_id = models.BigIntegerField(null=True, editable=False)
@@ -189,7 +195,10 @@ class Source(models.Model):
 
 
 class Gap(models.Model):
-    """Posts of a source that were not read: from_id < id < to_id; without from_id, all older."""
+    """Posts of a source that were not read: from_id < id < to_id; without from_id, all older.
+
+    open ─> filled, or lost where X shows it no more; given up when the source is of something else
+    """
 
     class Why(models.TextChoices):
         BUDGET = "budget", "the pages of a poll were used up"
@@ -198,6 +207,7 @@ class Gap(models.Model):
         REPEATS = "repeats", "X sent the same page again and again"
         STREAM = "stream", "the stream was not connected"
         RULE = "rule", "X did not have the rule"
+        EDITED = "edited", "the source was changed before it was read"
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="gaps")
     from_id = models.BigIntegerField(null=True)
@@ -208,6 +218,8 @@ class Gap(models.Model):
     yielded_when_found = models.BigIntegerField(default=0)
     found_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
+    # What the source was of then; empty: what it is of now.
+    was_of = models.CharField(max_length=1024, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["-found_at", "-pk"]
@@ -237,7 +249,13 @@ class Gap(models.Model):
         """X will not show it any more: only a file can fill it."""
         return self.why == self.Why.REACH
 
+    @property
+    def is_given_up(self) -> bool:
+        """It was closed unread: the source is of something else now."""
+        return self.closed_at is not None and bool(self.was_of)
+
     def close(self, *, now: datetime) -> None:
+        """It is filled."""
         self.closed_at = now
         self.save(update_fields=["closed_at"])
 

@@ -49,6 +49,13 @@ EMPTY = {
 }
 
 
+def is_same(kind: str, one: str, other: str) -> bool:
+    """Whether two names, as `named` gives them, are of one source: X's usernames have no case."""
+    if kind in (Kind.ACCOUNT, Kind.MENTIONS):
+        return one.lower() == other.lower()
+    return one == other
+
+
 def username(text: str) -> str:
     if ON_X.match(text):
         text = username_of_link(text)

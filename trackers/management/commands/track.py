@@ -5,18 +5,33 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import Any, BinaryIO, cast
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from trackers.ingest.files.archive import Archive
+from trackers.ingest.files.cut_archive import NONE, with_tweets
+from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
+from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.lines import READERS, read
-from trackers.ingest.files.opening import lines_of
+from trackers.ingest.files.opening import lines_of, packer_of
 from trackers.ingest.files.track_lines import TrackedLines
-from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
-from trackers.ingest.track import track_stream
-from trackers.management.given_files import STDIN, demand, look, opened
+from trackers.ingest.found import (
+    Found,
+    Options,
+    Rejected,
+    TooLargeError,
+    UnreadableError,
+    id_of,
+)
+from trackers.ingest.track_all import track_stream
+from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
 
 TOLD_ONE_BY_ONE = 1000
 # Where nobody sees a bar, in a log.
@@ -26,8 +41,9 @@ TELL_EVERY_SECONDS = 10.0
 class Command(BaseCommand):
     help = (
         "Track tweets: ids, addresses, files of them (ids, CSV, JSONL of v2 or v1.1, a tweet "
-        "archive's tweets.js; packed with gzip or not), or - for standard input. A file that was "
-        "interrupted is simply given again: what is tracked already stays as it is."
+        "archive's tweets.js; plain, packed with gzip, bzip2 or xz, or in a ZIP archive, such as "
+        "X's own), or - for standard input. A file that was interrupted is simply given again: "
+        "what is tracked already stays as it is."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -54,12 +70,16 @@ class Command(BaseCommand):
         files = [one for one in what if id_of(one) is None]
         for name in files:
             demand(name)
-        self.total, self.rejected = TrackedLines(), 0
+        self.total, self.rejected, self.warnings = TrackedLines(), 0, 0
+        self.limits = Limits(settings.IMPORT_MOST_BYTES, settings.IMPORT_MOST_LINES)
         began, name = time.monotonic(), ""
         try:
             self.track(read(given, format="ids"), "the command line")
             for name in files:
                 self.track_file(name, options)
+        except TooLargeError as error:
+            self.say(began, as_json=options["json"])
+            raise CommandError(f"{name}: {error} What was counted so far is tracked.") from error
         except UnreadableError as error:
             raise CommandError(f"{name}: {error}", returncode=2) from error
         except BrokenPipeError:
@@ -78,17 +98,16 @@ class Command(BaseCommand):
     def track_file(self, name: str, options: dict[str, Any]) -> None:
         came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
         with opened(name) as file:
-            if told := look(name, file):
-                note(told)
-            progress = Progress(name, None if name == STDIN else Path(name).stat().st_size)
+            size = None if name == STDIN else Path(name).stat().st_size
+            progress = Progress(name, size, self.limits)
             chosen = Options(
                 column=options["column"],
                 referenced=options["referenced"],
                 tell=lambda sentence: note(f"{name}: {sentence}"),
             )
             try:
-                lines = progress.lines_of(file)
-                self.track(read(lines, format=options["format"], options=chosen), came_from)
+                for lines in progress.texts_of(file):
+                    self.track(read(lines, format=options["format"], options=chosen), came_from)
             finally:
                 progress.end()
 
@@ -100,6 +119,9 @@ class Command(BaseCommand):
             for one in chunk.rejected:
                 self.rejected += 1
                 self.tell(one)
+            for odd in chunk.odd:
+                self.warnings += 1
+                self.warn(odd)
 
     def tell(self, rejected: Rejected) -> None:
         if self.rejected <= TOLD_ONE_BY_ONE:
@@ -107,22 +129,48 @@ class Command(BaseCommand):
         elif self.rejected == TOLD_ONE_BY_ONE + 1:
             note("More lines are rejected; they are only counted from here.")
 
+    def warn(self, odd: Found) -> None:
+        if self.warnings <= TOLD_ONE_BY_ONE:
+            note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
+        elif self.warnings == TOLD_ONE_BY_ONE + 1:
+            note("There are more warnings; they are only counted from here.")
+
     def say(self, began: float, *, as_json: bool) -> None:
         counts = {
             "read": self.total.read,
             "tracked": self.total.tracked,
             "already": self.total.already,
             "rejected": self.rejected,
+            **({"warnings": self.warnings} if self.warnings else {}),
         }
         if as_json:
             self.stdout.write(json.dumps(counts))
             return
         self.stdout.write(
             "{read:,} read: {tracked:,} tracked, {already:,} already tracked, "
-            "{rejected:,} rejected; in {seconds:.0f} s.".format(
-                **counts, seconds=time.monotonic() - began
+            "{rejected:,} rejected{warned}; in {seconds:.0f} s.".format(
+                **counts,
+                warned=f", {self.warnings:,} with a warning" if self.warnings else "",
+                seconds=time.monotonic() - began,
             )
         )
+
+
+def with_head(file: BinaryIO) -> tuple[BinaryIO, bytes]:
+    """The file and its first bytes, unpacked; an archive that comes by a pipe is put on disk."""
+    if file.seekable():
+        head = file.read(len(ZIP))
+        file.seek(0)
+        return file, head if head == ZIP else first_bytes(file)
+    head = cast("BufferedReader", file).peek(LOOKED_AT)[:LOOKED_AT]
+    if packer_of(head):
+        return file, b""
+    if not head.startswith(ZIP):
+        return file, head
+    kept = cast("BinaryIO", TemporaryFile())  # noqa: SIM115
+    copyfileobj(file, kept)
+    kept.seek(0)
+    return kept, head
 
 
 def note(sentence: str) -> None:
@@ -132,15 +180,45 @@ def note(sentence: str) -> None:
 class Progress:
     """Lines read, their rate, and percent of the bytes: a bar, or a sentence now and then."""
 
-    def __init__(self, name: str, size: int | None) -> None:
+    def __init__(self, name: str, size: int | None, limits: Limits) -> None:
         self._name, self._size, self._lines, self._taken = name, size, 0, 0
+        self._limits, self._read, self._warned = limits, Taken(), False
         self._began = self._told = time.monotonic()
         self._bar = tqdm(
             total=size, unit="B", unit_scale=True, desc=name, disable=not sys.stderr.isatty()
         )
 
-    def lines_of(self, file: BinaryIO) -> Iterator[str]:
-        for line in lines_of(file, passed=self._passed):
+    def texts_of(self, file: BinaryIO) -> Iterator[Iterator[str]]:
+        """The lines of each text in it: the file itself, or those of an archive with tweets."""
+        limited = {"passed": self._passed, "limits": self._limits, "taken": self._read}
+        if file.isatty():
+            note(AT_TERMINAL)
+            yield self._counted(lines_of(file, **limited))
+            return
+        file, head = with_head(file)
+        if not head.startswith(ZIP):
+            told = check(head) if head else ""
+            # Of a pipe the head may end within a letter.
+            if told and file.seekable():
+                note(f"{self._name}: {told}")
+            yield self._counted(lines_of(file, **limited))
+            return
+        # What is taken of it is counted unpacked: nobody knows how much that will be.
+        self._size = self._bar.total = None
+        archive = Archive(file)
+        is_empty = True
+        for member, _ in with_tweets(archive, limits=self._limits):
+            note(f"{self._name}: {member.name}")
+            self._taken, is_empty = 0, False
+            yield self._counted(archive.lines(member.name, **limited))
+        left_out = archive.told_of_left_out()
+        if is_empty:
+            raise UnreadableError(f"{NONE} {left_out}".strip())
+        if left_out:
+            note(f"{self._name}: {left_out}")
+
+    def _counted(self, lines: Iterator[str]) -> Iterator[str]:
+        for line in lines:
             self._lines += 1
             if self._lines % 1000 == 0:
                 self._tell()
@@ -152,6 +230,9 @@ class Progress:
             self._taken = taken
 
     def _tell(self) -> None:
+        if not self._warned and (near := self._limits.near(self._read)):
+            self._warned = True
+            note(f"{self._name}: {near}")
         rate = self._lines / max(time.monotonic() - self._began, 0.001)
         if not self._bar.disable:
             self._bar.set_postfix_str(f"{self._lines:,} lines, {rate:,.0f}/s", refresh=False)

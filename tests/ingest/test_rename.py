@@ -1,0 +1,148 @@
+"""A source is edited: what it has read stays while it is of the same, and nothing unread is lost
+without a word."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests import queues
+from tests.factories import id_born
+from trackers.ingest.sources import life
+from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.tweets.snowflake import born_at
+
+pytestmark = pytest.mark.django_db
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def ago(length):
+    return id_born(now() - length)
+
+
+def watched(kind="search", of="#artemis", *, read=4 * DAY, **given):
+    """A source that was read for the last time so long ago."""
+    at = now() - read
+    cursor = {"latest_id": id_born(at - DAY), "asked_at_ms": int(at.timestamp() * 1000)}
+    made = Source.objects.create(kind=kind, of=of, **{**cursor, **given})
+    queues.put(SourcePoll, made.pk, now() + 5 * MINUTE)
+    return made
+
+
+def gap(made, why, first=10 * DAY, last=9 * DAY):
+    return Gap.objects.create(
+        source=made, why=why, from_id=ago(first), to_id=ago(last), found_at=now()
+    )
+
+
+def edit(made, of):
+    made.of = of
+    told = life.change(made, ["of"])
+    made.refresh_from_db()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("kind", "of", "username", "typed"),
+    [
+        pytest.param("account", "nasa", "NASA", "nasa", id="the same"),
+        pytest.param("account", "nasa", "NASA", "Nasa", id="in other letters"),
+        pytest.param("mentions", "nasa_old", "nasa", "NASA", id="as X calls it"),
+        pytest.param("search", "#artemis", "", "#artemis", id="a search"),
+    ],
+)
+def test_the_same_source_keeps_its_cursor_and_its_gaps(kind, of, username, typed):
+    made = watched(kind, of, username=username, account_id=11 if username else None)
+    open_one, lost = gap(made, "budget"), gap(made, "reach")
+    cursor = made.latest_id, made.asked_at_ms, made.account_id
+
+    assert edit(made, typed) == ""
+
+    assert (made.latest_id, made.asked_at_ms, made.account_id) == cursor
+    assert made.of == typed
+    for row in (open_one, lost):
+        row.refresh_from_db()
+        assert (row.closed_at, row.was_of) == (None, "")
+
+
+def test_what_did_not_change_moves_no_poll():
+    made = watched()
+
+    life.change(made, ["of", "every"])
+
+    assert SourcePoll.objects.get(key=made.pk).due_at > now() + MINUTE
+
+
+def test_another_search_gives_up_what_is_unread_and_fills_nothing():
+    made = watched()
+    gap(made, "quota")
+
+    told = edit(made, "#mars")
+
+    assert (made.latest_id, made.asked_at_ms) == (None, None)
+    after, left_over = made.gaps.order_by("-to_id")
+    assert all(row.is_given_up and row.was_of == "#artemis" for row in (after, left_over))
+    assert (after.why, left_over.why) == ("edited", "quota")
+    # Four days, and the minute that a post of the search may be late by.
+    since, until = born_at(after.from_id), born_at(after.to_id)
+    assert abs(until - since - 4 * DAY - MINUTE) < 5 * MINUTE
+    assert f"posts from {since:%Y-%m-%d %H:%M} UTC" in told
+    assert "“#artemis”" in told
+    assert "1 gap." in told
+
+
+def test_a_lost_gap_stays_lost_and_says_what_it_is_of():
+    made = watched()
+    lost = gap(made, "reach")
+
+    edit(made, "#mars")
+
+    lost.refresh_from_db()
+    assert (lost.closed_at, lost.is_lost, lost.was_of) == (None, True, "#artemis")
+
+
+def test_gaps_of_one_name_are_not_taken_for_those_of_the_next():
+    made = watched()
+    first = gap(made, "reach")
+    edit(made, "#mars")
+    second = gap(made, "reach")
+
+    edit(made, "#moon")
+
+    for row, was_of in ((first, "#artemis"), (second, "#mars")):
+        row.refresh_from_db()
+        assert row.was_of == was_of
+
+
+def test_another_name_of_an_account_keeps_everything_until_x_has_said_whose_it_is():
+    made = watched("account", "nasa", account_id=11, username="NASA")
+    row, cursor = gap(made, "budget"), made.latest_id
+
+    told = edit(made, "esa")
+    edit(made, "jaxa")
+
+    assert "X is asked whose name this is" in told
+    row.refresh_from_db()
+    assert row.closed_at is None
+    assert (made.latest_id, made.account_id) == (cursor, None)
+    assert (made.was_account_id, made.was_of) == (11, "nasa")
+
+
+def test_a_rule_that_nobody_listened_to_gives_up_what_was_not_heard():
+    hour = timedelta(hours=1)
+    Stream.objects.create(state="stopped", stored_until=now() - hour)
+    made = watched("stream", "#artemis", rule_id=5)
+    Source.objects.update(created_at=now() - DAY)
+    made.refresh_from_db()
+
+    edit(made, "#mars")
+
+    [row] = made.gaps.all()
+    assert row.is_given_up
+    assert abs(born_at(row.to_id) - born_at(row.from_id) - hour) < 5 * MINUTE
+    assert made.rule_id is None

@@ -1,0 +1,163 @@
+"""A ZIP archive: which of its files are read. X's own archive of an account is one.
+
+names ─> the posts of X's archive, else all ─> a look at the beginning of each ─> Members, left out
+Nothing is unpacked to the disk, and what an archive says of its sizes is not believed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, cast
+
+from trackers.ingest.files.firstbytes import ZIP, check, head_of
+from trackers.ingest.files.limits import Limits, Taken
+from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
+from trackers.ingest.found import UnreadableError
+
+# Each is opened and looked into.
+MOST_FILES = 200
+NAMED_AT_MOST = 5
+LONGEST_NAME = 80
+# The posts of an account, as X has called them over the years.
+OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
+WORKBOOK = "It is a workbook: save the sheet as CSV."
+NOT_THE_POSTS = "of X's archive, without posts"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file of the archive that seems to be text. `told`: a sentence of its letters, if any."""
+
+    name: str
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    name: str
+    why: str
+
+
+class Archive:
+    """A ZIP archive in a file that can seek. Raises UnreadableError when it is none."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        try:
+            self._size = file.seek(0, io.SEEK_END)
+            self._zip = zipfile.ZipFile(file)
+            self._names = [one for one in self._zip.infolist() if not one.is_dir()]
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as fault:
+            raise UnreadableError(f"It is a ZIP archive, and damaged: {fault}.") from None
+        if any(one.filename == "[Content_Types].xml" for one in self._names):
+            raise UnreadableError(WORKBOOK)
+        self.left_out: list[LeftOut] = []
+
+    def members(self) -> Iterator[Member]:
+        """Those that may be read, by name; the others come into `left_out`."""
+        posts = [one for one in self._names if OF_X.search(one.filename)]
+        if posts and len(posts) < len(self._names):
+            others = len(self._names) - len(posts)
+            self.left_out.append(LeftOut(f"{others:,} others", NOT_THE_POSTS))
+        chosen = sorted(posts or self._names, key=lambda one: by_number(one.filename))
+        for place, one in enumerate(chosen):
+            if place == MOST_FILES:
+                rest = f"{len(chosen) - MOST_FILES:,} more files"
+                self.left_out.append(LeftOut(rest, f"{MOST_FILES} are the most"))
+                return
+            if is_hidden(one.filename):
+                continue
+            try:
+                yield Member(one.filename, self._look(one))
+            except UnreadableError as fault:
+                self.left_out.append(LeftOut(one.filename, str(fault).rstrip(".")))
+
+    def _look(self, one: zipfile.ZipInfo) -> str:
+        if one.flag_bits & 1:
+            raise UnreadableError("It needs a password.")
+        with self._open(one.filename) as file:
+            try:
+                head = head_of(file)
+            except DAMAGE as fault:
+                if not is_damage(fault):
+                    raise
+                raise UnreadableError("It is damaged.") from None
+        if head.startswith(ZIP):
+            raise UnreadableError("It is a ZIP archive itself, or a workbook.")
+        return check(head)
+
+    def _open(self, name: str) -> BinaryIO:
+        try:
+            return cast("BinaryIO", self._zip.open(name))
+        except (NotImplementedError, RuntimeError) as fault:
+            raise UnreadableError(f"It cannot be unpacked: {fault}.") from None
+        except (zipfile.BadZipFile, ValueError, EOFError) as fault:
+            raise UnreadableError(f"It is damaged: {fault}.") from None
+
+    def lines(
+        self,
+        name: str,
+        *,
+        passed: Callable[[int], None],
+        limits: Limits,
+        taken: Taken,
+    ) -> Iterator[str]:
+        """As `lines_of`, of one member; `passed` is told of its bytes, unpacked."""
+        with self._open(name) as file:
+            for line in lines_of(
+                cast("BinaryIO", Sips(file)), passed=passed, limits=limits, taken=taken
+            ):
+                limits.check_ratio(packed=self._size, unpacked=taken.bytes)
+                yield line
+
+    def told_of_left_out(self) -> str:
+        """A sentence; empty when all of them are read."""
+        if not self.left_out:
+            return ""
+        named = [
+            f"{shortened(one.name)} ({one.why[:1].lower()}{one.why[1:]})" for one in self.left_out
+        ]
+        more = len(named) - NAMED_AT_MOST
+        rest = [f"{more:,} more"] if more > 0 else []
+        return f"Left out: {', '.join([*named[:NAMED_AT_MOST], *rest])}."
+
+
+class Sips:
+    """Reads little at once: of a damaged file, what comes before the piece with its end."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read1(self, most: int) -> bytes:
+        found: bytes = self._file.read1(min(most, 1 << 14))  # type: ignore[attr-defined]
+        return found
+
+    read = read1
+
+
+def is_zip(file: BinaryIO) -> bool:
+    """Of a file that can seek, which stands at its beginning then."""
+    file.seek(0)
+    found = file.read(len(ZIP)) == ZIP
+    file.seek(0)
+    return found
+
+
+def shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"…{name[1 - LONGEST_NAME :]}"
+
+
+def is_hidden(name: str) -> bool:
+    """What macOS puts in besides, and files whose name begins with a dot."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
+
+
+def by_number(name: str) -> list[tuple[int, str]]:
+    """tweets-part2 before tweets-part10, and tweets before both."""
+    return [
+        (int(piece), "") if piece.isdigit() else (-1, piece)
+        for piece in re.split(r"([0-9]{1,18})", name.removesuffix(".js"))
+    ]

@@ -1,0 +1,112 @@
+"""The files of a ZIP archive as one: those that are like the first one with tweets in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+from trackers.ingest.files.archive import Archive, LeftOut, Member, shortened
+from trackers.ingest.files.cut import Cut, cut
+from trackers.ingest.files.limits import Limits, Taken
+from trackers.ingest.files.lines import READERS
+from trackers.ingest.files.table import Record, cells_of, delimiter_of
+from trackers.ingest.found import (
+    Found,
+    Options,
+    Rejected,
+    TooLargeError,
+    UnreadableError,
+    id_of,
+)
+
+# Of each file, to see whether there are tweets in it.
+LOOKED_INTO = 200
+BY_ITSELF = "upload it by itself"
+NONE = "There is no file of tweets in this ZIP archive."
+
+
+def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut, str]:
+    """Its records, with numbers that run on from file to file; and what to tell of it.
+
+    Raises UnreadableError when there is no file of tweets in it.
+    """
+    first: Cut | None = None
+    names: list[str] = []
+    told: list[str] = []
+    for member, look in with_tweets(archive, limits=limits):
+        if first is not None and (why := unlike(look, first)):
+            archive.left_out.append(LeftOut(member.name, why))
+            continue
+        first = first or look
+        names.append(member.name)
+        told += [member.told] if member.told and member.told not in told else []
+    left_out = archive.told_of_left_out()
+    if first is None:
+        raise UnreadableError(f"{NONE} {left_out}".strip())
+    files: list[tuple[str, int]] = []
+    records = all_records(archive, names, files, limits=limits, taken=taken)
+    return replace(first, records=records, files=files), " ".join(filter(None, (*told, left_out)))
+
+
+def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, Cut]]:
+    """Its files with tweets at their beginning, and how each is cut; the others are left out."""
+    for member in archive.members():
+        # Of the limits only what this one takes by itself counts here.
+        lines = archive.lines(member.name, passed=nobody, limits=limits, taken=Taken())
+        try:
+            look = cut(lines)
+            if has_tweets(look):
+                yield member, look
+            else:
+                archive.left_out.append(LeftOut(member.name, "no tweets in it"))
+        except TooLargeError:
+            raise
+        except UnreadableError as fault:
+            archive.left_out.append(LeftOut(member.name, str(fault).rstrip(".")))
+
+
+def nobody(_taken: int) -> None:
+    """For whom the bytes that were read are no news."""
+
+
+def unlike(look: Cut, first: Cut) -> str:
+    """Why it is not read along with the first one; empty when it is."""
+    if look.format != first.format:
+        return f"of another format, {BY_ITSELF}"
+    if look.header.strip() != first.header.strip():
+        return f"with other columns, {BY_ITSELF}"
+    return ""
+
+
+def all_records(
+    archive: Archive,
+    names: list[str],
+    files: list[tuple[str, int]],
+    *,
+    limits: Limits,
+    taken: Taken,
+) -> Iterator[Record | Rejected]:
+    """`files` gets the name of each and the number of its first line."""
+    for name in names:
+        before = taken.lines
+        files.append((shortened(name), before + 1))
+        for one in cut(archive.lines(name, passed=nobody, limits=limits, taken=taken)).records:
+            if isinstance(one, Rejected):
+                yield replace(one, line=one.line + before)
+            else:
+                yield [(number + before, line) for number, line in one]
+
+
+def has_tweets(look: Cut) -> bool:
+    """Whether there is one among its first records."""
+    found = [one for one in islice(look.records, LOOKED_INTO) if not isinstance(one, Rejected)]
+    if look.format == "csv":
+        delimiter = delimiter_of(look.header)
+        rows = [cells_of("\n".join(line for _, line in one), delimiter) for one in found]
+        return any(
+            id_of(cell) is not None for row in rows if not isinstance(row, str) for cell in row
+        )
+    lines = iter([line for one in found for line in one])
+    reader = READERS["jsonl" if look.format == "json" else look.format]
+    return any(isinstance(one, Found) for one in reader(lines, Options(referenced=True)))

@@ -1,0 +1,164 @@
+"""A tweet of a file with odd values in it: what can be understood is taken, the rest left out.
+
+X's own answers are read strictly (`xapi/parse`). Files have been through other hands: pandas writes
+1.0 for a count of 1, scripts leave out time zones. Whatever is odd is told in words, for a warning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from trackers.tweets.snowflake import born_at
+from trackers.xapi.answers import Post
+from trackers.xapi.parse.fields import (
+    INT4,
+    INT8,
+    Broken,
+    id_of,
+    iso_time,
+    name_of,
+    text_of,
+    v1_time,
+)
+from trackers.xapi.parse.v1 import read_author
+
+LONGEST = 200
+
+
+def understood(
+    value: Mapping[str, Any], id: int, read: Callable[[dict[str, Any]], Post], *, is_v1: bool
+) -> tuple[Post, str]:
+    """What can be taken of a tweet that `read` refuses, and what is odd in it.
+
+    Broken when `read` refuses it still.
+    """
+    odd: list[str] = []
+    given = dict(value)
+    for name in ("author_id", "conversation_id"):
+        as_id(given, name, odd)
+    for name in ("text", "full_text", "lang"):
+        unless(given, name, text_of, odd)
+    created_at = time_of(given, v1_time if is_v1 else iso_time, odd)
+    given.pop("created_at", None)
+    for name in ("edit_history_tweet_ids", "edit_history_post_ids"):
+        if name in given and not is_history(given[name]):
+            given.pop(name)
+            odd.append(f"{name} is no list of ids")
+    unless(given, "user", user_of, odd)
+    metrics = given if is_v1 else given.get("public_metrics")
+    counts = counts_in(metrics, odd)
+    for name in COUNTS:
+        given.pop(name, None)
+    # With one count at least, which is taken away again.
+    some = {**counts} or {"retweet_count": 0}
+    post = read({**given, **some} if is_v1 else {**given, "public_metrics": some})
+    if not counts:
+        post = post._replace(figures=post.figures._replace(retweets=None))
+    return post._replace(created_at=created_at or born_at(id)), "; ".join(odd)[:LONGEST]
+
+
+COUNTS = (
+    "retweet_count", "repost_count", "reply_count", "like_count", "favorite_count", "quote_count",
+    "bookmark_count", "impression_count",
+)  # fmt: skip
+
+
+def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
+    """The counts that can be understood."""
+    if not isinstance(metrics, dict):
+        odd.append(f"public_metrics is {name_of(metrics)} instead of an object")
+        return {}
+    found: dict[str, int] = {}
+    before = len(odd)
+    for name in COUNTS:
+        if name not in metrics:
+            continue
+        value = metrics[name]
+        number = whole(value)
+        if number is not None and type(value) is not int:
+            odd.append(f"{name} is {str(value)[:20]}, taken as {number}")
+        if number is None or not 0 <= number <= (INT8 if name == "impression_count" else INT4):
+            odd.append(f"{name} is {str(value)[:20]}, left out")
+        else:
+            found[name] = number
+    if not found and len(odd) == before:
+        odd.append("there is no count in it")
+    return found
+
+
+def whole(value: Any) -> int | None:
+    """The whole number that it means: 1, 1.0, "1" or "1.0"."""
+    if type(value) is int:
+        return value
+    try:
+        number = float(value) if isinstance(value, float | str) else None
+    except ValueError:
+        return None
+    # Beyond this not every whole number is a float.
+    if number is None or not abs(number) <= 2**53 or number != int(number):
+        return None
+    return int(number)
+
+
+def time_of(
+    given: Mapping[str, Any],
+    read: Callable[[Mapping[str, Any], str], datetime | None],
+    odd: list[str],
+) -> datetime | None:
+    name = "created_at"
+    try:
+        return read(given, name)
+    except Broken:
+        pass
+    try:
+        time = datetime.fromisoformat(given[name])
+        if time.tzinfo is None:
+            odd.append(f"{name} has no time zone, read as UTC")
+            return time.replace(tzinfo=UTC)
+        return time.astimezone(UTC)
+    except (ValueError, TypeError, OverflowError):
+        odd.append(f"{name} is not a time, taken from the id")
+        return None
+
+
+def as_id(given: dict[str, Any], name: str, odd: list[str]) -> None:
+    """As a text, where it is a number that kept all its digits."""
+    value = given.get(name)
+    if value is None:
+        return
+    if type(value) is int:
+        given[name] = str(value)
+    try:
+        id_of(given[name], name)
+    except Broken as fault:
+        given.pop(name)
+        odd.append(f"{fault}, left out")
+
+
+def unless(
+    given: dict[str, Any],
+    name: str,
+    read: Callable[[Mapping[str, Any], str], object],
+    odd: list[str],
+) -> None:
+    """Left out where it cannot be read."""
+    try:
+        read(given, name)
+    except Broken as fault:
+        given.pop(name)
+        odd.append(f"{fault}, left out")
+
+
+def user_of(given: Mapping[str, Any], name: str) -> object:
+    return read_author(given.get(name))
+
+
+def is_history(value: Any) -> bool:
+    try:
+        return value is None or (
+            isinstance(value, list) and bool([id_of(one, "version") for one in value])
+        )
+    except Broken:
+        return False

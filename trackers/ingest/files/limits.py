@@ -1,0 +1,70 @@
+"""How much one import may have in it: a few kilobytes, packed well, are gigabytes of lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.template.defaultfilters import filesizeformat
+
+from trackers.ingest.found import TooLargeError
+
+# Tweets are packed to a tenth or a twentieth. Where nothing but zeros is, to a thousandth.
+MOST_RATIO, RATIO_MATTERS_FROM = 200, 1 << 20
+# From this share of a limit on a person is told of it.
+NEAR = 0.8
+INSTEAD = "Split the file, or set a higher {} in .env."
+
+
+@dataclass(slots=True)
+class Taken:
+    """How much was read, unpacked."""
+
+    bytes: int = 0
+    lines: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most bytes, unpacked, and the most lines of one import."""
+
+    bytes: int
+    lines: int
+
+    def check(self, taken: Taken) -> None:
+        """Raises TooLargeError, with a sentence that names the limit."""
+        if taken.lines > self.lines:
+            raise TooLargeError(
+                f"It has more than {self.lines:,} lines, the most that one import may have. "
+                + INSTEAD.format("IMPORT_MOST_LINES")
+            )
+        if taken.bytes > self.bytes:
+            raise TooLargeError(
+                f"It has more than {size(self.bytes)} in it, the most that one import may have. "
+                + INSTEAD.format("IMPORT_MOST_BYTES")
+            )
+
+    def check_ratio(self, *, packed: int, unpacked: int) -> None:
+        if unpacked > RATIO_MATTERS_FROM + MOST_RATIO * packed:
+            raise TooLargeError(
+                f"It unpacks to more than {MOST_RATIO} times its size, as no file of tweets does. "
+                "If it is one all the same, give it unpacked."
+            )
+
+    def near(self, taken: Taken) -> str:
+        """A sentence where little is left of a limit; empty where there is much."""
+        for had, most, what, name in (
+            (taken.lines, self.lines, f"{self.lines:,} lines", "IMPORT_MOST_LINES"),
+            (taken.bytes, self.bytes, size(self.bytes), "IMPORT_MOST_BYTES"),
+        ):
+            if had >= NEAR * most:
+                share = f"{had / most:.0%}"
+                return f"This is {share} of the {what} that one import may have ({name})."
+        return ""
+
+
+def size(bytes: int) -> str:
+    # Django parts the number from its unit by a blank that no terminal shows.
+    return filesizeformat(bytes).replace("\xa0", " ")
+
+
+NO_LIMITS = Limits(bytes=1 << 63, lines=1 << 63)

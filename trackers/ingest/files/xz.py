@@ -1,0 +1,60 @@
+"""Files packed with xz, within a bound of memory: one may ask for gigabytes to be unpacked."""
+
+from __future__ import annotations
+
+import io
+import lzma
+from typing import Any
+
+from trackers.ingest.found import UnreadableError
+
+XZ = b"\xfd7zXZ\x00"
+# What `xz -9` needs is 65 MB.
+MOST_MEMORY = 192 << 20
+TOO_MUCH = (
+    "It is packed with xz and takes more than 192 MB of memory to unpack: unpack it, or pack it "
+    "with xz -9."
+)
+AT_ONCE = 1 << 16
+
+
+class Xz(io.RawIOBase):
+    """One stream after another, as xz itself reads them; zeros between them are padding."""
+
+    def __init__(self, packed: io.BufferedReader) -> None:
+        self._packed, self._decoder = packed, decoder()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        room = memoryview(buffer)
+        while True:
+            if self._decoder.eof:
+                rest = self._decoder.unused_data.lstrip(b"\0")
+                while not rest and (more := self._packed.read1(AT_ONCE)):
+                    rest = more.lstrip(b"\0")
+                if not rest:
+                    return 0
+                self._decoder = decoder()
+            elif self._decoder.needs_input:
+                rest = self._packed.read1(AT_ONCE)
+                if not rest:
+                    raise EOFError("it ends too early")
+            else:
+                rest = b""
+            if found := self._unpack(rest, len(room)):
+                room[: len(found)] = found
+                return len(found)
+
+    def _unpack(self, packed: bytes, most: int) -> bytes:
+        try:
+            return self._decoder.decompress(packed, most)
+        except lzma.LZMAError as fault:
+            if "Memory usage limit" in str(fault):
+                raise UnreadableError(TOO_MUCH) from None
+            raise
+
+
+def decoder() -> lzma.LZMADecompressor:
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=MOST_MEMORY)

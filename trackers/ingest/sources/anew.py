@@ -1,0 +1,93 @@
+"""A source that is of something else now begins anew; what it had not read yet is given up.
+
+Given up is not filled: each such stretch is a closed gap that says what the source was of then
+(`Gap.was_of`), and so is what came after its cursor. What is lost stays lost.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trackers.ingest.sources.models import Gap, Source, Stream
+from trackers.ingest.sources.naming import short
+from trackers.ingest.sources.news import tell_gaps
+from trackers.tweets.snowflake import born_at, first_id_at
+
+# How far it is read, and what is under way.
+READ_SO_FAR = (
+    "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "resting",
+    "overlapped_at", "deep_overlapped_at",
+)  # fmt: skip
+# Whom X knows by the name, and how it went with it.
+NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_because", "problem", "failures")
+# As the longest of `late_by` is where nobody sets another one.
+LATE = timedelta(minutes=1)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def forget(source: Source, names: tuple[str, ...]) -> None:
+    """These fields are as of a new source; nothing is saved."""
+    fresh = Source()
+    for name in names:
+        setattr(source, name, getattr(fresh, name))
+
+
+def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
+    """Give up what is unread of what it was of; its fields are the caller's to save.
+
+    A sentence for whoever changed it; empty when nothing was unread. The caller holds its row.
+    """
+    since = unread_since(source, now=now)
+    gaps = source.gaps.filter(was_of="", closed_at=None)
+    gaps.filter(why=Gap.Why.REACH).update(was_of=was_of)
+    given_up = gaps.exclude(why=Gap.Why.REACH).update(was_of=was_of, closed_at=now)
+    if since is not None:
+        until = id_at(now)
+        source.gaps.create(
+            from_id=since, to_id=until, why=Gap.Why.EDITED, was_of=was_of,
+            found_at=now, closed_at=now,
+        )  # fmt: skip
+        tell_gaps([(source.pk, since, until)], Gap.Why.EDITED)
+    forget(source, READ_SO_FAR)
+    return sentence(was_of, gaps=given_up, since=since, now=now)
+
+
+def sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str:
+    told = []
+    if since is not None:
+        told.append(f"posts from {said(born_at(since))} to {said(now)}")
+    if gaps:
+        told.append(f"{gaps:,} gap{'s' if gaps > 1 else ''}")
+    if not told:
+        return ""
+    return f"Given up, and not read any more, of “{short(was_of)}”: {' and '.join(told)}."
+
+
+def said(at: datetime) -> str:
+    return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def unread_since(source: Source, *, now: datetime) -> int | None:
+    """After which id nothing was read; None when all of it was, or nothing ever."""
+    if source.kind == Source.Kind.STREAM:
+        return unheard_since(source, now=now)
+    if source.latest_id is None:
+        return None
+    since = source.latest_id
+    if source.asked_at_ms is not None:
+        late = LATE if source.late_by is None else source.late_by
+        since = max(since, first_id_at(source.asked_at_ms - late // MILLISECOND) - 1)
+    return since if since < id_at(now) else None
+
+
+def unheard_since(source: Source, *, now: datetime) -> int | None:
+    """Of a stream, while nobody listens."""
+    stream = Stream.objects.first()
+    if stream is None or stream.state == Stream.State.OPEN or stream.stored_until is None:
+        return None
+    since = id_at(max(stream.stored_until, source.created_at))
+    return since if since < id_at(now) else None
+
+
+def id_at(at: datetime) -> int:
+    return first_id_at(int(at.timestamp() * 1000))

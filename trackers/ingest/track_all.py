@@ -1,0 +1,99 @@
+"""All that a reader found is tracked; what the database refuses costs its own line alone.
+
+found, some thousands ─> tracked together ─ refused ─> by halves ─> the one: its id alone, a warning
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from django.db import DatabaseError, DataError, IntegrityError
+
+from trackers.ingest.found import Found, Rejected
+from trackers.ingest.track import CHUNK, track_chunk
+from trackers.tweets.versions import Known
+
+# A statement that is too long or complex for the server, such as a text of a million words.
+TOO_MUCH = "54"
+# By halves, each costs a dozen statements. When there are more, what is left has its ids tracked.
+SOUGHT_AT_MOST = 20
+REFUSED = "the database refuses what came with it ({}): the id alone is taken"
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedAll:
+    """What became of them; `odd` are those with a warning. `versions` as in `Tracked`."""
+
+    tracked: int = 0
+    already: int = 0
+    odd: tuple[Found, ...] = ()
+    versions: Mapping[int, Known] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What became of the tweets read since the last chunk, what was rejected among them, and which
+    are tracked with a warning."""
+
+    read: int
+    tracked: int = 0
+    already: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    odd: tuple[Found, ...] = ()
+
+
+def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
+    """Track what a reader found; the counts of each chunk once it is committed.
+
+    Chunks are cut by what was read, not by what was found: a file of nothing but bad lines is not
+    kept in memory either.
+    """
+    iterator = iter(stream)
+    while chunk := list(islice(iterator, CHUNK)):
+        rejected = [one for one in chunk if isinstance(one, Rejected)]
+        done = track_all([one for one in chunk if isinstance(one, Found)], came_from=came_from)
+        yield Chunk(len(chunk), done.tracked, done.already, rejected, done.odd)
+
+
+def track_all(found: Sequence[Found], *, came_from: str) -> TrackedAll:
+    """Track them, in the caller's transaction if there is one."""
+    tracked = already = sought = 0
+    odd: list[Found] = []
+    versions: dict[int, Known] = {}
+    waiting = [list(found)] if found else []
+    while waiting:
+        some = waiting.pop()
+        try:
+            done = track_chunk(some, came_from=came_from)
+        except (DatabaseError, UnicodeError) as fault:
+            if not is_refusal(fault) or all(one.post is None for one in some):
+                raise
+            sought += 1
+            if len(some) == 1 or sought > SOUGHT_AT_MOST * len(bin(len(found))):
+                waiting.append([bare(one, fault) for one in some])
+            else:
+                # In the order of ids, as everyone who inserts or locks many.
+                some.sort(key=lambda one: one.id)
+                middle = len(some) // 2
+                waiting += [some[middle:], some[:middle]]
+            continue
+        tracked, already = tracked + done.tracked, already + done.already
+        versions.update(done.versions)
+        odd += [one for one in some if one.odd]
+    return TrackedAll(tracked, already, tuple(odd), versions)
+
+
+def is_refusal(fault: Exception) -> bool:
+    """Whether the database does not take the values, and would not another time either."""
+    if isinstance(fault, DataError | IntegrityError | UnicodeError):
+        return True
+    return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(TOO_MUCH)
+
+
+def bare(one: Found, fault: Exception) -> Found:
+    if one.post is None:
+        return one
+    why = str(fault).strip().partition("\n")[0][:100]
+    return replace(one, post=None, odd="; ".join(filter(None, (one.odd, REFUSED.format(why)))))
