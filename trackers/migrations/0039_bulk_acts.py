@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("trackers", "0036_plain_buckets")]
+    dependencies = [("trackers", "0038_import_warnings")]
 
     operations = [
         migrations.CreateModel(

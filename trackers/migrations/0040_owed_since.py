@@ -29,7 +29,7 @@ def turn(bucket):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("trackers", "0036_plain_buckets"),
+        ("trackers", "0039_bulk_acts"),
     ]
 
     operations = [
