@@ -1,8 +1,8 @@
-"""How long X is left alone with a credential at an endpoint, after it said so or refused to answer.
+"""How long a credential leaves an endpoint alone after X asked for that or refused to answer.
 
-429, Retry-After, 403s ─> rest ─> one request finds out ─> an answer ends it (`learning.settle`)
+429, Retry-After, 403s ─> rest ─> one request tests ─> an answer ends it (`learning.settle`)
 
-It is in the row of the window, so that all workers and all sources share one ladder.
+It is stored in the window's row, so that all workers and all sources share one ladder.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 FIRST_REST = timedelta(seconds=1)
-# A window of X's is a quarter of an hour. Whatever it says, it is asked again so often: it, or a
-# machine before it, has told of a day after a fault of a minute.
+# X's windows last a quarter of an hour. Whatever it says, it is asked again this often: it, or a
+# machine in front of it, has asked for a day after a fault that lasted a minute.
 LONGEST_REST = timedelta(minutes=15)
 MOST_DOUBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What X asked for: a time of so long, or until a time by its own clock.
+    """What X asked for: to wait this long, or until a time by its own clock.
 
-    `climbs`: a 429, of which each in a row doubles the rest.
+    `climbs`: a 429; each one in a row doubles the rest.
     """
 
     wait: timedelta | None = None
@@ -38,12 +38,12 @@ class Rest:
     climbs: bool = False
 
 
-# What was sent before X's last rejection was heard tells nothing new: eight workers that are
-# rejected together climb one rung.
+# A request sent before X's last rejection arrived is no news: eight workers that are rejected
+# together climb one rung.
 IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
 CLIMBS = f"(%(climbs)s AND {IS_NEWS})"
-# The longest of: the ladder's next rung; what X asked for; until the reset that it told, by its
-# clock, which is of no use when it is past. A rest is never shortened by another reply.
+# The longest of: the ladder's next rung; what X asked for; until the reset that it gave, by its
+# clock, which is useless when past. No other reply ever shortens a rest.
 REST = f"""
     UPDATE trackers_window w SET
         limited = CASE WHEN {CLIMBS} THEN least(w.limited + 1, 32767) ELSE w.limited END,
@@ -60,7 +60,7 @@ REST = f"""
     WHERE w.id = %(id)s
 """
 
-# As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
+# As 401s disable a credential (`standing`), but at this endpoint only, and tried again later.
 IS_ENOUGH = """(w.refused + 1 >= %(refusals)s
                 AND w.refused_since <= statement_timestamp() - %(for)s::interval)"""
 REFUSE = f"""
@@ -79,10 +79,10 @@ REFUSE = f"""
 
 
 def rest_after(error: XError) -> Rest | None:
-    """Whether the credential is to leave the endpoint alone for a while.
+    """How long the credential is to leave the endpoint alone; None if it need not.
 
     1. 429: whatever its headers say.
-    2. 503 and its kin with a Retry-After: as long as that says.
+    2. 503 and the like with a Retry-After: for that long.
     """
     if isinstance(error, RateLimited):
         return Rest(wait=error.retry_after, until=error.resets_at, climbs=True)
@@ -92,7 +92,7 @@ def rest_after(error: XError) -> Rest | None:
 
 
 def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
-    """Leave the window's endpoint alone with its credential."""
+    """Let the credential leave the window's endpoint alone."""
     with cursor() as db:
         db.execute(
             REST,
@@ -112,8 +112,8 @@ def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
 def refuse(reservation: Reservation, *, name: str, because: str) -> None:
     """X refused the endpoint to the credential of this name, with a 403.
 
-    The third refusal in a row, if the first is five minutes old, and each one after it, lets it
-    rest there.
+    The third refusal in a row, if the first is at least five minutes old, starts a rest, and so
+    does each one after it.
     """
     with cursor() as db:
         row = db.execute(
