@@ -1,4 +1,4 @@
-"""What a file is not: the packers, workbooks and encodings that are known by their first bytes."""
+"""What a file is not: archives, workbooks and encodings that are known by their first bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ KNOWN = (
 
 
 def first_bytes(file: BinaryIO) -> bytes:
-    """The first bytes, unpacked; the file stands at its beginning again."""
+    """The first bytes, unpacked; rewinds the file."""
     file.seek(0)
     found = file.read(LOOKED_AT)
     file.seek(0)
@@ -35,7 +35,7 @@ def first_bytes(file: BinaryIO) -> bytes:
 
 
 def check(head: bytes) -> str:
-    """A sentence to tell before it is read, if any. Raises UnreadableError for what is no text."""
+    """A sentence to show before reading, if any. Raises UnreadableError if it is not text."""
     if not head:
         raise UnreadableError("The file is empty.")
     for mark, sentence in KNOWN:
@@ -55,6 +55,6 @@ def is_utf8(head: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as fault:
-        # The end may cut a letter.
+        # A character may be cut at the end.
         return fault.start > len(head) - 4 and len(head) == LOOKED_AT
     return True

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 GZIP = b"\x1f\x8b"
-# A longer line comes in pieces, of which only the last has its end, instead of filling the memory.
-# A page of five hundred tweets with all that belongs to them is some 5 MB.
+# A longer line comes in pieces, of which only the last ends in a newline, and does not fill the
+# memory. A page of five hundred tweets with everything that belongs to them is some 5 MB.
 LONGEST_LINE = 16 << 20
 
 
 class CutOff(Exception):
-    """A packed file that ends too early, or is damaged: what comes after cannot be read."""
+    """A packed file that ends too early or is damaged: the rest of it cannot be read."""
 
 
 class Counted(io.RawIOBase):
-    """A file that counts the bytes which were taken from it."""
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.taken = file, 0
@@ -29,7 +29,7 @@ class Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # As much as there is: from a terminal or a pipe, lines come one by one.
+        # Whatever is available: from a terminal or a pipe, lines come one by one.
         bytes = getattr(self._file, "read1", self._file.read)(len(memoryview(buffer)))
         memoryview(buffer)[: len(bytes)] = bytes
         self.taken += len(bytes)
@@ -37,10 +37,10 @@ class Counted(io.RawIOBase):
 
 
 def lines_of(file: BinaryIO, *, passed: Callable[[int], None]) -> Iterator[str]:
-    """The lines of a file, with their ends; `passed` is told how many of its bytes were read.
+    """The lines of a file, with their ends; `passed` is given how many of its bytes were read.
 
-    What is no UTF-8 is shown as such. A very long line comes in several pieces. Raises CutOff where
-    a packed file breaks.
+    Invalid UTF-8 shows as replacement characters. A very long line comes in several pieces. Raises
+    CutOff where a packed file breaks.
     """
     counted = Counted(file)
     buffered = io.BufferedReader(counted, 1 << 18)
@@ -54,7 +54,7 @@ def lines_of(file: BinaryIO, *, passed: Callable[[int], None]) -> Iterator[str]:
             passed(counted.taken)
             was_cut, is_cut = is_cut, len(line) == LONGEST_LINE and not line.endswith(b"\n")
             if is_cut or was_cut:
-                # Between two pieces there may be half a letter.
+                # A character may be split between two pieces.
                 yield pieces.decode(line, final=not is_cut)
             else:
                 yield line.decode("utf-8", "replace")

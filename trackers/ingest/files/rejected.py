@@ -11,8 +11,8 @@ from tweetwatch.database import cursor
 KEPT = 1000
 NUL = {0: "\ufffd"}
 
-# Parts come in any order: what is kept of a later one gives way to an earlier one's. The caller
-# holds the import's row, so that no two of them count at once.
+# Parts finish in any order: lines kept from a later part give way to those of an earlier one. The
+# caller holds the import's row, so no two parts count at once.
 KEEP = """
     INSERT INTO trackers_rejectedline (source_id, line, text, why)
     SELECT DISTINCT ON (line) %(source)s::bigint, line, text, why
@@ -48,7 +48,7 @@ class Rejects:
 
 
 def keep_rejected(source_id: int, rejected: Sequence[Rejected]) -> None:
-    """Keep those that are among the file's first; the same line is kept once."""
+    """Keep those among the first of the file; the same line is kept only once."""
     if not rejected:
         return
     given = {"source": source_id, "kept": KEPT}
