@@ -1,4 +1,4 @@
-"""Sources: named here, told how often and how much to read, paused, polled now, and removed."""
+"""Sources: add, configure, pause, poll now, and remove them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class SourceAdmin(admin.ModelAdmin):
         return super().get_queryset(request).annotate(open_gaps=count)
 
     def get_fieldsets(self, request: HttpRequest, obj: Source | None = None) -> Any:
-        """Of a stream nothing is polled, and a file was read once."""
+        """Hides what does not apply: a stream is not polled, and a file was read once."""
         source = obj or Source()
         polls = (
             "How it is polled",
@@ -118,7 +118,7 @@ class SourceAdmin(admin.ModelAdmin):
         return () if obj is None else self.inlines
 
     def has_delete_permission(self, request: HttpRequest, obj: Source | None = None) -> bool:
-        """Django's own page would list every tweet that came from it; there is an action."""
+        """Django's own page would list every tweet that came from it; use the action instead."""
         return False
 
     def has_end_permission(self, request: HttpRequest) -> bool:
@@ -126,7 +126,7 @@ class SourceAdmin(admin.ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Source, form: SourceForm, change: bool) -> None:
         if change:
-            # The others may be written by a poll at this moment.
+            # Only these: a poll may be writing the other fields at this moment.
             life.change(obj, form.changed_data)
         else:
             life.add(obj)
