@@ -1,9 +1,9 @@
-"""`manage.py demo`: everything on this machine, with a fake X, and nothing left when it ends.
+"""`manage.py demo`: everything on this machine, with a fake X; nothing stays when it ends.
 
 demo ─┬─ embedded PostgreSQL (a fresh one)
-      ├─ fakex     (the X that is asked)
+      ├─ fakex     (stands in for X)
       ├─ qcluster  (the workers)
-      ├─ stream    (the posts that appear meanwhile)
+      ├─ stream    (posts as they appear)
       ├─ deliver   (events to their subscribers)
       └─ gunicorn  (the pages)
 """
@@ -51,7 +51,7 @@ BANNER = """
 
 
 class Command(BaseCommand):
-    # The checks look into the database, which here is to be made first.
+    # The checks look into the database, which is yet to be created here.
     requires_system_checks = ()
     help = "Run it all with a fake X: database, workers and pages; Ctrl-C ends everything."
     requires_migrations_checks = False
@@ -120,7 +120,7 @@ class Command(BaseCommand):
             time.sleep(0.5)
 
     def start_fake(self, children: list[Child], logs: Path, options: dict[str, Any]) -> str:
-        """The fake's address, once it listens and this database tracks its tweets."""
+        """The fake's address, once it is listening."""
         port = free_port(0)
         given = {"port": port, "start": int(time.time() * 1000)} | {
             name: options[name] for name in ("seed", "tweets", "clock_speed")
@@ -133,7 +133,7 @@ class Command(BaseCommand):
         return f"http://127.0.0.1:{port}"
 
     def wait_for_first_looks(self, children: list[Child]) -> int:
-        """Until nearly every tweet was looked up once, or for a minute; how many are tracked."""
+        """Wait for nearly all tweets to be looked up once, at most a minute; the number tracked."""
         from trackers.tweets.models import Tweet
 
         total, told = Tweet.objects.count(), 0
@@ -162,7 +162,7 @@ class Command(BaseCommand):
             time.sleep(0.1)
 
     def look_after(self, children: list[Child]) -> None:
-        """A child that died is started anew; one that keeps dying ends the demo."""
+        """Restart a child that died; one that keeps dying ends the demo."""
         for child in children:
             if not child.has_died():
                 continue
@@ -182,13 +182,13 @@ class Command(BaseCommand):
 
 
 def begin_again(directory: Path, *, workers: int) -> NoReturn:
-    """The same command with the demo's settings in its environment: they are read at the start."""
+    """Run the same command with the demo's settings in its environment, where they are read."""
     sys.stdout.flush()
     env = {
         **os.environ,
         MARK: str(directory),
         "EMBEDDED_POSTGRES_DIR": str(directory / demo_folder.POSTGRES),
-        # Empty: the demo never touches a database that somebody uses.
+        # Empty: the demo never touches a database in use.
         "DATABASE_URL": "",
         "DATABASE_POOL": "false",
         "HTTPS": "false",
@@ -203,7 +203,7 @@ def begin_again(directory: Path, *, workers: int) -> NoReturn:
 
 
 def child_env(**given: str) -> dict[str, str]:
-    """The web decides about its pool itself."""
+    """The web server decides about its connection pool itself."""
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_POOL"}
     return {**kept, **given}
 
@@ -237,7 +237,7 @@ def is_listening(port: int) -> bool:
 
 
 def prepare(fake: str) -> str:
-    """A credential for the fake, an admin, and the fake's tweets tracked; the admin's password."""
+    """Creates a credential and an admin, and tracks the fake's tweets; the admin's password."""
     from django.contrib.auth.models import User
 
     from trackers.credentials.models import Credential
@@ -262,7 +262,7 @@ def prepare(fake: str) -> str:
 
 
 def let_posts_appear(fake: str) -> None:
-    """One every few seconds, from now on, that the demo's stream is to find."""
+    """From now on, one every few seconds for the demo's stream to find."""
     flow = {"rate": 0.3, "authors": 20, "tags": [LIVE_TAG], "tagged": 0.5}
     request = urllib.request.Request(  # noqa: S310 - our own fake
         f"{fake}/_fake/posts",

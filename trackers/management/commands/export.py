@@ -35,6 +35,6 @@ class Command(BaseCommand):
                 out.write(block)
             out.flush()
         except BrokenPipeError:
-            # Whoever read has seen enough; nothing is left to be flushed to him at exit.
+            # The reader has closed the pipe; leave nothing to be flushed into it at exit.
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115
             sys.exit(0)

@@ -86,7 +86,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def poll_one(self, source: Source) -> bool:
-        """Poll it page by page to the end; whether it came to that."""
+        """Poll it page by page to the end; whether it got there."""
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         while source.polled_at == before:
             batch = claim(source.pk)
             if batch is None:
-                # A worker has it.
+                # A worker is polling it.
                 time.sleep(0.2)
             else:
                 try:
@@ -123,7 +123,7 @@ class Command(BaseCommand):
 
 
 def add(words: Sequence[str], options: dict[str, Any]) -> Source:
-    """A new source of these words; a mistake is told in a sentence."""
+    """A new source of these words; a mistake is reported in a sentence."""
     kinds = [*Source.POLLED, Source.Kind.STREAM]
     if len(words) < 2 or words[0] not in kinds:
         raise CommandError(f"Write: poll add {'|'.join(kinds)} OF", returncode=USAGE)
@@ -143,7 +143,7 @@ def add(words: Sequence[str], options: dict[str, Any]) -> Source:
 
 
 def given(options: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were named."""
+    """The fields given as options."""
     fields: dict[str, Any] = {
         "owner": options["owner"],
         "priority": PRIORITIES[options["priority"]],
@@ -160,7 +160,7 @@ def given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def found(ids: Sequence[str]) -> list[Source]:
-    """The sources of these ids, all of them."""
+    """The sources with these ids, every one of them."""
     wrong = [id for id in ids if not (id.isascii() and id.isdigit() and len(id) < 19)]
     if wrong or not ids:
         raise CommandError(f"“{' '.join(wrong)}” is no id of a source.", returncode=USAGE)
@@ -171,7 +171,7 @@ def found(ids: Sequence[str]) -> list[Source]:
 
 
 def facts(standing: Standing) -> dict[str, Any]:
-    """As `status` tells of it, and how it is set."""
+    """As in `status`, plus its settings."""
     source = standing.source
     return {
         **status.source(standing),

@@ -18,7 +18,7 @@ from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_
 from trackers.ingest.track import track_stream
 
 TOLD_ONE_BY_ONE = 1000
-# Where nobody sees a bar, in a log.
+# How often progress is printed to a log, where no bar is shown.
 TELL_EVERY_SECONDS = 10.0
 
 
@@ -120,7 +120,7 @@ def note(sentence: str) -> None:
 
 
 class Progress:
-    """Lines read, their rate, and percent of the bytes: a bar, or a sentence now and then."""
+    """Lines read, their rate, and percent of the bytes: as a bar, or a sentence now and then."""
 
     def __init__(self, name: str, size: int | None) -> None:
         self._name, self._size, self._lines, self._taken = name, size, 0, 0
