@@ -1,4 +1,4 @@
-"""One act of a person with one row, from its page: a POST, one task, and back with a word."""
+"""A person acts on one row from its page: a POST, one task, and back with a message."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from django.shortcuts import redirect
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`do`: a task for ids, which returns how many it changed. `leaves`: there is no such page
-    any more."""
+    """`do`: a task for ids, which returns how many it changed. `leaves`: afterwards the row has no
+    page any more."""
 
     do: Callable[[Iterable[int]], int]
     done: str
@@ -33,8 +33,8 @@ def carry_out(
     id: int,
     what: str,
 ) -> HttpResponseRedirect:
-    """Do it and go back to the page `what`, or to the list of them; 404 for an act or a row that
-    is not there, 403 without the permission."""
+    """Do it and return to the page `what`, or to the list; 404 for an unknown act or row, 403
+    without the permission."""
     chosen = acts.get(act)
     if chosen is None:
         raise Http404(f"Nobody can {act} a {what}.")

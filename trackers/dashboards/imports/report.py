@@ -1,4 +1,4 @@
-"""An import in words: what its file looks like, how far it is, what came of it."""
+"""An import in words: what its file looks like, how far it is, and the outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WORDS = 90
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A tweet of the preview."""
+    """A tweet in the preview."""
 
     id: str
     words: str
@@ -57,7 +57,7 @@ class LineCount:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`state`: uploading, waiting, running or done. `percent` of the parts."""
+    """`state`: uploading, waiting, running or done. `percent` is of the parts."""
 
     state: str
     size: str

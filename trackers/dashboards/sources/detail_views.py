@@ -1,4 +1,4 @@
-"""The page of one source: how far it is read, what is missing of it, and what it yielded."""
+"""The page of one source: how far it is read, what is missing, and what it yielded."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ HELPS = {
     Gap.Why.STREAM: "search fetches what it still shows, seven days back",
     Gap.Why.RULE: "search fetches what it still shows, seven days back",
 }
-# Since May 2026 X's search leaves them out for words and tags, and does not say so.
+# Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
 FILLED_BY_SEARCH = "filled, but for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A gap as the table shows it, as times that its ids tell."""
+    """A gap in the table, as the times contained in its ids."""
 
     since: str
     until: str
@@ -53,7 +53,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A post that appeared below a cursor which had passed it."""
+    """A post that appeared below a cursor that had already passed it."""
 
     id: str
     born: Moment
@@ -109,12 +109,12 @@ def shown(id: int) -> dict[str, object]:
 
 
 def how_far(standing: Standing, *, now: datetime) -> Reading | None:
-    """Of what is polled; a stream and a file have no cursor."""
+    """For sources that are polled; a stream and a file have no cursor."""
     return reading(standing.source, now=now) if standing.source.is_polled else None
 
 
 def gaps(source: Source, *, now: datetime) -> list[Stretch]:
-    """Those that are open or lost first, then the newest that were closed."""
+    """Open and lost ones first, then those closed most recently."""
     missing = list(source.gaps.filter(closed_at=None)[:GAPS_MOST])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
     rest = list(closed[: max(0, GAPS_MOST - len(missing))])
@@ -173,7 +173,7 @@ def newest_rows(id: int, plan: Plan, *, now: datetime) -> list[Row]:
 
 
 def helps(gap: Gap) -> str:
-    """What fills it; or what is still missing of it, now that it is filled."""
+    """What fills it; or, once filled, what is still missing."""
     why = Gap.Why(gap.why)
     if gap.closed_at is None:
         return HELPS[why]

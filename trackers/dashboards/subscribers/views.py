@@ -20,7 +20,7 @@ from trackers.events.subscribers.standings import staged, standing_of, standings
 from trackers.schedule.intervals import current
 
 ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))
-# Of the line its head, and of the log the newest.
+# How many batches at the head of the line, and how many of the newest attempts.
 BATCHES, ATTEMPTS = 20, 50
 
 MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
@@ -46,7 +46,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`ready`: when one that waits is ready."""
+    """`ready`: when a waiting one becomes ready."""
 
     uid: str
     state: str
@@ -125,7 +125,7 @@ def find(id: int) -> Subscriber:
 
 
 def batch(one: EventBatch, *, now: datetime) -> Batch:
-    # One that is due becomes ready with the next turn of whoever delivers.
+    # A due batch becomes ready with a deliverer's next turn.
     waits = one.state == EventBatch.State.EARLY and one.deadline > now
     return Batch(
         uid=str(one.uid),
