@@ -1,5 +1,5 @@
-// The page's clock: relative times every second, and a "tick" by which htmx asks for news. A page
-// whose server does not answer, or errs, says so until it answers again.
+// The page's clock: relative times every second, and a "tick" that makes htmx ask for news. A page
+// whose server does not answer, or fails, says so until it answers again.
 (() => {
   const EVERY = 3000;
   let offset = 0;
@@ -58,7 +58,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    // The server's clock counts; what the page took to arrive is neglected.
+    // The server's clock counts; the time the page took to arrive is ignored.
     offset = Date.parse(document.body.dataset.now) - Date.now() || 0;
     tell();
     setInterval(() => {
