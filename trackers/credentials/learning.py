@@ -23,8 +23,8 @@ LONGEST_WINDOW = timedelta(days=1)
 # lower count holds. Another window replaces it if X reported that one last: in the reply to a
 # request that was reserved after the row was learned; or, among requests that were under way then,
 # if it resets later, or is dated later by more than replies overtake each other. Older ones are
-# dropped. A reset counts as reported if it is later than X's own clock, and is cut to the longest
-# window.
+# dropped.
+# A reset counts as reported if it is later than X's own clock, and is cut to the longest window.
 # A reply that reported nothing leaves its request among the lost until the next window, and in that
 # one for as long as it may still arrive.
 # An answer ends the series of rejections, if it was sent after the last of them.
