@@ -24,7 +24,7 @@ NOW = ("state", "reason", "expires_at", "used_at", "created_at")
 # For each kind the form's fields, and the secret that each field sets.
 FIELDS = {
     kind: {
-        # OAuth 1.0a has an access token as well.
+        # `access_token` is the field of OAuth 1.0a.
         "user_access_token" if (kind, name) == ("oauth2", "access_token") else name: name
         for name in (*needed, *MAY_HAVE.get(kind, ()))
     }

@@ -32,8 +32,8 @@ class Bearer(AuthBase):
 
 
 class SignedIn(AuthBase):
-    """The logged-in person, for a call that a page makes. GET only: no other site can read the
-    answer, but it could cause a change."""
+    """The logged-in person, for a call that a page makes. GET only: another site cannot read the
+    answer, but it could trigger a change."""
 
     openapi_type = "apiKey"
     openapi_in = "cookie"

@@ -24,7 +24,7 @@ NO_METHOD = "This address does not take that method; the header Allow names thos
 TOO_LARGE = "The body is too large: send less at a time."
 BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
 AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
-# Where ninja says a part of a request was: its own words, and what our views call the body.
+# Left out of messages: ninja's words for the parts of a request, and our views' for the body.
 UNTOLD = {"body", "query", "path", "given"}
 
 

@@ -136,8 +136,8 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
 def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
     """Saves both tokens and their expiry, and ends the mark, in one commit.
 
-    They are kept however late they come, even if another token was refused meanwhile: the token
-    they were given for is spent. They never replace tokens that a person has entered.
+    They are kept however late they come, even if another worker was meanwhile refused with the
+    old token, which is spent. They never replace tokens that a person has entered.
     """
     with transaction.atomic(durable=True):
         found = locked(mark.credential)
@@ -189,7 +189,7 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
 
 
 def wait_after(mark: Mark, error: XError) -> timedelta:
-    """Twice as long with every failure in a row, and as long as X asks for."""
+    """Doubles with every failure in a row, and is at least what X asks for, up to LONGEST_REST."""
     doublings = min(mark.credential.renewals_failed, 20)
     wait = min(RETRY_FIRST * 2**doublings, RETRY_MOST) * random.uniform(0.8, 1.2)
     told = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
@@ -201,8 +201,8 @@ def wait_after(mark: Mark, error: XError) -> timedelta:
 def lapse(credential: Credential, error: Refused) -> bool:
     """Whether a refusal only means that the access token has expired; the next use then renews it.
 
-    That is believed once per token: if a new one is refused before any request was accepted, the
-    fault is the credential's, or X's for a while. So the first one counts as a refusal as well.
+    That is believed only once: if the new token is refused too before any request was accepted,
+    the fault is the credential's, or X's for a while. So the first one counts as a refusal as well.
     """
     if credential.kind != Credential.Kind.OAUTH2 or error.status != 401:
         return False

@@ -17,7 +17,8 @@ class Settings:
     and sending them; `depleted` ends the problem type of a 402, of which X has sent two variants.
     `old_versions`: what a look-up by an old version's id shows; X's documentation contradicts
     itself here.
-    A search ends `search_newest_s` ago, or at most `search_end_s` ago when it gives an end time.
+    A search ends `search_newest_s` ago; one that gives an end time, `search_end_s` ago at the
+    latest.
     """
 
     problem_host: str = "api.twitter.com"

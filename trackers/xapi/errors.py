@@ -8,7 +8,7 @@
     │   ├── Forbidden     403: not at this endpoint, whatever is asked for
     │   └── SignInAgain   the refresh token is spent or withdrawn: a person has to act
     ├── NotShown      403, 404 of one account or list: gone or hidden, or X is failing
-        ├── NotReady      its tokens are being renewed, or must be: try another credential
+    ├── NotReady      its tokens are being renewed, or must be: try another credential
     ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X gave it
     ├── Garbage       200 with something that is not an answer
     └── BadRequest    400 and its kin: the fault is ours; asking again will not help

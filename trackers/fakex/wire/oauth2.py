@@ -25,7 +25,7 @@ SCOPE = "users.read tweet.read offline.access"
 
 @dataclass(slots=True)
 class Grant:
-    """One user's consent to one client. `expires_in` None: no end, but X says two hours."""
+    """One user's consent to one client. `expires_in` None: never expires, though X says 2 h."""
 
     caller: Caller
     client_id: str

@@ -39,7 +39,7 @@ class Author:
 
 
 def invent(number: int, *, seed: int, protected: float, suspended: float) -> Author:
-    """Author `number`; `protected` and `suspended` are the shares to whom it ever happens."""
+    """Author `number`; `protected` and `suspended` are the shares ever affected."""
     draw = mix((seed * 0xD1342543DE82EF95 + number + 7) & MASK)
     fate, when = (draw & 0xFFFF) / 65536, (draw >> 16 & 0xFFFF) / 65536
     first = FIRST_NAMES[(draw >> 32) % len(FIRST_NAMES)]

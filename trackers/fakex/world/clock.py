@@ -30,7 +30,7 @@ class Clock:
         self._stretches = [Stretch(start_ms, 0.0, speed)]
 
     def now_ms(self) -> int:
-        """X's time, in which every instant here is given, as it is sent."""
+        """X's time, in which every instant sent to clients or passed to the methods here is."""
         return real_ms() + self.ahead_ms
 
     @property

@@ -1,7 +1,7 @@
 """Listings: the posts of the world in order of their ids, and filtered feeds of them.
 
-A cache of pure functions: as time goes by it reads further in the flows, and each feed reads
-further in that. Which of these posts a reply shows is asked of the world at the time of the reply.
+A cache of pure functions: as time goes by it reads further into the flows, and each feed further
+into it. Which of these posts a reply shows is asked of the world at the time of the reply.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from trackers.fakex.world.said import newest_of
 from trackers.fakex.world.seeded import Moment, World
 from trackers.fakex.world.traits import HIDEABLE, Traits
 
-# How many of the world's first tweets timelines and searches include; all could take a minute.
+# How many of the world's first tweets timelines and searches include; reading all could take a
+# minute.
 MOST_FIRST = 20_000
 MOST_FEEDS = 2_000
 MOST_WORDS = 20_000

@@ -58,7 +58,7 @@ class Flow:
     """`count` posts from `from_ms` on, `micro_rate` per million seconds, by some authors.
 
     `authors` are numbers of the world's people. Shares are of all posts, tags without their #.
-    `set_ms` is when the flow was set: posts born earlier appear then.
+    `set_ms` is when the flow was set: posts born earlier appear no sooner.
     """
 
     number: int

@@ -51,7 +51,7 @@ def kind_of(flow: Flow, number: int) -> Kind:
 
 
 def plain(sentence: int) -> Content:
-    """A post of the world's first tweets: a sentence and its tags, names and links."""
+    """A post of the world's first tweets: a sentence and its tags."""
     lang, text = texts.write(sentence)
     return Content(lang, text, tags=tuple(TAG.findall(text)) if "#" in text else ())
 
@@ -120,7 +120,7 @@ def _back(flow: Flow, number: int) -> int:
 
 
 def _is_source(flow: Flow, number: int) -> bool:
-    """Whether a post may be shared: its draw is no retweet's. That spares a walk back."""
+    """Whether a post may be shared: its draw does not make it a retweet. Saves a walk back."""
     draw = (flow.draw(number, 3) & 0xFFFF) / 65536
     return not flow.replies <= draw < flow.replies + flow.retweets
 

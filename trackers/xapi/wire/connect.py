@@ -1,7 +1,7 @@
 """Connections that know whether X may have received a request, or cannot have.
 
 name ─> TCP ─> a proxy's tunnel ─> TLS ─> the head of the request ─┬─> its reply
-                   NotTaken: nothing was sent or billed   └── from here on X may have read it
+                   NotTaken: nothing was sent or billed    └── from here on X may have read it
 """
 
 from __future__ import annotations
