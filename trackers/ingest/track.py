@@ -79,7 +79,7 @@ class Chunk:
 def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
     """Track what a reader found; yields the counts of each chunk once it is committed.
 
-    Chunks are measured by what was read, not by what was found: so a file of nothing but bad lines
+    Chunks are cut by what was read, not by what was found: so a file of nothing but bad lines
     is not held in memory either.
     """
     iterator = iter(stream)

@@ -31,7 +31,7 @@ LONGEST_LIST = 1 << 20
 class Cut:
     """`header`: a table's first line; its column number `column`, from 1, holds the tweets.
 
-    None when the column could not be guessed.
+    `column` is None if it could not be guessed.
     """
 
     format: str

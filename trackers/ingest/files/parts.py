@@ -18,7 +18,7 @@ LEVEL = 1
 
 
 def parts(records: Iterable[Record | Rejected], rejects: Rejects) -> Iterator[Record]:
-    """The lines of one part each, never splitting a record. Rejected lines go to `rejects`."""
+    """Yields the lines of one part at a time; records stay whole. Rejects go to `rejects`."""
     part: list[tuple[int, str]] = []
     size = 0
     for record in records:

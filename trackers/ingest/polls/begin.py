@@ -36,7 +36,7 @@ def begin_poll(
 
 
 def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> Begun:
-    """Filling a gap; `passed`: how many newer posts the source has yielded since it was found."""
+    """Filling a gap; `passed`: how many posts newer than it the source has yielded by now."""
     if rules.kind == "list":
         # Lists have no ids to begin at, only the place where reading stopped.
         filling = replace(sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)

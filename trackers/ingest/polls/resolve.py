@@ -23,7 +23,7 @@ from trackers.xapi.endpoints import USERNAMES
 from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.timelines import Named, look_up_username
 
-# The owner of a name that X does not show may come back, or a person may correct a typo.
+# A name that X does not show may return, or a person may correct a typo.
 UNKNOWN_WAIT = timedelta(hours=1)
 UNKNOWN: Mapping[str, str] = {
     "not_found": "X knows no account of this name.",

@@ -2,7 +2,7 @@
 
 page ─> SourceTweet ─> new to the source: tracked, described, measured, scheduled
                   └──> tracked before: measured once more, since it is paid for
-     ─ an edited post is the tweet that may be tracked under another version's id
+     ─ an edited post, under the id of one version, is the tweet tracked under another
      └─ follow ─> the next page, or cursor and gaps ─> when the source's job is due again
 After a crash either all of it is there or none, and then the same page is asked for again.
 """

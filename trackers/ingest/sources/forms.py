@@ -136,7 +136,7 @@ class SourceForm(forms.ModelForm):
 
     @property
     def cost(self) -> str:
-        """Of what the form holds now, as far as that is valid."""
+        """The cost of what the form holds now, as far as that is valid."""
         if self.is_bound:
             self.is_valid()
         given = getattr(self, "cleaned_data", {})

@@ -25,7 +25,7 @@ POLL = SourcePoll.namespace
 AT_ONCE = timedelta(0)
 # What identifies a source; another identity needs another cursor.
 IDENTITY = frozenset({"kind", "of"})
-# What it leaves out: nothing left out so far has slipped through.
+# What sets the posts it leaves out: posts left out until now did not slip through.
 LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
 READ_SO_FAR = [
     "account_id", "username", "rule_id", "latest_id", "asked_at_ms", "passed_id", "begun_id",

@@ -314,7 +314,7 @@ class Stream(models.Model):
     duplicates = models.BigIntegerField(default=0)
     garbled = models.BigIntegerField(default=0)
     skew = models.DurationField(null=True)
-    # By X's clock: sources that had a rule then had had it up to then.
+    # When X's rules were last read, by X's clock: sources that had a rule then had it up to then.
     rules_read_at = models.DateTimeField(null=True)
     rules_of_others = models.IntegerField(
         default=0,

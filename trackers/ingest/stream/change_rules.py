@@ -19,7 +19,7 @@ from trackers.xapi.parse.stream import Added
 from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
 
 # Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
-# Rules that are left out by this limit are asked for the next time.
+# Rules that this limit leaves over are asked for next time.
 MOST_REQUESTS = 20
 NO_VERDICT = "X neither took it nor said why."
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     for _ in range(MOST_REQUESTS):
         if not waiting:
             return
-        # Depth first: what is learned about single rules need not be asked the next time.
+        # Depth first: what is learned about single rules need not be asked next time.
         asked = waiting.pop()
         add_together(asked, asker, synced)
         left = [one for one in asked if not synced.has_verdict(one.source)]

@@ -1,4 +1,4 @@
-"""Listening to X's filtered stream: one process, one connection, nothing is lost without a gap.
+"""Listening to X's filtered stream: one process, one connection, nothing lost without a gap.
 
 lease ─> rules ─> connect ─> gaps for the hole ─> lines ─> batches ─> until it ends ─> wait ─> again
 One thread stores, and also talks to X about rules; another one reads the lines.
