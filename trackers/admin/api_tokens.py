@@ -38,7 +38,7 @@ class ApiTokenAdmin(admin.ModelAdmin):
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> ModelChoiceField[Any] | None:
-        """Other users than superusers make tokens for themselves only: it may do what they may."""
+        """Only superusers make tokens for others: a token may do what its user may."""
         if db_field.name == "user" and not request.user.is_superuser:
             kwargs["queryset"] = User.objects.filter(username=request.user.get_username())
         return super().formfield_for_foreignkey(db_field, request, **kwargs)

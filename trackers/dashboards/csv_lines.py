@@ -10,7 +10,7 @@ class Echo:
         return line
 
 
-# Full-width forms, from Chinese, Japanese and Korean, work as well in some spreadsheets.
+# Some spreadsheets also accept the full-width forms of Chinese, Japanese and Korean.
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 

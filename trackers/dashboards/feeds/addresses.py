@@ -40,7 +40,7 @@ def feed_addresses(request: HttpRequest) -> HttpResponse:
 @sensitive_variables("secret")
 def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
     """The response itself shows the addresses, as a redirect would have to carry them. The browser
-    then stays at this URL, so a GET of it leads back."""
+    then stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("feeds")
     mine = owned(request, watcher)

@@ -57,7 +57,7 @@ class Number:
 class Leaks:
     """The leak meter: posts that appeared below a cursor that had already passed them.
 
-    rate: a share in words, empty if unknown. checked: the last deep re-read.
+    rate: a share in words, empty without leaks. checked: the last overlap.
     """
 
     count: Number

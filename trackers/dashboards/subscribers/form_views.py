@@ -55,7 +55,7 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
 @never_cache
 def new_key(request: HttpRequest, id: int) -> HttpResponse:
     """The response itself shows the key, as a redirect would have to carry it. The browser then
-    stays at this URL, so a GET of it leads back."""
+    stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("subscriber", id=id)
     if not request.user.has_perm(CHANGE):

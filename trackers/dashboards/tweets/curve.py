@@ -78,7 +78,7 @@ def series(tweet: Tweet, found: Curve, *, range: str) -> Series:
 
 
 def thinned(found: Curve) -> list[int]:
-    """Indexes of the runs to draw: all, or of very many each n-th, the last, and hole edges."""
+    """Indexes of the runs to draw: all; or of very many every n-th, the last, and around holes."""
     count = len(found.runs)
     every = -(-count // POINTS_MOST) if count > POINTS_MOST else 1
     kept = set(range(0, count, every)) | {count - 1} | found.holes | {p - 1 for p in found.holes}

@@ -1,4 +1,4 @@
-"""Searches for impatient people: few at once, and none for those who have gone.
+"""Searches by people who may not wait: few at once, and none for those who have gone.
 
 While a person types, the browser closes the connection of the previous search. The server may not
 even have begun that one, being busy with others; and one that has begun ends within a second.
