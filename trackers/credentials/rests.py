@@ -1,6 +1,6 @@
 """How long a credential leaves an endpoint alone after X asked for that or refused to answer.
 
-429, Retry-After, 403s ─> rest ─> one request tests ─> an answer ends it (`learning.settle`)
+429, Retry-After, 403s ─> rest ─> one request tests ─> an answer ends it (`learning.settle_all`)
 
 It is stored in the window's row, so that all workers and all sources share one ladder.
 """
