@@ -1,4 +1,4 @@
-"""The only file where stages meet: what the cluster calls, by its dotted name.
+"""The only file where stages meet: the cluster calls these functions by dotted name.
 
 A task loads, calls one stage, and says what follows. Settings enter here and are passed down.
 """
@@ -84,8 +84,8 @@ def update_tweets(batch: Batch) -> None:
             room.narrow(batch.namespace, outcome.room)
             holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
             queue.put_back(outcome.batch)
-            # While the headers of a first request are awaited, or requests are spread, it is a
-            # matter of moments.
+            # Waiting for the headers of a first request, or for a turn while requests are
+            # spread, is a matter of moments.
             long = outcome.until > (batch.claimed_at or outcome.until) + timedelta(minutes=1)
             logger.log(
                 logging.WARNING if long else logging.DEBUG,
@@ -95,12 +95,12 @@ def update_tweets(batch: Batch) -> None:
                 outcome.because,
             )
         case Waiting():
-            pass  # Put off already, until there is money.
+            pass  # Already postponed until there is money.
 
 
 @begins
 def poll_source(batch: Batch) -> None:
-    """Ask for the next page of a source, and store it with all that follows from it."""
+    """Ask for the next page of a source; store it and everything that follows from it."""
     polled = poll_and_tell(batch)
     if polled.stored and polled.stored.new:
         deliver.deliver_at_once(*batch.keys)
@@ -120,7 +120,7 @@ def polling() -> Polling:
 
 
 def poll_and_tell(batch: Batch) -> Polled:
-    """The same, for those who want to know what it came to."""
+    """The same, for callers that want the outcome."""
     polled = poll(batch, polling())
     measured = polled.stored.measured + polled.stored.new if polled.stored else 0
     tallies.count(
@@ -151,7 +151,7 @@ def import_part(batch: Batch) -> None:
 
 @begins
 def deliver_arrivals(batch: Batch) -> None:
-    """Put what came from the claimed origins into the homes of those who follow them."""
+    """Put what came from the claimed origins into the homes that follow them."""
     for done in deliver.deliver(batch, deadline=time_for_a_chore()):
         if done.tweets:
             logger.info(
@@ -165,28 +165,28 @@ def deliver_arrivals(batch: Batch) -> None:
 
 @begins
 def rebuild_feeds(batch: Batch) -> None:
-    """Lay the claimed watchers' homes out anew."""
+    """Rebuild the claimed watchers' homes."""
     for watcher_id in batch.keys:
         feeds.rebuild(watcher_id)
     queue.finish(batch, {})
 
 
 def ask_authors() -> None:
-    """Every minute: names of new authors, and why tweets are hidden."""
+    """Every minute: look up names of new authors, and why tweets are hidden."""
     told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
     if told:
         logger.info("X told of %d authors", told)
 
 
 def ration_money() -> None:
-    """Every minute: where the day's money is short, how much older tweets leave to younger ones."""
+    """Every minute: if the day's money is short, set how much older tweets leave to younger."""
     now, plan = intervals.current()
     if short := ration(plan, now=now):
         logger.info("the day's money is short, the oldest tweets wait: %s", ", ".join(short))
 
 
 def go_on_replanning(turn: int) -> None:
-    """After the intervals changed: plan pieces of what waits, for a third of a task's time."""
+    """After the intervals changed: re-plan what waits, for a third of a task's time."""
     replan.go_on(turn, at_most=min(replan.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)))
 
 
@@ -220,7 +220,7 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
 
 
 def compare_usage() -> None:
-    """Every hour: what X says it billed, beside our own count."""
+    """Every hour: compare what X says it billed with our own count."""
     for project in Project.objects.all():
         told = ask_usage(
             project.pk, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
@@ -232,38 +232,38 @@ def compare_usage() -> None:
 
 
 def take_figures() -> None:
-    """Every few seconds, in a cluster's main process: what pages and `status` read."""
+    """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
     for namespace in sorted(queue.namespaces()):
         figures.take(namespace)
     now, plan = intervals.current()
     census.take(plan, now=now)
 
 
-# Housekeeping. Each chore is a task with a schedule of its own (migration 0013), so that none waits
-# for another; one that is at work elsewhere, or still, is left to that. Long ones stop between two
-# transactions when their time is over, and are run again soon.
+# Housekeeping. Each chore is a task with its own schedule (migration 0013), so that none waits for
+# another; a chore that is already running elsewhere is left to that run. Long ones stop between two
+# transactions when their time is over, and run again soon.
 
 
 def time_for_a_chore() -> Deadline:
-    """Half of what a task may take: the longest piece of a chore has the other half."""
+    """Half of a task's time; the other half is for the longest single piece of a chore."""
     return Deadline.after(settings.TASK_TIMEOUT / 2)
 
 
 def vacuum_queues() -> None:
-    """Every few minutes: the queues rid of their dead rows."""
+    """Every few minutes: clear the queues of dead rows."""
     if done := vacuum():
         logger.info("vacuumed %s", ", ".join(done))
 
 
 def make_partitions() -> None:
-    """Every few minutes: the partitions of the days to come."""
+    """Every few minutes: create the partitions of coming days."""
     now, _ = intervals.current()
     if made := SAMPLES.make_ahead(now=now) + keep.make_ahead(now=now):
         logger.info("made %d partitions", made)
 
 
 def pack_samples() -> None:
-    """Every few minutes, and again soon while some are left: samples of days that are over."""
+    """Every few minutes, and again soon while some are left: pack the samples of past days."""
     now, _ = intervals.current()
     packed = pack.pack(now=now, deadline=time_for_a_chore())
     if packed.rows or packed.dropped:
@@ -274,7 +274,7 @@ def pack_samples() -> None:
 
 
 def retire_samples() -> None:
-    """Every hour: months of samples past SAMPLE_RETENTION_DAYS gone, if there is such a limit."""
+    """Every hour: drop months of samples past SAMPLE_RETENTION_DAYS, if that is set."""
     if not settings.SAMPLE_RETENTION_DAYS:
         return
     now, _ = intervals.current()
@@ -290,27 +290,27 @@ def forget_tallies() -> None:
 
 
 def forget_silent_workers() -> None:
-    """Every few minutes: the heartbeats of clusters that vanished gone, and the marks of what their
-    workers had begun a week ago."""
+    """Every few minutes: delete the heartbeats of vanished clusters, and marks of work that their
+    workers began over a week ago."""
     heartbeats.forget_the_silent()
     begun.forget_old()
 
 
 def forget_uploads() -> None:
-    """Every hour: uploads that broke off, or that nobody started, gone."""
+    """Every hour: delete uploads that broke off, or that nobody started."""
     now, _ = intervals.current()
     forget_unfinished(now)
 
 
 def forget_failed_tasks() -> None:
-    """Every hour: failures that django-q2 wrote down gone after two weeks."""
+    """Every hour: delete django-q2's records of failures after two weeks."""
     now, _ = intervals.current()
     worked = failures.forget_failures(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
 
 
 def audit_queues() -> None:
-    """Every hour: keys that no claim would find put back, and dead entries gone."""
+    """Every hour: put back keys that no claim would find, and delete dead entries."""
     deadline = time_for_a_chore()
     for namespace in sorted(queue.namespaces()):
         told = audit(namespace, mend=True, deadline=deadline)
@@ -324,28 +324,28 @@ def audit_queues() -> None:
 
 
 def forget_gaps() -> None:
-    """Every hour: gaps that were closed a month ago gone."""
+    """Every hour: delete gaps that were closed a month ago."""
     now, _ = intervals.current()
     worked = forget_closed_gaps(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "closed gaps", task="trackers.tasks.forget_gaps")
 
 
 def forget_yields() -> None:
-    """Every hour: which source brought what, three months ago, gone where nothing needs it."""
+    """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
     worked = forget_old_yields(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "yields", task="trackers.tasks.forget_yields")
 
 
 def forget_crossings() -> None:
-    """Every hour: which tweets reached which milestones gone, while nobody subscribes to that."""
+    """Every hour: forget which tweets reached milestones, while nobody subscribes to that."""
     worked = crossings.forget_crossings(deadline=time_for_a_chore())
     tell_forgotten(worked, "crossings", task="trackers.tasks.forget_crossings")
 
 
 def drop_idle_feeds() -> None:
-    """Every hour: the laid out homes of those who have not looked for so long gone, what deleted
-    watchers left, arrivals that were delivered long ago, and what homes keep of hidden tweets."""
+    """Every hour: drop the stored homes of those who have long not looked, what deleted watchers
+    left, arrivals delivered long ago, and what homes keep of hidden tweets."""
     deadline = time_for_a_chore()
     task = "trackers.tasks.drop_idle_feeds"
     leaving.forget_left()
@@ -392,7 +392,7 @@ def alert_people() -> None:
 
 
 def forget_events() -> None:
-    """Every hour: the days of events and attempts that are over for a week gone, and old keys."""
+    """Every hour: delete days of events and attempts a week after they end, and old keys."""
     now, _ = intervals.current()
     if dropped := keep.forget(now=now):
         logger.info("dropped %d days of events and attempts", dropped)
@@ -403,7 +403,7 @@ def forget_events() -> None:
 
 
 def expire_timelines() -> None:
-    """Every hour: timelines that nobody has read for long, and old tombstones, gone."""
+    """Every hour: delete timelines that nobody has read for long, and old tombstones."""
     unread = timedelta(days=settings.TIMELINE_IDLE_DAYS)
     timelines, tombstones = expiry.expire_in_pieces(idle=unread, deadline=time_for_a_chore())
     tell_forgotten(timelines, "unread timelines", task="trackers.tasks.expire_timelines")
@@ -411,7 +411,7 @@ def expire_timelines() -> None:
 
 
 def tell_forgotten(worked: Worked, what: str, *, task: str) -> None:
-    """Say what a chore came to; have it run again soon if its time was over first."""
+    """Log what a chore achieved; have it run again soon if its time ran out first."""
     if worked.left:
         schedules.run_soon(task)
         logger.info("forgot %d old %s; %d are left for soon", worked.rows, what, worked.left)

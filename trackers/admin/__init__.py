@@ -1,4 +1,4 @@
-"""The admin: a module per part. Stock Django, so that it obeys the content security policy."""
+"""The admin: a module per part. Stock Django, which keeps to the content security policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of the API: made here and told once, revoked here."""
+"""Tokens of the API: created here and shown once, revoked here."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ApiTokenAdmin(admin.ModelAdmin):
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[Any, Any], request: HttpRequest, **kwargs: Any
     ) -> ModelChoiceField[Any] | None:
-        """Who is no superuser makes tokens for themselves: a token may do what its user may."""
+        """Only superusers make tokens for others: a token may do what its user may."""
         if db_field.name == "user" and not request.user.is_superuser:
             kwargs["queryset"] = User.objects.filter(username=request.user.get_username())
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
@@ -49,7 +49,7 @@ class ApiTokenAdmin(admin.ModelAdmin):
     def response_add(
         self, request: HttpRequest, obj: ApiToken, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """The page itself, and no redirect: its message would keep the secret in a cookie."""
+        """Renders the page, no redirect: a message would keep the secret in a cookie."""
         told = {**self.admin_site.each_context(request), "opts": self.opts, "token": obj}
         told |= {"title": "A token", "secret": request.__dict__.pop("told_once")}
         return render(request, "admin/trackers/apitoken/told.html", told)

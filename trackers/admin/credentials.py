@@ -21,10 +21,10 @@ from trackers.schedule.namespace import TWEET_UPDATE
 
 WHAT = ("name", "kind", "api", "app")
 NOW = ("state", "reason", "expires_at", "used_at", "created_at")
-# The form's fields of each kind, and the secret that goes into each.
+# For each kind the form's fields, and the secret that each field sets.
 FIELDS = {
     kind: {
-        # OAuth 1.0a has an access token of its own.
+        # `access_token` is the field of OAuth 1.0a.
         "user_access_token" if (kind, name) == ("oauth2", "access_token") else name: name
         for name in (*needed, *MAY_HAVE.get(kind, ()))
     }
@@ -34,7 +34,7 @@ SECRETS = {field: name for names in FIELDS.values() for field, name in names.ite
 
 
 class SecretField(forms.CharField):
-    """Goes in and never comes out: not even what was just typed is shown again."""
+    """Can be set but never read: not even what was just typed is shown again."""
 
     def __init__(self, label: str | None = None) -> None:
         given = {"autocomplete": "new-password", "size": 60}
@@ -43,7 +43,7 @@ class SecretField(forms.CharField):
 
 
 class CredentialForm(forms.ModelForm):
-    """The fields of secrets are always empty; what is left empty stays as it is."""
+    """The secrets' fields are always shown empty; leaving one empty keeps its value."""
 
     bearer_token = SecretField()
     consumer_key = SecretField()
@@ -80,14 +80,14 @@ class CredentialForm(forms.ModelForm):
         given = {field: cleaned[field] for field in SECRETS if cleaned.get(field)}
         for field in given.keys() - ours.keys():
             self.add_error(field, f"A {kind} credential has no {SECRETS[field]}.")
-        # The model's own clean() tells what is missing, by name and never by value.
+        # The model's own clean() says what is missing, by name and never by value.
         self.given = {ours[field]: value for field, value in given.items() if field in ours}
         self.instance.secrets = {**(self.kept if kind == self.kept_kind else {}), **self.given}
         return cleaned
 
 
 def stored(credential: Credential) -> tuple[dict[str, str], bool]:
-    """The secrets that are there, and whether they are there but unreadable."""
+    """The stored secrets, and whether there are some that cannot be read."""
     if credential.pk is None:
         return {}, False
     try:
@@ -136,7 +136,7 @@ class CredentialAdmin(admin.ModelAdmin):
     actions = ("enable", "disable", "ask")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Credential]:
-        # Read only where they are used: a lost field key must not take the list away.
+        # Read only where they are used: a lost field key must not break the list.
         rows = super().get_queryset(request).defer("secrets")
         return rows.prefetch_related("windows", "app__windows")
 
@@ -149,7 +149,7 @@ class CredentialAdmin(admin.ModelAdmin):
             obj.save()
             return
         fields = [*WHAT]
-        # Else not written: a worker may have put new tokens there since this page was asked for.
+        # Written only then: a worker may have saved new tokens since this page was loaded.
         if form.given or obj.kind != form.kept_kind:
             obj.forget_renewals()
             fields += ["secrets", *RENEWAL]

@@ -1,4 +1,4 @@
-"""Pages of a big table without counting it: the planner's estimate will do."""
+"""Pages of a big table without counting it: the planner's estimate is good enough."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import connection
 
 ESTIMATE = "SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass"
 
-# Up to this many rows are counted: quick enough, and exact while a person could check it.
+# Up to this many rows are counted: fast enough, and exact where a person could check.
 COUNTED_MOST = 50_000
 
 
@@ -23,5 +23,5 @@ class EstimatingPaginator(Paginator):
         with connection.cursor() as cursor:
             cursor.execute(ESTIMATE, [rows.model._meta.db_table])
             estimated = int(cursor.fetchone()[0])
-        # Below 0: never analysed yet.
+        # Below 0: never analyzed.
         return estimated if estimated > COUNTED_MOST else int(rows.order_by().count())

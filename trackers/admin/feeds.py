@@ -1,4 +1,4 @@
-"""How homes are laid out: one row, with what each choice is good for, and how it all goes."""
+"""How homes are stored: one row of settings, what each choice is good for, and how it goes."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ class FeedSettingsAdmin(admin.ModelAdmin):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse | HttpResponseRedirect:
-        """There is one row, so it is shown at once."""
+        """There is only one row, so show it at once."""
         return redirect("admin:trackers_feedsettings_change", 1)
 
     def get_object(
         self, request: HttpRequest, object_id: str, from_field: str | None = None
     ) -> FeedSettings | None:
-        """The row is there as soon as somebody looks at it, by whichever way they came."""
+        """The row is created as soon as somebody opens it, however they got there."""
         if object_id == "1":
             FeedSettings.objects.get_or_create(pk=1)
         return super().get_object(request, object_id, from_field)

@@ -38,7 +38,7 @@ class IntervalAdmin(admin.ModelAdmin):
         return super().get_changelist_formset(request, **{**given, "formset": IntervalFormSet})
 
     def has_delete_permission(self, request: HttpRequest, obj: Interval | None = None) -> bool:
-        """The last enabled row stays: without any, nothing would be looked up."""
+        """The last enabled row must stay: without one, nothing would be looked up."""
         if obj is not None and not Interval.objects.exclude(pk=obj.pk).filter(enabled=True):
             return False
         return super().has_delete_permission(request, obj)
@@ -76,7 +76,7 @@ class IntervalAdmin(admin.ModelAdmin):
 
 
 def sentence(replanning: Progress) -> str:
-    """How far the workers are with the re-planning."""
+    """How far the re-planning has got."""
     done = (
         f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets brought back"
     )

@@ -1,4 +1,4 @@
-"""Namespaces: the knobs of each queue, and its stop."""
+"""Namespaces: the settings of each queue, and its pause."""
 
 from __future__ import annotations
 

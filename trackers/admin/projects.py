@@ -1,4 +1,4 @@
-"""Projects that X bills and their apps: budgets go in, what was spent is shown beside them."""
+"""Projects that X bills, and their apps: set budgets, and see what was spent."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class ProjectAdmin(admin.ModelAdmin):
     inlines = (SpendingInline,)
     actions = ("go_on",)
 
-    # What was spent is read once for all rows, not once for each.
+    # Reads what was spent once for all rows, not once per row.
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
         found = super().get_changelist_instance(request)
         bring_books(found.result_list)
@@ -165,7 +165,7 @@ class ProjectAdmin(admin.ModelAdmin):
     def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> None:
         count = stops.go_on_with(chosen.values_list("pk", flat=True))
         if count:
-            # Held until the first of the stopped would have been asked again; not while X fails.
+            # It was held until the first stopped project could ask; `lift` does nothing if X fails.
             holds.lift(TWEET_UPDATE)
         said = f"Going on with {count}: X is asked again with the next batch."
         self.message_user(request, said, messages.SUCCESS)
@@ -178,7 +178,7 @@ def bring_books(projects: Iterable[Project]) -> None:
 
 
 def books_of(project: Project) -> Books | None:
-    """None for a project that is not saved yet."""
+    """None for an unsaved project."""
     found: Books | None = getattr(project, "books", None)
     return found
 

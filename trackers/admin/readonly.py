@@ -1,4 +1,4 @@
-"""Rows that machines make: a person looks at them and changes nothing."""
+"""Rows that machines write: people can look at them, but change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: named here, told how often and how much to read, paused, polled now, and removed."""
+"""Sources: add, configure, pause, poll now, and remove them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class SourceAdmin(admin.ModelAdmin):
         return super().get_queryset(request).annotate(open_gaps=count)
 
     def get_fieldsets(self, request: HttpRequest, obj: Source | None = None) -> Any:
-        """Of a stream nothing is polled, and a file was read once."""
+        """Hides what does not apply: a stream is not polled, and a file was read once."""
         source = obj or Source()
         polls = (
             "How it is polled",
@@ -95,7 +95,7 @@ class SourceAdmin(admin.ModelAdmin):
         return (*NOW, "kind_once", *(("of",) if obj.kind == Source.Kind.IMPORT else ()))
 
     def has_delete_permission(self, request: HttpRequest, obj: Source | None = None) -> bool:
-        """Django's own page would list every tweet that came from it; there is an action."""
+        """Django's own page would list every tweet that came from it; use the action instead."""
         return False
 
     def has_end_permission(self, request: HttpRequest) -> bool:

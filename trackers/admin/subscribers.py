@@ -1,4 +1,4 @@
-"""Subscribers to events, and the log of attempts. The terms are those of the page's form."""
+"""Subscribers to events, and the log of attempts. The form is the page's own."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHOWN = ("when", "subscriber", "outcome", "status", "took_ms", "number", "event_
 
 
 class NotStoredError(Exception):
-    """Between the check and the saving somebody else took the name, or removed it."""
+    """Between the check and the save somebody else took the name, or removed the subscriber."""
 
     def __init__(self, said: list[str]) -> None:
         super().__init__(" ".join(said))
@@ -74,15 +74,15 @@ class SubscriberAdmin(admin.ModelAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Subscriber]:
         found = super().get_queryset(request).filter(removed_at=None).select_related("state")
         if getattr(request.resolver_match, "url_name", "") == "trackers_subscriber_changelist":
-            # Read only where they are used: a lost field key must not take the list away.
+            # Read only where they are used: a lost field key must not break the list.
             found = found.defer("secrets").prefetch_related("subscriptions__topic")
         return found
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        # The form chooses its fields, and has them all: the admin would leave those out that its
-        # model does not have.
+        # The form chooses its fields, and has them all: the admin would drop those that its model
+        # lacks.
         return SubscriberForm
 
     def get_fieldsets(self, request: HttpRequest, obj: Subscriber | None = None) -> Any:
@@ -139,7 +139,7 @@ class SubscriberAdmin(admin.ModelAdmin):
         return format_html('<a href="{}">{}</a>', reverse("subscriber", args=[one.pk]), one.name)
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> Any:
-        # Nothing is saved by the admin itself: `save_model` has the form do it.
+        # The admin saves nothing itself: `save_model` lets the form do it.
         return form.instance
 
     def save_model(
@@ -151,12 +151,12 @@ class SubscriberAdmin(admin.ModelAdmin):
         request.__dict__["told_once"] = form.key
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Its topics went with it."""
+        """Its topics were saved with it."""
 
     def response_add(
         self, request: HttpRequest, obj: Subscriber, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """The page itself, and no redirect: its message would keep the key in a cookie."""
+        """Renders the page, no redirect: a message would keep the key in a cookie."""
         return self.told_once(request, [(obj, request.__dict__.pop("told_once"))])
 
     def told_once(self, request: HttpRequest, keys: list[tuple[Subscriber, str]]) -> HttpResponse:
@@ -184,7 +184,7 @@ class SubscriberAdmin(admin.ModelAdmin):
             subscribe.remove(one)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Its batches may be many, and are not listed."""
+        """It may have many batches, so they are not listed."""
         lacks = set() if self.has_delete_permission(request) else {self.opts.verbose_name}
         return [str(one) for one in objs], {self.opts.verbose_name_plural: len(objs)}, lacks, []
 
@@ -227,7 +227,7 @@ class WhoseFilter(admin.SimpleListFilter):
 
 @admin.register(LoggedAttempt)
 class AttemptAdmin(MachineMade):
-    """The newest ones of all subscribers; a subscriber's page has its own, and the command all."""
+    """The newest of all subscribers; a subscriber's page has its own, and the command has all."""
 
     list_display = SHOWN
     list_display_links = ("when",)
@@ -251,7 +251,7 @@ class AttemptAdmin(MachineMade):
         return len(one.events)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LoggedAttempt]:
-        """However many there are: so many are looked through."""
+        """Looks through a fixed number of the newest, however many there are."""
         newest = Attempt.objects.order_by("-id").values_list("id", flat=True).first() or 0
         found = super().get_queryset(request).filter(pk__gt=newest - MOST_LOOKED)
         return found.defer("subscriber__secrets")

@@ -1,4 +1,4 @@
-"""Tweets and their authors: looked at here, and told to pause, go on, hurry or end."""
+"""Tweets and their authors: look at them, and pause, resume, refresh or untrack them."""
 
 from __future__ import annotations
 

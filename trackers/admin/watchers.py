@@ -1,4 +1,4 @@
-"""Who has a home: how it is laid out, laid out anew, or dropped; its secret address revoked."""
+"""Who has a home: how it is stored; rebuild or drop it, revoke its secret address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trackers.tokens import addresses
 
 @admin.register(Watcher)
 class WatcherAdmin(admin.ModelAdmin):
-    """Nobody is removed here: a home ends with its user, or its team."""
+    """Nobody is removed here: a home ends with its user or team."""
 
     fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")
     readonly_fields = ("read_at", "follows_now", "laid_out", "has_address")
@@ -59,7 +59,7 @@ class WatcherAdmin(admin.ModelAdmin):
 
     @admin.display(description="laid out")
     def laid_out(self, watcher: Watcher) -> str:
-        """By the strategy of the settings, and by others from before a change of them."""
+        """As stored by the present strategy, and by earlier ones from before it was changed."""
         if not watcher.pk:
             return "-"
         told = [

@@ -1,4 +1,4 @@
-"""Who is at work, as they last told."""
+"""Who is at work, as last reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asks: the user of the token that a request brings, and what that user may do."""
+"""Authentication: the user of the token in a request, and what that user may do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOMES = "home:"
 
 
 class Bearer(AuthBase):
-    """Ninja's own would log what it does not understand, and that may be a token."""
+    """Ninja's own would log what it does not understand, which may be a token."""
 
     openapi_type = "http"
     openapi_scheme = "bearer"
@@ -32,8 +32,8 @@ class Bearer(AuthBase):
 
 
 class SignedIn(AuthBase):
-    """The person who is logged in, for a call that a page makes. For GET alone: no other page can
-    read what is answered, but it could have something done."""
+    """The logged-in person, for a call that a page makes. GET only: another site cannot read the
+    answer, but it could trigger a change."""
 
     openapi_type = "apiKey"
     openapi_in = "cookie"
@@ -48,7 +48,7 @@ def user_of(request: HttpRequest) -> User:
 
 
 def home_of(request: HttpRequest, watcher: str) -> int:
-    """The watcher that is meant, if it is the user's own or a team's of the user."""
+    """The watcher that is meant, if it is the user's own or that of one of the user's teams."""
     user = user_of(request)
     if watcher == "me":
         return own(user).pk
@@ -66,7 +66,7 @@ def store_user(request: HttpRequest) -> User:
 
 
 def may_write(request: HttpRequest, *names: str) -> None:
-    """To none of them, if one is a home: these are the feeds' own."""
+    """Refuses if any of them is a home: only the feeds write those."""
     store_user(request)
     for name in names:
         if name.startswith(HOMES):
@@ -74,7 +74,7 @@ def may_write(request: HttpRequest, *names: str) -> None:
 
 
 def may_read(request: HttpRequest, *names: str) -> None:
-    """Of homes the user's own alone."""
+    """Refuses all homes but the user's own."""
     user = store_user(request)
     homes = {name for name in names if name.startswith(HOMES)}
     if homes and homes - {f"{HOMES}{one.watcher_id}" for one in homes_of(user)}:

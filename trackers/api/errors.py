@@ -1,4 +1,4 @@
-"""What an answer says when something is wrong: a status of 4xx and one sentence, as `error`.
+"""Error answers: a status of 4xx or 5xx and one sentence, as `error`.
 
 Malformed ─> 400 · no token ─> 401 · not allowed ─> 403 · not there ─> 404
 Another method than the address takes ─> 405 · too large ─> 413
@@ -24,7 +24,7 @@ NO_METHOD = "This address does not take that method; the header Allow names thos
 TOO_LARGE = "The body is too large: send less at a time."
 BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
 AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
-# Where a request's parts are told to be, in ninja's words, and the name of the body in our views.
+# Left out of messages: ninja's words for the parts of a request, and our views' for the body.
 UNTOLD = {"body", "query", "path", "given"}
 
 
@@ -47,13 +47,13 @@ def handle(api: NinjaAPI) -> None:
 
 def said(fault: Exception) -> dict[str, str]:
     if isinstance(fault, (KeyError, IndexError, UnicodeError)):
-        # No part of the program says so of bad input: it is a mistake of ours.
+        # No part of our code raises this for bad input, so it is our mistake.
         raise fault
     return {"error": str(fault)}
 
 
 def first_of(errors: list[dict[str, Any]]) -> str:
-    """One sentence: what is wrong with the first of them."""
+    """One sentence about the first of the errors."""
     [first, *_] = errors
     where = ".".join(str(part) for part in first["loc"] if part not in UNTOLD)
     what = first["msg"].removeprefix("Value error, ").rstrip(".")

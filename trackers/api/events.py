@@ -1,4 +1,4 @@
-"""The live feed by the API: what happens, as server-sent events (docs/api.md)."""
+"""The live feed in the API: what happens, as server-sent events (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from trackers.tweets.snowflake import LARGEST_ID
 router = Router(tags=["events"])
 
 Known = Annotated[Id, Field(ge=0, le=LARGEST_ID)]
-# Whoever has a token can follow any source and any account, and so read of all tweets. What else is
-# told is for those who see the pages.
+# Anyone with a token can follow any source and any account, and so read about all tweets. The other
+# topics are for those who may see the pages.
 FOR_ALL = frozenset({TWEETS, MILESTONES})
 MOST_TOPICS = 20
 
@@ -39,8 +39,8 @@ def event_stream(
     with_data: bool = False,
     after: str = "",
 ) -> StreamingHttpResponse:
-    """Server-sent events, named by their topics. `Last-Event-ID`, or `after`, goes on behind an
-    event: nothing that was told since is missed."""
+    """Server-sent events, named by their topics. `Last-Event-ID`, or `after`, resumes after that
+    event, without missing any since."""
     start = start_of(request, after)
     wanted = Wanted(topics_for(user_of(request), topics), author, source)
     shape = Shape(ROUTEMASTER, with_data, settings.PUBLIC_URL)
@@ -53,13 +53,13 @@ def event_stream(
 
 
 def start_of(request: HttpRequest, after: str) -> Cursor | None:
-    """The header wins: a browser that comes back sends it, with the address as it was."""
+    """The header wins: a browser that reconnects sends it along with the original address."""
     given = request.headers.get("Last-Event-ID", "") or after
     return read_cursor(given) if given else None
 
 
 def topics_for(user: User, text: str) -> frozenset[int]:
-    """The ids of the topics that are asked for; they are recorded from now on."""
+    """The ids of the requested topics, which are recorded from now on."""
     names = {name.strip() for name in text.split(",")} - {""}
     if not names or len(names) > MOST_TOPICS:
         raise ValueError(
@@ -74,10 +74,10 @@ def topics_for(user: User, text: str) -> frozenset[int]:
 
 
 def terms(request: HttpRequest) -> Terms:
-    # In a server with one thread a stream would be all that is served.
+    # On a server with a single thread, one stream would block everything else.
     places = settings.EVENT_STREAMS if request.META.get("wsgi.multithread") else 0
     seconds = settings.EVENT_STREAM_SECONDS.total_seconds()
     if socket := request.META.get("gunicorn.socket"):
-        # Who reads nothing of it would keep the thread for as long as TCP has patience.
+        # A client that does not read would hold the thread for as long as TCP waits.
         socket.settimeout(seconds)
     return Terms(places, seconds)

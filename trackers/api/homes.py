@@ -1,6 +1,6 @@
-"""Homes by the API: pages, what came since, follows and their counts.
+"""Homes in the API: pages, what is new, follows and their counts.
 
-Which home: `me`, or the number of a watcher that is the token's user, or a team of that user.
+Which home: `me`, or the number of a watcher: the token's user, or a team of that user.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def timeline(
     before: Id | None = None,
     after: Id | None = None,
 ) -> dict[str, Any]:
-    """With `anchor`: `limit` tweets older than it, or newer where `limit` is below 0. Or `before`
-    a tweet, or `after` one. Newest first in any case."""
+    """With `anchor`: `limit` tweets older than it, or newer if `limit` is below 0. Or `before`
+    a tweet, or `after` one. Always newest first."""
     home = home_of(request, watcher)
     if anchor is not None and (before is not None or after is not None):
         raise ValueError("Give one of anchor, before and after.")
     if limit < 0:
         if before is not None or after is not None:
             raise ValueError("A limit below 0 goes with anchor alone.")
-        # Newer than the newest: nothing, as Socialite has it.
+        # Newer than the newest: nothing, as in Socialite.
         page = feeds.page(home, limit=-limit if anchor is not None else 0, after=anchor)
     else:
         older = before if anchor is None else anchor
@@ -58,7 +58,7 @@ def timeline(
 def since(
     request: HttpRequest, watcher: str, tweet: Id | None = None, clock: str = ""
 ) -> dict[str, Any]:
-    """What came into the home after a tweet did, or after the page with this clock was read."""
+    """What came into the home after a tweet, or since the page with this clock was read."""
     page = feeds.since(home_of(request, watcher), tweet, clock=clock)
     return {**told_page(page), "late": [str(id) for id in page.ids if id in page.late]}
 
@@ -70,7 +70,7 @@ def following(
     after: Id | None = None,
     limit: int = Query(100, ge=0, le=MOST),
 ) -> dict[str, Any]:
-    """Sources by their ids, accounts by theirs, in a fixed order; `next` goes on as `after`."""
+    """Followed sources by id, then accounts, in a fixed order; pass `next` as `after`."""
     follows = Follow.objects.filter(watcher_id=home_of(request, watcher)).order_by("origin_id")
     if after is not None:
         follows = follows.filter(origin_id__gt=after)
@@ -101,7 +101,7 @@ def unfollow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
 
 @router.put("/users/{watcher}/following/accounts/{account}", response=DONE)
 def follow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
-    """Also one that nobody polls: its tweets that come through any source count."""
+    """An account need not be polled: its tweets count, whichever source brings them."""
     feeds.follow(home_of(request, watcher), author_id=account)
     return Status(204, None)
 

@@ -1,6 +1,6 @@
-"""Which methods an address takes: HEAD wherever GET is, and others are refused as errors are here.
+"""The methods an address takes: HEAD wherever there is GET; others are refused with our errors.
 
-Ninja knows no HEAD, and refuses in plain words. What nobody expected is told as errors are, too.
+Ninja does not know HEAD, and refuses in plain text. Unexpected errors are answered as ours, too.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def answers_in_json(urls: Urls) -> Urls:
 
 
 def in_json(view: View) -> View:
-    # No cookie counts here, so nobody else's page can abuse one.
+    # No cookies are used here, so no other site's page can abuse one.
     @csrf_exempt
     @wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         asked = request.method
         if asked == "HEAD":
-            # The server leaves the body out.
+            # The server drops the body.
             request.method = "GET"
         try:
             given = view(request, *args, **kwargs)
@@ -45,13 +45,13 @@ def in_json(view: View) -> View:
             logger.warning("answered 503, as the database failed: %s", type(error).__name__)
             return JsonResponse({"error": AWAY}, status=503)
         except Exception:
-            # The path may have a secret; the trace tells which view it was.
+            # The path may hold a secret, so only the traceback shows which view it was.
             logger.exception("answered 500 to %s", asked)
             return JsonResponse({"error": BROKEN}, status=500)
         finally:
             request.method = asked
         if asked == "HEAD" and given.streaming:
-            # Nothing of it was begun.
+            # The stream is never started.
             given = HttpResponse(status=given.status_code, headers=given.headers)
         return refused(given["Allow"]) if given.status_code == 405 else given
 

@@ -1,4 +1,4 @@
-"""What requests bring. Ids are strings of digits: as JSON numbers, many programs round them."""
+"""The bodies of requests. Ids are strings of digits: as JSON numbers, many programs round them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
 
 
 class Strict(Schema):
-    """A field that nobody knows is a mistake, and not passed over."""
+    """An unknown field is an error, and not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -59,13 +59,13 @@ class Entries(Strict):
 
 
 class EntriesOrName(Strict):
-    """`from`: all that is in another timeline, in place of `entries`."""
+    """`from`: everything in another timeline, instead of `entries`."""
 
     entries: list[EntryIn] | None = Field(default=None, max_length=MOST)
     source: StrictStr | None = Field(default=None, alias="from")
 
     def given(self) -> list[Entry] | None:
-        """None: `from` is given."""
+        """None if `from` is given."""
         if (self.entries is None) == (self.source is None):
             raise ValueError("Give either entries, or from, the name of a timeline.")
         return None if self.entries is None else [one.entry() for one in self.entries]

@@ -1,6 +1,6 @@
-"""Subscribers to events by the API: added, read, changed, tested, delivered to once more, removed.
+"""Subscribers to events in the API: add, read, change, test, deliver again, remove.
 
-As the command does it (`manage.py subscriber`), with its names of fields.
+Works like the command (`manage.py subscriber`), with the same field names.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ MOST_ATTEMPTS = 500
 
 Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
 Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
-# The fields of Subscriber that go by the same name here.
+# The fields of Subscriber that have the same name here.
 SAME = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
     "with_data", "authors", "sources",
 )  # fmt: skip
-# Null takes the limit away, and the figure; of other fields it is the same as absent.
+# Null removes the limit or the figure; for other fields null means absent.
 NULLABLE = ("rate", "at_least")
 
 
 class Change(Strict):
-    """What is absent stays as it is, or gets its default."""
+    """Absent fields stay as they are, or get their defaults."""
 
     callback: StrictStr | None = None
     topics: Names | None = None
@@ -101,7 +101,7 @@ class BatchIn(Strict):
 
 @router.get("")
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
-    """All of them, by their names, with all that was told until now."""
+    """All subscribers by name, with every event so far counted."""
     may(request, "view")
     with transaction.atomic():
         spread_all()
@@ -111,7 +111,7 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
 
 @router.post("", response=ADDED)
 def add_subscriber(request: HttpRequest, given: New) -> Status:
-    """`signing_secret` is told here, and by no other call."""
+    """`signing_secret` is shown here, and by no other call."""
     may(request, "add")
     try:
         one, key = terms.add(given.name, given.terms())
@@ -130,7 +130,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
 
 @router.patch("/{name}")
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
-    """Of `headers` those that are named are replaced, or with null taken away."""
+    """Of `headers` only those named are replaced; null removes one."""
     may(request, "change")
     try:
         return told(terms.edit(find(name), given.terms()))
@@ -140,7 +140,7 @@ def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[st
 
 @router.delete("/{name}")
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
-    """What waits for it is dropped: so many events."""
+    """Drops what waits for it; `dropped` is how many events that was."""
     may(request, "delete")
     return {"dropped": subscribe.remove(find(name))}
 
@@ -153,7 +153,7 @@ def attempts(
     before: Id | None = None,
     limit: int = Query(50, ge=1, le=MOST_ATTEMPTS),
 ) -> dict[str, Any]:
-    """The newest first; `next` goes on as `before`."""
+    """Newest first; pass `next` as `before` for more."""
     may(request, "view")
     found = read_attempts(find(name), limit=limit + 1, outcome=outcome or "", before=before)
     rows = found[:limit]
@@ -165,7 +165,7 @@ def attempts(
 
 @router.post("/{name}/test", response=DONE)
 def send_test(request: HttpRequest, name: str) -> Status:
-    """An event of the type noop; what comes of it is among the attempts."""
+    """An event of the type noop; the outcome appears among the attempts."""
     may(request, "change")
     again.test(find(name))
     return Status(204, None)
@@ -180,7 +180,7 @@ def pause(request: HttpRequest, name: str) -> Status:
 
 @router.post("/{name}/resume", response=DONE)
 def resume(request: HttpRequest, name: str) -> Status:
-    """Also one that was disabled."""
+    """Works for a disabled subscriber, too."""
     may(request, "change")
     standing.resume(find(name))
     return Status(204, None)
@@ -188,14 +188,14 @@ def resume(request: HttpRequest, name: str) -> Status:
 
 @router.post("/{name}/rotate_secret")
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
-    """The one before it signs too, until the next rotation."""
+    """The previous secret also signs, until the next rotation."""
     may(request, "change")
     return {"signing_secret": signing_keys.rotate(find(name))}
 
 
 @router.post("/{name}/replay")
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
-    """How many events of its topics are delivered once more, before its filters."""
+    """How many events of its topics are delivered again, before its filters apply."""
     may(request, "change")
     one, until = find(name), given.until or timezone.now()
     if given.since >= until:
@@ -206,7 +206,7 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
 
 @router.post("/{name}/redeliver")
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
-    """A batch of the log, by its webhook-id, as another one; how many of its events are kept."""
+    """Sends a batch of the log, by its webhook-id, as a new one; how many events are still kept."""
     may(request, "change")
     return {"events": again.redeliver(find(name), given.batch)}
 

@@ -1,4 +1,4 @@
-"""Operations of the timeline store, for users with the permission; homes are not written."""
+"""Operations of the timeline store, for users with the permission; homes cannot be written."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from trackers.timelines import store
 from trackers.timelines.store import Entry
 
 router = Router(tags=["timelines"])
-# Entries times timelines of one request; entries that one reply tells.
+# Entries times timelines in one request; entries in one reply.
 MOST_WRITTEN, MOST_TOLD = 10_000, 5_000
 DONE: dict[Any, Any] = {204: None}
 
 
 @router.post("/append", response=DONE)
 def append(request: HttpRequest, given: Append) -> Status:
-    """Into each of the timelines that is there; into one that is missing, nothing."""
+    """Adds to each timeline that exists; a missing one stays missing."""
     may_write(request, *given.timelines)
     bounded(len(given.entries) * len(given.timelines))
     store.append(given.given(), given.timelines)
@@ -40,7 +40,7 @@ def append(request: HttpRequest, given: Append) -> Status:
 
 @router.post("/delete", response=DONE)
 def delete(request: HttpRequest, given: Delete) -> Status:
-    """For good."""
+    """Deletes the entries for good."""
     may_write(request, *given.timelines)
     bounded(len(given.ids) * len(given.timelines))
     store.delete(given.ids, given.timelines)
@@ -49,7 +49,7 @@ def delete(request: HttpRequest, given: Delete) -> Status:
 
 @router.post("/get_multi")
 def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
-    """A segment for each ask, in their order; of a missing timeline a MISS."""
+    """A segment for each ask, in their order; a MISS for a missing timeline."""
     may_read(request, *(ask.name for ask in given.asks))
     if sum(ask.length for ask in given.asks) > MOST_TOLD:
         raise ValueError(f"All lengths together are up to {MOST_TOLD}.")
@@ -69,7 +69,7 @@ def get(
     length: int = Query(50, le=MOST),
     dedupe: bool = False,
 ) -> dict[str, Any]:
-    """A page, counted from the newest."""
+    """A page, counted from the newest entry."""
     may_read(request, name)
     return told(readable(name, store.get(name, offset, length, dedupe=dedupe)))
 
@@ -83,7 +83,7 @@ def get_since(
     length: int = Query(MOST, le=MOST),
     dedupe: bool = False,
 ) -> dict[str, Any]:
-    """What was inserted after the entry, the newest first; all, if it is not known."""
+    """What was inserted after the entry, newest first; everything if the entry is unknown."""
     may_read(request, name)
     [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
     return told(readable(name, there(segment, name)))
@@ -91,7 +91,7 @@ def get_since(
 
 @router.put("/{name}", response=DONE)
 def replace(request: HttpRequest, name: str, given: Entries) -> Status:
-    """Make the timeline these entries, but for what was deleted from it."""
+    """Replaces the timeline by these entries, except those that were deleted from it."""
     may_write(request, name)
     store.set(name, given.given())
     return Status(204, None)
@@ -99,7 +99,7 @@ def replace(request: HttpRequest, name: str, given: Entries) -> Status:
 
 @router.post("/{name}/merge", response=DONE)
 def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
-    """Add what is not there; into a timeline that is missing, nothing."""
+    """Adds entries that are not there yet; a missing timeline stays missing."""
     may_write(request, name)
     entries = given.given()
     if entries is None:
@@ -112,7 +112,7 @@ def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
 
 @router.post("/{name}/unmerge", response=DONE)
 def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
-    """Take them out, by their ids; a merge brings them back."""
+    """Removes entries by their ids; a merge brings them back."""
     may_write(request, name)
     entries = given.given()
     if entries is None:
@@ -125,14 +125,14 @@ def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
 
 @router.post("/{name}/filter")
 def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
-    """Those with one of the ids, or that repeat one, among the newest `max_search`."""
+    """Entries that have, or repeat, one of the ids, among the newest `max_search`."""
     may_read(request, name)
     return told(readable(name, store.filter(name, given.ids, given.max_search)))
 
 
 @router.delete("/{name}", response=DONE)
 def drop(request: HttpRequest, name: str) -> Status:
-    """It is missing from now on, whether it was there or not."""
+    """The timeline is missing from now on, whether it existed or not."""
     may_write(request, name)
     store.drop(name)
     return Status(204, None)
@@ -151,8 +151,8 @@ def there(segment: store.Segment, name: str) -> list[Entry]:
 
 
 def readable(name: str, entries: list[Entry]) -> list[Entry]:
-    """Of a home without metadata, which may be the text of a tweet that X has ceased to show: what
-    a home keeps is on its own pages, as far as X shows it."""
+    """Strips a home's metadata, which may be the text of a tweet that X no longer shows: what a
+    home keeps appears on its own pages, as far as X shows it."""
     return [Entry(one.id, one.secondary) for one in entries] if name.startswith(HOMES) else entries
 
 

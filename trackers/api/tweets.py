@@ -1,4 +1,4 @@
-"""Tweets as the API tells them: who, what, and the newest figures."""
+"""Tweets in the API: author, text, and the newest figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from trackers.tweets.models import METRICS, Author, Tweet
 
 
 def tweets(ids: Sequence[int]) -> list[dict[str, Any]]:
-    """In the order of the ids, in one query; without those that are not tracked any more."""
+    """In the order of the ids, in one query; untracked ones are left out."""
     found = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
     return [tweet(found[id]) for id in ids if id in found]
 

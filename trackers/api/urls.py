@@ -1,4 +1,4 @@
-"""The API, version 1, for programs that bring a token (docs/api.md)."""
+"""The API, version 1, for programs with a token (docs/api.md)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ api = NinjaAPI(
     title="tweetwatch",
     version="1",
     auth=Bearer(),
-    # Its own page of documentation would load scripts from elsewhere, which our policy forbids.
+    # Ninja's documentation page would load scripts from elsewhere, which our policy forbids.
     docs_url=None,
-    # Of the description, openapi.json.
+    # For the description, openapi.json.
     docs_decorator=require_safe,
     urls_namespace="api",
 )
@@ -30,7 +30,7 @@ api.add_router("/timelines", timelines.router)
 api.add_router("/subscribers", subscribers.router)
 
 
-# No cookie counts here, so nobody else's page can abuse one.
+# No cookies are used here, so no other site's page can abuse one.
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"error": NOWHERE}, status=404)

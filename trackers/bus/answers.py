@@ -48,7 +48,7 @@ def as_json(told: Any, status: int = 200) -> HttpResponse:
 
 
 def with_length(answer: HttpResponse) -> HttpResponse:
-    # Without it the server would send the body in chunks.
+    # Without a Content-Length the server would send the body in chunks.
     if answer.status_code == 204:
         del answer["Content-Type"]
     else:
@@ -58,17 +58,17 @@ def with_length(answer: HttpResponse) -> HttpResponse:
 
 
 def by_method(*, when_away: int = 503, https: bool = True, **views: View) -> View:
-    """The view of the request's method; to any other method there is nothing here.
+    """The view of the request's method; any other method gets a 404.
 
     `when_away`: the status when the database cannot be reached.
     """
 
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
         if connection := request.META.get("gunicorn.socket"):
-            # Who falls silent in the middle of a body would keep this thread for ever. Also when
-            # nobody reads the body here: the server then looks for its end.
+            # A client that goes silent in mid-body would hold this thread for ever. That holds even
+            # if no view reads the body: the server then looks for its end.
             connection.settimeout(SILENCE_SECONDS)
-        # The server leaves out the body of an answer to HEAD.
+        # The server drops the body of an answer to HEAD.
         method = "GET" if request.method == "HEAD" else request.method or ""
         view = views.get(method)
         if view is None:
@@ -94,10 +94,10 @@ def refusal(refused: Refused) -> HttpResponse:
 
 
 def is_in_clear(request: HttpRequest) -> bool:
-    """Whether others can read it on its way, where HTTPS is asked for.
+    """Whether others could read the request on its way, when HTTPS is required.
 
-    What comes straight from this machine nobody else can read, and it cannot be https, which this
-    server does not speak. Behind a proxy everything comes from its machine, and that tells nothing.
+    Nobody else can read a request straight from this machine, and it cannot be https, which this
+    server does not speak. Behind a proxy every request comes from there, which proves nothing.
     """
     if not settings.SECURE_SSL_REDIRECT or request.is_secure():
         return False
@@ -106,7 +106,7 @@ def is_in_clear(request: HttpRequest) -> bool:
 
 
 def to_https(request: HttpRequest) -> HttpResponse:
-    """308: the method and the body stay what they are."""
+    """308: the method and the body stay the same."""
     try:
         address = f"https://{request.get_host()}{request.get_full_path()}"
     except DisallowedHost:

@@ -1,6 +1,6 @@
-"""Who asks: the user name of HTTP Basic is a token, and its password is not looked at.
+"""Authentication: the user name of HTTP Basic is a token, and the password is ignored.
 
-The token of BUS_ROOT_TOKEN is root's. All others are clients, by the names of their tokens.
+The token of BUS_ROOT_TOKEN is root's. All others are clients, named after their tokens.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from trackers.tokens.secret import digest_of
 from tweetwatch.database import cursor, persist
 
 HOW = "Bring it as the user name of HTTP Basic."
-# How long a call waits for a database that was restarted.
+# How long a call waits for a restarting database.
 RECONNECT_SECONDS = 1.0
 
-# By SQL, as in `claim`: the ORM takes as long as all else that is done to publish an event.
+# Plain SQL, as in `claim`: the ORM would take as long as everything else in publishing an event.
 CLIENT = "SELECT name, id FROM trackers_bustoken WHERE digest = ANY(%(digests)s)"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A client by its token, or root, which has none."""
+    """A client with its token, or root, which has none in the table."""
 
     name: str = ""
     token_id: int | None = None
@@ -41,7 +41,7 @@ class Caller:
 
 
 def for_root(view: View) -> View:
-    """Root alone may ask."""
+    """Only root may ask."""
 
     @wraps(view)
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
@@ -54,7 +54,7 @@ def for_root(view: View) -> View:
 
 
 def for_client(view: Callable[..., HttpResponse]) -> View:
-    """A client may ask; the view gets it as `caller`. Root is nobody's publisher or subscriber."""
+    """A client may ask; the view gets it as `caller`. Root neither publishes nor subscribes."""
 
     @wraps(view)
     def answer(request: HttpRequest, **parts: Any) -> HttpResponse:
@@ -83,10 +83,10 @@ def caller_of(request: HttpRequest) -> Caller | None:
     told = basic_of(request)
     if not told:
         return None
-    # A token may have a colon, which also ends the user name: what stands before the password is
-    # looked for as well as what HTTP calls the user name.
+    # A token may contain a colon, which also ends the user name: so we try both what HTTP calls the
+    # user name and everything before the last colon.
     users = {told.partition(":")[0], told.rpartition(":")[0]} - {""}
-    # Also where root asks, so that the connection is known to be alive.
+    # Even for root, to find out whether the connection is alive.
     client = client_of([digest_of(user) for user in users])
     return Caller() if is_root(users) else client
 
@@ -97,8 +97,8 @@ def is_root(users: set[str]) -> bool:
 
 
 def client_of(digests: list[str]) -> Caller | None:
-    """The first statement of every call, so that a dead connection is found out here, and renewed.
-    What comes after it is done once: it may have been committed before the connection broke.
+    """The first statement of every call, so a dead connection is found out here and renewed.
+    Nothing after it is retried: it may have been committed before the connection broke.
     """
 
     def found() -> Caller | None:
@@ -110,7 +110,7 @@ def client_of(digests: list[str]) -> Caller | None:
 
 
 def basic_of(request: HttpRequest) -> str:
-    """The user and password as one text; empty if there is no such header, or it is malformed."""
+    """The user and password as one text; empty if the header is missing or malformed."""
     scheme, _, encoded = request.headers.get("Authorization", "").partition(" ")
     if scheme.lower() != "basic":
         return ""

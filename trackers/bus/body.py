@@ -1,4 +1,4 @@
-"""The JSON object of a request, whatever its Content-Type says; null is the same as absent."""
+"""The JSON object of a request, whatever its Content-Type says; null counts as absent."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def object_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def bytes_of(request: HttpRequest) -> bytes:
-    """From the server itself: Django would read nothing of a body that is sent in chunks."""
+    """Read from the server itself: Django reads nothing of a chunked body."""
     try:
         body: bytes = request.META["wsgi.input"].read(MOST_BYTES + 1)
     except OSError:
         raise malformed(CUT) from None
     if len(body) > MOST_BYTES:
         raise malformed(f"The body is too large: {MOST_BYTES:,} bytes at the most.")
-    # A client that went away in between may have sent something that can be read by then.
+    # A client that went away may have sent part of a body that happens to be valid.
     if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
         raise malformed(CUT)
     return body

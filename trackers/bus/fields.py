@@ -1,4 +1,4 @@
-"""What clients send, checked before anything is stored; a Refused says what is wrong with it."""
+"""What clients send, checked before anything is stored; a Refused says what is wrong."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SUBSCRIPTION_KEYS = ("topics", "callback", "uuid", "timeout", "max")
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """`t`: milliseconds since 1970; None: now."""
+    """`t`: milliseconds since 1970; None means now."""
 
     type: str
     url: str
@@ -42,7 +42,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A subscription; what is None stays as it was, or gets its default."""
+    """A subscription; a field that is None stays as it was, or gets its default."""
 
     topics: frozenset[str]
     callback: str
@@ -53,7 +53,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """`token`: None: one is made."""
+    """`token`: None means that one is generated."""
 
     name: str
     token: str | None
@@ -151,7 +151,7 @@ def whole(given: Mapping[str, Any], name: str, *, least: int, most: int) -> int 
     value = given.get(name)
     if value is None:
         return None
-    # True is an int in Python.
+    # bool is a subclass of int in Python.
     if type(value) is not int or not least <= value <= most:
         raise malformed(f"{name} is a whole number from {least:,} to {most:,}.")
     return value

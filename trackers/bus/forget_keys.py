@@ -1,4 +1,4 @@
-"""Keys that clients published with are forgotten after a day, or sooner when they are many."""
+"""Idempotency keys are forgotten after a day, or sooner if there are many."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 # About 300 MB of them, with their indexes.
 MOST = 2_000_000
 
-# The newest of those that are too many, by the index of their times.
+# The newest of the surplus keys, by the index on their times.
 SURPLUS = "SELECT at FROM trackers_publishedkey ORDER BY at DESC OFFSET %(most)s LIMIT 1"
 FORGET = """
     DELETE FROM trackers_publishedkey WHERE ctid = ANY(ARRAY(

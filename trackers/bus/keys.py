@@ -1,6 +1,6 @@
-"""Publish once, however often it is asked for: the Idempotency-Key of a request.
+"""Publish once, however often a client asks: the Idempotency-Key of a request.
 
-A client that got no answer asks again with the same key; for a day that stores no second event.
+A client that got no answer retries with the same key; within a day that stores no second event.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from tweetwatch.database import cursor
 KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
 KEPT = timedelta(hours=24)
 
-# Whoever is first with a key keeps it; the second waits for the first one's commit. One that is a
-# day old is as good as none, also before it is forgotten.
+# The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
+# day old counts as unused, even before it is forgotten.
 # Locks: the row of the key, until the commit of its event.
 KEEP = """
     INSERT INTO trackers_publishedkey AS k (token_id, key, body)
@@ -35,7 +35,7 @@ KNOWN = "SELECT body FROM trackers_publishedkey WHERE token_id = %(token)s AND k
 
 
 def key_of(header: str | None) -> str | None:
-    """None: the request has none."""
+    """None if the request has no key."""
     if header is None:
         return None
     if not KEY.fullmatch(header):
@@ -44,9 +44,9 @@ def key_of(header: str | None) -> str | None:
 
 
 def is_first(key: str, caller: Caller, topic: str, given: Publication) -> bool:
-    """Whether this client has published nothing with the key yet; then it has from the commit on.
+    """Whether this client has not used the key yet; if so, it has once this is committed.
 
-    Refused with 422 where it has published something else with it.
+    Refused with 422 if the client published something else with it.
     """
     body = half_of(orjson.dumps((topic, *astuple(given)), option=orjson.OPT_SORT_KEYS))
     asked = {"token": caller.token_id, "key": half_of(key.encode()), "body": body, "kept": KEPT}

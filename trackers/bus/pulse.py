@@ -1,4 +1,4 @@
-"""Probes: is the bus there, can it reach its database, are more deliverers wanted?"""
+"""Probes: is the bus there, can it reach its database, are more deliverers needed?"""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tweetwatch.database import cursor
 SOON = timedelta(seconds=1)
 SLOW_SECONDS = 1.0
 
-# Batches that could be sent now or soon, of subscribers to whom something is sent at all. Not more
-# are counted than it takes to be slow.
+# Batches that could be sent now or soon, of subscribers that may be sent anything now. Counting
+# stops at the number that makes the answer slow.
 DUE = """
     SELECT count(*) FROM (
         SELECT FROM trackers_subscriberstate st
@@ -42,7 +42,7 @@ def pulse(_request: HttpRequest, caller: Caller) -> HttpResponse:
 
 @for_both
 def scaling(_request: HttpRequest, caller: Caller) -> HttpResponse:
-    """Slow while there is more to deliver than the deliverers keep up with, as autoscalers like."""
+    """Slow while the deliverers fall behind, which is the signal that autoscalers expect."""
     with cursor() as db:
         row: Any = db.execute(DUE, {"soon": SOON, "most": settings.BUS_SCALE_ABOVE}).fetchone()
     if row[0] >= settings.BUS_SCALE_ABOVE:
@@ -61,6 +61,6 @@ def ping(request: HttpRequest) -> HttpResponse:
 
 
 def refuse_credentials(request: HttpRequest) -> None:
-    """As Routemaster does: who brings some expects that they are looked at."""
+    """As in Routemaster: a client that sends credentials expects them to be checked."""
     if "Authorization" in request.headers:
         raise Refused(401, "Ask for this without credentials.")

@@ -1,4 +1,4 @@
-"""Subscribers as clients see them. The subscriber of a client has the name of its token."""
+"""Subscribers as clients see them. A client's subscriber has the name of its token."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ NOT_ONE = "You are not a subscriber."
 
 
 def put(caller: Caller, given: Wanted) -> None:
-    """The caller subscribes to these topics and no others. If it was disabled, that is over.
+    """The caller subscribes to exactly these topics; a disabled subscriber is enabled again.
 
-    It is done under the lock of the spread, so two requests of one client take turns.
+    Runs under the lock of the spread, so two requests of one client take turns.
     """
     with transaction.atomic():
         spread_all()
@@ -49,7 +49,7 @@ def put(caller: Caller, given: Wanted) -> None:
 
 
 def of(caller: Caller, among: QuerySet[Subscriber] | None = None) -> Subscriber | None:
-    """None: the caller is no subscriber, or root."""
+    """None: the caller is root, or no subscriber."""
     if caller.is_root:
         return None
     rows = Subscriber.objects.all() if among is None else among
@@ -79,7 +79,7 @@ def unsubscribe(caller: Caller, topic_name: str) -> None:
 
 
 def listed() -> list[Standing]:
-    """All of them, by their names, with all that was published until now."""
+    """All of them by name, with every event so far counted."""
     with transaction.atomic():
         spread_all()
         return standings(now=timezone.now())

@@ -1,4 +1,4 @@
-"""Tokens of the bus: made, listed, revoked. Only their digests are kept."""
+"""Tokens of the bus: created, listed, revoked. Only their digests are kept."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from trackers.events.spread import spread_all
 from trackers.events.subscribers.subscribe import remove
 from trackers.tokens.secret import digest_of
 
-# Between the name and what is secret of a token that was made here.
+# Separates the name from the secret in tokens that are generated here.
 MARK = "--"
 SHOWN = 4
 
 
 def make(given: NewToken) -> str:
-    """Save a new one, and give it whole, which is not possible later."""
+    """Save a new token and return it in full, which is not possible later."""
     token = given.token or f"{stem(given.name)}{MARK}{secrets.token_hex(16)}"
     if BusToken.objects.filter(name=given.name).exists():
         raise malformed(f"There is a token called {given.name} already.")
@@ -33,15 +33,15 @@ def make(given: NewToken) -> str:
 
 
 def stem(name: str) -> str:
-    """What a token that is made begins with. Some clients take 64 characters, and no colon."""
+    """How a generated token begins. Some clients accept only 64 characters, and no colon."""
     return name.replace(":", "-")[:30]
 
 
 def begins(token: str, name: str) -> str:
-    """The first letters of what is secret of it, but never more than a quarter of that.
+    """The first characters of its secret part, but never more than a quarter of it.
 
-    Of one that begins with its name, as those do that are made here, behind the name: clients tell
-    tokens apart by this.
+    In a token that begins with its name, as generated ones do, the secret follows the name:
+    clients tell tokens apart by this.
     """
     named = stem(name) + MARK
     if token.startswith(named):
@@ -54,7 +54,7 @@ def first_of(secret: str) -> str:
 
 
 def shown(token: BusToken) -> str:
-    """The beginning of it, by which a person knows it."""
+    """The beginning of the token, by which a person recognises it."""
     known = token.begins
     return f"{stem(token.name) if known.startswith(MARK) else ''}{known}…"
 
@@ -67,7 +67,7 @@ def find(token_or_name: str) -> BusToken | None:
 
 
 def revoke(token_or_name: str) -> bool:
-    """Forget it, and its subscriber with all that waits for it; whether there was one."""
+    """Delete it, with its subscriber and everything that waits for that; whether it existed."""
     with transaction.atomic():
         spread_all()
         token = find(token_or_name)

@@ -1,7 +1,7 @@
 """Topics as clients see them: claimed by their first publisher, listed, deleted.
 
-A topic is there while somebody publishes or subscribes to it. The row of one that was deleted
-stays, since events of it may still wait to be delivered.
+A topic exists while somebody publishes or subscribes to it. The row of a deleted topic stays, since
+its events may still wait for delivery.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tweetwatch.database import cursor
 THERE = Q(wanted=True) | ~Q(publisher="")
 
 PUBLISHER = "SELECT publisher FROM trackers_topic WHERE name = %(name)s AND publisher <> ''"
-# Whoever is first is the publisher; the second waits for the first one's commit, and is told it.
+# The first is the publisher; the second waits for the first one's commit and gets its name.
 CLAIM = """
     INSERT INTO trackers_topic AS t (name, publisher) VALUES (%(name)s, %(publisher)s)
     ON CONFLICT (name) DO UPDATE
@@ -39,7 +39,7 @@ class Listed:
 
 
 def claim(name: str, publisher: str) -> bool:
-    """Whether this client is the topic's publisher; it becomes it if there is none yet."""
+    """Whether this client is the topic's publisher; it becomes that if there is none yet."""
     given = {"name": name, "publisher": publisher}
     with cursor() as db:
         row: Any = db.execute(PUBLISHER, given).fetchone() or db.execute(CLAIM, given).fetchone()
@@ -47,7 +47,7 @@ def claim(name: str, publisher: str) -> bool:
 
 
 def listed() -> list[Listed]:
-    """All of them, by their names, with all that was published until now."""
+    """All of them by name, with every event so far counted."""
     with transaction.atomic():
         spread_all()
         found = Topic.objects.filter(THERE).order_by("name")
@@ -56,7 +56,7 @@ def listed() -> list[Listed]:
 
 
 def delete(name: str, caller: Caller) -> None:
-    """Nobody publishes it or subscribes to it any more; what waits is still delivered."""
+    """Nobody publishes or subscribes to it any more; what waits is still delivered."""
     with transaction.atomic():
         spread_all()
         topic = Topic.objects.filter(THERE, name=name).select_for_update(no_key=True).first()

@@ -1,6 +1,6 @@
 """The bus's own addresses, at the root of its host; no trailing slashes, no redirects.
 
-Routemaster's documents and its clients spell some paths differently, and both spellings are here.
+Routemaster's documentation and its clients spell some paths differently; both spellings work here.
 """
 
 from __future__ import annotations

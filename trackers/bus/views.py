@@ -1,4 +1,4 @@
-"""The calls of the bus: read what is sent, have it done, answer. docs/bus.md has the table."""
+"""The calls of the bus: read the request, call what does it, answer. docs/bus.md has the table."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def list_subscribers(_request: HttpRequest, caller: Caller) -> HttpResponse:
 
 
 def known(name: str) -> str:
-    """A name that no topic can have is that of none."""
+    """A name that no topic can have is treated as an unknown topic."""
     if not TOPIC.fullmatch(name):
         raise Refused(404, "There is no such topic.")
     return name
@@ -102,7 +102,7 @@ def told(one: Standing, caller: Caller) -> dict[str, Any]:
     uuid = subscriber.secrets.get("uuid", "")
     return {
         "subscriber": subscriber.name,
-        # Who has it can send batches in the name of the bus.
+        # Anyone who knows it can send batches in the name of the bus.
         "uuid": uuid if caller.is_root or caller.name == subscriber.name else cut(uuid),
         "callback": subscriber.callback,
         "max_events": subscriber.max_events,

@@ -1,10 +1,10 @@
 """The last moment before a request goes out: may it still be sent?
 
-turn ─> tokens that last ─> is there time for the reply? ─> the keys to ask with
+turn ─> valid tokens ─> is there time for the reply? ─> the keys to ask with
 
-What allows a request ends: the lease of its batch, the reservation in its window, the days that are
-paid for, and the task itself. Waits and the renewal of tokens come in between. A request whose
-reply could come too late is not sent: it would be paid for and lost, or one too many.
+Everything that allows a request expires: the lease of its batch, the reservation in its window, the
+days that are paid for, the task itself. Waiting and renewing tokens take some of that time. A
+request whose reply could come too late is not sent: it would be paid for and lost, or one too many.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from trackers.xapi.errors import NotReady
 def keys_for(
     turn: Turn, *, base_url: str, timeout: timedelta, ends: Mapping[str, float] | None = None
 ) -> Iterator[Credential]:
-    """The keys to send the turn's one request with; NotReady, unsent, when it is too late for it.
+    """The keys to send the turn's one request with; NotReady, with nothing sent, if it is too late.
 
-    `ends`: when what else allows the request ends, by time.monotonic(), by its name.
+    `ends`: by name, when other things that allow the request expire, by time.monotonic().
     """
     with tokens_of(turn.credential, base_url=base_url, timeout=timeout) as keys:
         check_time(turn, timeout=timeout, ends=ends)
@@ -47,6 +47,6 @@ def check_time(turn: Turn, *, timeout: timedelta, ends: Mapping[str, float] | No
 
 
 def too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:
-    """What would end first while the reply is awaited; None when there is time."""
+    """What would expire first while waiting for the reply; None when there is time."""
     first = min(ends, key=lambda name: ends[name])
     return first if ends[first] < now + timeout.total_seconds() else None

@@ -1,4 +1,4 @@
-"""Does X take this credential? One real look-up, of a tweet that never was."""
+"""Does X take this credential? One real look-up, of a tweet that never existed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from trackers.xapi import client
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import NotReady, Refused, XError
 
-# The first tweets have higher numbers: X says that it finds nothing, and bills nothing.
+# Lower than any tweet's id: X says that it finds nothing, and bills nothing.
 NO_TWEET = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """`verdict` is ok, refused, or failed for all that is not the fault of the keys.
+    """`verdict` is ok, refused, or failed for anything that is not the fault of the keys.
 
-    `has_money_again`: X had said that its project's were used up, and now it answered.
+    `has_money_again`: X had said that the project's money was used up, and now it answered.
     """
 
     name: str
@@ -60,14 +60,14 @@ def check(credential: Credential, *, base_url: str, timeout: timedelta) -> Check
         if not error.sent:
             return CheckResult(credential.name, "failed", error.reason, None)
     try:
-        # Its access token had ended, as X told just now, and is renewed first this time.
+        # X just said that the access token had expired: this time it is renewed first.
         return ask(credential, base_url=base_url, timeout=timeout)
     except NotReady as error:
         return CheckResult(credential.name, "failed", error.reason, None)
 
 
 def ask(credential: Credential, *, base_url: str, timeout: timedelta) -> CheckResult:
-    """One request; NotReady when its tokens come first."""
+    """One request; NotReady when its tokens must be renewed first."""
     turn = turns.take(only=credential.pk, by_hand=True)
     if isinstance(turn, turns.NoRoom | turns.NoCredential):
         return CheckResult(credential.name, "failed", turn.why, None)

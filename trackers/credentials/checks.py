@@ -1,4 +1,4 @@
-"""Tokens of OAuth 2.0 are renewed within the task that asks: checked at start."""
+"""System checks: OAuth 2.0 tokens are renewed within the task that asks, which needs the time."""
 
 from __future__ import annotations
 

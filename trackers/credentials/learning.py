@@ -1,7 +1,7 @@
-"""What replies teach of the window that their requests were reserved in, and of the rests there.
+"""What replies say about the window that their requests were reserved in, and about its rests.
 
-Those that told the same of it are learned in one statement; the others one after the other, as X
-dated them, so that what it said last is believed.
+Replies that say the same are learned in one statement; the others one by one, in the order X dated
+them, so that what it said last wins.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from trackers.credentials.windows import OVER, UNDER_WAY_FOR, X_NOW, Reservation
 from trackers.xapi.answers import WindowSeen
 from tweetwatch.database import cursor
 
-# X's longest window: no reset is believed further ahead.
+# X's longest window: no reset further ahead is believed.
 LONGEST_WINDOW = timedelta(days=1)
 
-# Replies come in any order. Within one window (X may say its reset a second later or earlier) the
-# lower count holds. Another one replaces it if it is what X said last: a reply to a request that
-# was reserved after the row was learned; or, of those that were under way then, one of a later
-# window, or dated later, by more than replies overtake each other. What is older is dropped.
-# A reset counts as told when it is later than X's own clock, and is cut to the longest window.
-# A reply that told nothing leaves its request among the lost, until the next window, and in that
+# Replies come in any order. Within one window (X may give its reset a second later or earlier) the
+# lower count holds. Another window replaces it if X reported that one last: in the reply to a
+# request that was reserved after the row was learned; or, among requests that were under way then,
+# if it resets later, or is dated later by more than replies overtake each other. Older ones are
+# dropped.
+# A reset counts as reported if it is later than X's own clock, and is cut to the longest window.
+# A reply that reported nothing leaves its request among the lost until the next window, and in that
 # one for as long as it may still arrive.
-# An answer ends the row of rejections, if it was sent after the last of them.
-# Several replies that told the same are learned as one after the other would be, the newest request
-# first: if it is believed, the others speak of the same window, and if it is not, none of them is.
+# An answer ends the series of rejections, if it was sent after the last of them.
+# Several replies that say the same have the effect of learning them one after the other, the newest
+# request first: if it is believed, the others are about the same window; if not, none of them is.
 SAID_AT = f"coalesce(%(seen_at)s::timestamptz, {X_NOW})"
 OVERTAKEN_BY = "interval '5 seconds'"
 STILL_LOST = """ARRAY(SELECT r FROM unnest(w.lost) r
@@ -68,7 +69,7 @@ SETTLE = f"""
         resets_at = CASE judged.window WHEN 'another' THEN judged.told
                                        WHEN 'the same' THEN greatest(w.resets_at, judged.told)
                                        ELSE w.resets_at END,
-        -- A reply without a Date tells nothing new of X's clock.
+        -- A reply without a Date says nothing new about X's clock.
         seen_at = CASE WHEN judged.window IN ('another', 'the same')
                        THEN judged.said_at ELSE w.seen_at END,
         learned_at = CASE WHEN judged.window IN ('another', 'the same')
@@ -85,8 +86,7 @@ SETTLE = f"""
 """
 
 
-# All windows first, in the order of ids, as everyone does who settles several: nobody waits
-# crosswise.
+# All windows first, in the order of ids, as does everyone who settles several: no deadlock.
 LOCK = """
     SELECT FROM trackers_window w WHERE w.id = ANY(%(windows)s::bigint[])
     ORDER BY w.id FOR UPDATE OF w
@@ -96,7 +96,7 @@ LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What replies said of a window, but for what remains; nothing without a `limit`."""
+    """What replies said of a window, except `remaining`; nothing without a `limit`."""
 
     window_id: int
     limit: int | None = None
@@ -111,13 +111,13 @@ class Told:
 
     @property
     def place(self) -> tuple[bool, datetime, datetime, int]:
-        """As X dated them, so that its clock is told by the last; those that told nothing last."""
+        """In the order X dated them, so the last one sets its clock; silent ones last."""
         seen_at, resets_at = self.seen_at or LONG_AGO, self.resets_at or LONG_AGO
         return self.limit is None, seen_at, resets_at, self.window_id
 
 
 def settle_all(replies: Sequence[tuple[Reservation, WindowSeen | None]], *, answered: bool) -> None:
-    """The replies came, or will never come; of each, what its headers said, None for nothing.
+    """The replies came, or never will; with each, what its headers said, None for nothing.
 
     `answered`: X gave what was asked for.
     """

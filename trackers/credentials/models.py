@@ -1,4 +1,4 @@
-"""Credentials of X and the request windows that its headers told us of."""
+"""Credentials of X and the request windows that its headers described."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from trackers.outbox.models import ALERTS
 from trackers.outbox.tell import Told, tell
 from trackers.xapi.answers import WindowSeen
 
-# The fields of a credential that tell of its renewal, next to its secrets.
+# The fields that describe a credential's renewal, saved together with its secrets.
 RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem"]
 
 
@@ -26,7 +26,7 @@ class CredentialQuerySet(models.QuerySet["Credential"]):
     def shown(self) -> CredentialQuerySet:
         """For lists: with windows, app and project, and without the secrets.
 
-        These are not even read, so that a lost field key takes no page away.
+        These are not even read, so that a lost field key breaks no page.
         """
         return (
             self.defer("secrets")
@@ -68,7 +68,7 @@ class Credential(models.Model):
     disabled_at = models.DateTimeField(null=True, editable=False)
     disabled_because = models.CharField(max_length=300, blank=True, editable=False)
 
-    # Of OAuth 2.0 alone, whose tokens end and are renewed by one worker at a time.
+    # OAuth 2.0 only: its tokens expire, and one worker at a time renews them.
     expires_at = models.DateTimeField(
         null=True, editable=False, help_text="When the access token ends; X has not told if empty."
     )
@@ -110,7 +110,7 @@ class Credential(models.Model):
 
     @property
     def reason(self) -> str:
-        """Why it is not used, or not everywhere, or may soon not be; empty when all is well."""
+        """Why it is unusable, or is in places, or soon may be; empty when all is well."""
         because = self.disabled_because or self.renewal_problem or self.project.stopped_because
         return because or self.refused_keys or self.refused_at
 
@@ -136,16 +136,16 @@ class Credential(models.Model):
         return sorted(kept, key=lambda window: window.endpoint)
 
     def told(self) -> list[WindowSeen]:
-        """The windows that X told of, by endpoint."""
+        """The windows that X has reported, by endpoint."""
         return [seen for window in self.kept() if (seen := window.told())]
 
     def forget_renewals(self) -> None:
-        """As after entering new tokens; saves nothing."""
+        """Reset the renewal state, as new tokens do; saves nothing."""
         self.expires_at = self.refreshing_until = None
         self.renewals_failed, self.renewal_problem = 0, ""
 
     def disable(self, reason: str, *, now: datetime) -> None:
-        """And tell those who subscribe to alerts, unless it was disabled already."""
+        """Disable it, and alert the subscribers unless it was disabled already."""
         alert = Told(
             ALERTS,
             "create",
@@ -164,9 +164,9 @@ class Credential(models.Model):
         self.save(update_fields=["disabled_at", "disabled_because", "refused", "refused_since"])
 
     def forget_rejections(self) -> None:
-        """Have every endpoint tried again at once, as after enabling it.
+        """Let every endpoint be tried again at once, as when it is enabled again.
 
-        Not while its own row is locked: who takes a turn locks the window first.
+        Not while its own row is locked: taking a turn locks the window first.
         """
         Window.objects.filter(pk__in=[one.pk for one in self.kept()]).update(
             limited=0,
@@ -189,8 +189,8 @@ class Credential(models.Model):
 class Window(models.Model):
     """A window at one endpoint: what X's headers last said, and what is under way.
 
-    X counts the requests of each user's tokens, and apart from them those of an app's bearer
-    tokens together: `credential` is null for these.
+    X counts the requests of each user's tokens separately, and those of an app's bearer tokens
+    together: for these `credential` is null.
 
     Room is what X said is left, less the requests that it may not have counted yet.
     """
@@ -201,16 +201,16 @@ class Window(models.Model):
     )
     endpoint = models.CharField(max_length=60)
 
-    # As X told, by X's clock; null until it did.
+    # As X reported it, by X's clock; null until it did.
     limit = models.IntegerField(null=True)
     remaining = models.IntegerField(null=True)
     resets_at = models.DateTimeField(null=True)
-    # X's clock and ours when it did: the difference of the two clocks.
+    # X's clock and ours when it did: they give the difference of the two clocks.
     seen_at = models.DateTimeField(null=True)
     learned_at = models.DateTimeField(null=True)
 
-    # When each request was reserved that has no reply yet, and those whose reply told nothing:
-    # X may have counted them, or may yet.
+    # The reservation times of requests without a reply yet, and of those whose reply reported
+    # nothing: X may have counted them, or may yet.
     under_way = ArrayField(models.DateTimeField(), default=list)
     lost = ArrayField(models.DateTimeField(), default=list)
 
@@ -225,7 +225,7 @@ class Window(models.Model):
     )
     refused_since = models.DateTimeField(null=True)
     refused_because = models.CharField(max_length=300, blank=True, db_default="")
-    # When X last rejected a request; what was sent before then tells nothing new.
+    # When X last rejected a request; replies to anything sent before then are no news.
     rejected_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -242,7 +242,7 @@ class Window(models.Model):
         return f"{whose} {self.endpoint}: {self.remaining} of {self.limit}"
 
     def told(self) -> WindowSeen | None:
-        """What X last said of it; None when it did not yet."""
+        """What X last said of it; None if nothing yet."""
         limit, remaining = self.limit, self.remaining
         resets_at, seen_at = self.resets_at, self.seen_at
         if limit is None or remaining is None or resets_at is None:

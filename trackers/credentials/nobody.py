@@ -31,7 +31,7 @@ from tweetwatch.database import cursor
 
 @dataclass(frozen=True, slots=True)
 class NoRoom:
-    """Every credential has used up its window; `until` the first of them has room again."""
+    """Every credential has used up its window; at `until` the first one has room again."""
 
     until: datetime
     why: str
@@ -39,7 +39,7 @@ class NoRoom:
 
 @dataclass(frozen=True, slots=True)
 class NoCredential:
-    """There is none that may be used. `why` says what a person has to do."""
+    """No credential may be used. `why` says what a person has to do."""
 
     why: str
 
@@ -66,8 +66,8 @@ class Prospect(NamedTuple):
     now: datetime
 
 
-# When somebody may ask again: soon where replies are awaited, else when the first window opens, or
-# is asked about all the same. A rest that ends with its window needs no word of its own.
+# When somebody may ask again: soon if replies are awaited, else when the first window opens, or is
+# due to be asked about anyway. A rest that ends with its window is not mentioned separately.
 SOON = "statement_timestamp() + interval '250 milliseconds'"
 IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
 IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
@@ -94,7 +94,7 @@ ROOM_AGAIN = f"""
     FROM {USABLE} WHERE {WHICH}
     ORDER BY at, c.name
 """
-# By the database's clock, as every hold: this host's may be an hour off.
+# By the database's clock, like every hold: this host's may be an hour off.
 IN_A_MOMENT = "SELECT now() + interval '1 second'"
 WHO_IS_DISABLED = """
     SELECT name, disabled_because FROM trackers_credential
@@ -136,7 +136,7 @@ def why_nobody(
 
 
 def opening(one: Prospect) -> str:
-    """When X says that the window opens; and when it is asked whether that is still so."""
+    """When X says that the window opens, and when we ask whether that is still so."""
     opens = one.opens or one.at
     said = clock_time(opens, now=one.now)
     if opens <= one.at:
@@ -151,14 +151,14 @@ def advice(disabled: tuple[Any, ...] | None, unreadable: Mapping[int, str]) -> s
 
 
 def others_were_faster() -> NoRoom:
-    """Each time that there was room, so that the windows are nearly used up."""
+    """There was room each time, but others took it: the windows are nearly used up."""
     until = first(IN_A_MOMENT, {})
     assert until is not None
     return NoRoom(until[0], "Other workers have the last requests of the windows.")
 
 
 def room_again(params: Mapping[str, Any]) -> list[Prospect]:
-    """Of each usable credential, the first that may ask again first."""
+    """Each usable credential, the first that may ask again first."""
     with cursor() as db:
         return [Prospect(*row) for row in db.execute(ROOM_AGAIN, params).fetchall()]
 

@@ -1,9 +1,9 @@
-"""Tokens of OAuth 2.0 are renewed before they end: by one worker at a time, over all hosts.
+"""Tokens of OAuth 2.0 are renewed before they expire: by one worker at a time across all hosts.
 
-mark, committed ─> X is asked, no transaction open ─> both tokens and the mark's end, one commit
+mark, committed ─> ask X, no transaction open ─> both tokens saved and the mark ended, one commit
 
-X takes a refresh token once. Who dies between its answer and the commit leaves a mark that runs
-out, and a spent token: the next renewal is refused, and a person has to sign in again.
+X takes a refresh token once. A worker that dies between X's answer and the commit leaves a mark
+that runs out, and a spent token: the next renewal is refused, and a person has to sign in again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from tweetwatch.database import persist
 logger = logging.getLogger(__name__)
 
 RENEWED_BEFORE_END = timedelta(minutes=1)
-# Past the request's own time-out: a name server's, and a database's that comes back.
+# Beyond the request's own timeout: time for a slow name server, and for a database to come back.
 MARK_OUTLASTS_REQUEST = timedelta(seconds=30)
 RETRY_FIRST, RETRY_MOST = timedelta(seconds=2), timedelta(minutes=5)
 SIGN_IN_AGAIN = "sign in again"
@@ -41,7 +41,7 @@ SIGN_IN_AGAIN = "sign in again"
 
 @dataclass(frozen=True, slots=True)
 class NotRenewed:
-    """It cannot ask now. `refused`: and never will, unless a person acts."""
+    """It cannot ask now. `refused`: nor ever, unless a person acts."""
 
     why: str
     refused: bool = False
@@ -49,7 +49,7 @@ class NotRenewed:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The right to renew, until `until`. `credential` is as it was when that was given."""
+    """The right to renew, until `until`. `credential` is as it was when this was granted."""
 
     credential: Credential
     begun_at: datetime
@@ -62,7 +62,7 @@ class Mark:
 
 @contextmanager
 def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> Iterator[Credential]:
-    """The credential to ask with; NotReady when it cannot, or turns out to have ended."""
+    """The credential to ask with; NotReady when it cannot, or its token has expired."""
     asking = ready(credential, base_url=base_url, timeout=timeout)
     if isinstance(asking, NotRenewed):
         raise NotReady(asking.why, sent=False)
@@ -77,7 +77,7 @@ def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> I
 
 
 def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
-    """The credential with tokens that last; only OAuth 2.0 costs a statement, or a renewal.
+    """The credential with tokens that last; only OAuth 2.0 takes a query, or a renewal.
 
     Not to be called in a transaction: X may be asked. `timeout` is for that one exchange.
     """
@@ -92,15 +92,15 @@ def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     if found.marked:
         return NotRenewed(found.renewal_problem or "Another worker is renewing its tokens.")
     if not found.due:
-        # As it is now: since it was taken, another may have renewed it.
+        # The present row: another worker may have renewed it since it was taken.
         return found
     return renew(found, base_url=base_url, timeout=timeout)
 
 
 def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
-    """The credential with new tokens, committed, unless somebody else is at it or X refuses."""
+    """The credential with new tokens, committed; unless another worker renews it or X refuses."""
     if task_time.reply_by() < time.monotonic() + timeout.total_seconds():
-        # The refresh token would be spent, and the task ended before the new one is kept.
+        # The task could end after the refresh token is spent and before the new one is saved.
         return NotRenewed("Its tokens are to be renewed, by a task that has the time for it.")
     mark = take_mark(credential, lasts=timeout + MARK_OUTLASTS_REQUEST)
     if mark is None:
@@ -111,15 +111,15 @@ def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
         return give_up(mark, error)
     except XError as error:
         return postpone(mark, error)
-    # There are no others: also when the database is away for a while. What the mark lasts longer
-    # than the request is for this, as far as the task goes on so long.
+    # These tokens are the only ones left, so keep trying even if the database is away for a while.
+    # That is why the mark outlasts the request; we try as long as the task has time.
     until = time.monotonic() + MARK_OUTLASTS_REQUEST.total_seconds()
     return persist(lambda: keep(mark, tokens), until=min(until, task_time.ends_at()))
 
 
 def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
-    """The right to renew for so long; None when another has it, or has just done it."""
-    # Durable: an error when a transaction is open, which would hide the mark from the others.
+    """The right to renew for this long; None when another has it, or has just renewed."""
+    # Durable: fails inside an open transaction, which would hide the mark from the others.
     with transaction.atomic(durable=True):
         ours = Credential.objects.filter(
             Q(refreshing_until=None) | Q(refreshing_until__lte=Now()),
@@ -134,10 +134,10 @@ def take_mark(credential: Credential, *, lasts: timedelta) -> Mark | None:
 
 
 def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
-    """Both tokens, their end and the end of the mark in one commit.
+    """Saves both tokens and their expiry, and ends the mark, in one commit.
 
-    They are kept however late they come, since the token they were given for is spent: even if
-    another was refused with it meanwhile. Not in place of tokens that a person has entered.
+    They are kept however late they come, even if another worker was meanwhile refused with the
+    old token, which is spent. They never replace tokens that a person has entered.
     """
     with transaction.atomic(durable=True):
         found = locked(mark.credential)
@@ -163,7 +163,7 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
         if found is None or found.secrets.get("refresh_token") != mark.spends:
             return NotRenewed("Its tokens were replaced meanwhile.")
         found.forget_renewals()
-        # Whoever enables it as it is has it tried once more.
+        # If a person enables it unchanged, it is tried once more.
         found.expires_at = mark.credential.expires_at
         found.save(update_fields=RENEWAL)
         found.disable(why, now=mark.begun_at)
@@ -172,7 +172,7 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
 
 
 def postpone(mark: Mark, error: XError) -> NotRenewed:
-    """Leave it alone for a while, each time longer; X may only be out of order."""
+    """Leave it alone for a while, longer each time; X may merely be failing."""
     why = f"X gave no new tokens: {error}"[:300]
     wait = wait_after(mark, error)
     Credential.objects.filter(pk=mark.credential.pk, refreshing_until=mark.until).update(
@@ -189,7 +189,7 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
 
 
 def wait_after(mark: Mark, error: XError) -> timedelta:
-    """Twice as long with every failure in a row, and as long as X asks for."""
+    """Doubles with every failure in a row, and is at least what X asks for, up to LONGEST_REST."""
     doublings = min(mark.credential.renewals_failed, 20)
     wait = min(RETRY_FIRST * 2**doublings, RETRY_MOST) * random.uniform(0.8, 1.2)
     told = error.retry_after if isinstance(error, Unavailable | RateLimited) else None
@@ -199,10 +199,10 @@ def wait_after(mark: Mark, error: XError) -> timedelta:
 
 
 def lapse(credential: Credential, error: Refused) -> bool:
-    """Whether a refusal only means that the access token has ended; then the next use renews it.
+    """Whether a refusal only means that the access token has expired; the next use then renews it.
 
-    A token is believed to have ended once: a new one that is refused before any was accepted
-    speaks of the credential, or of a bad hour at X. So the first is counted as a refusal, too.
+    That is believed only once: if the new token is refused too before any request was accepted,
+    the fault is the credential's, or X's for a while. So the first one counts as a refusal as well.
     """
     if credential.kind != Credential.Kind.OAUTH2 or error.status != 401:
         return False
@@ -215,7 +215,7 @@ def lapse(credential: Credential, error: Refused) -> bool:
         if found.refreshing_until is not None and found.refreshing_until > found.now:
             return True
         if found.refused:
-            # Another may have said so while we waited for the row: it is due in any case.
+            # Another worker may have found this while we waited for the row: it is due anyway.
             ends = found.expires_at
             return ends is not None and ends <= found.now + RENEWED_BEFORE_END
         found.expires_at = found.refused_since = found.now
@@ -225,6 +225,6 @@ def lapse(credential: Credential, error: Refused) -> bool:
 
 
 def locked(credential: Credential) -> Any:
-    """Its row as it is `now`, by the database's clock, until the transaction ends."""
+    """Its row, locked until the transaction ends, with the database's clock as `now`."""
     rows = Credential.objects.select_for_update().annotate(now=Now())
     return rows.filter(pk=credential.pk).first()

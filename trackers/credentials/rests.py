@@ -1,8 +1,8 @@
-"""How long X is left alone with a credential at an endpoint, after it said so or refused to answer.
+"""How long a credential leaves an endpoint alone after X asked for that or refused to answer.
 
-429, Retry-After, 403s ─> rest ─> one request finds out ─> an answer ends it (`learning.settle`)
+429, Retry-After, 403s ─> rest ─> one request tests ─> an answer ends it (`learning.settle_all`)
 
-It is in the row of the window, so that all workers and all sources share one ladder.
+It is stored in the window's row, so that all workers and all sources share one ladder.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 FIRST_REST = timedelta(seconds=1)
-# A window of X's is a quarter of an hour. Whatever it says, it is asked again so often: it, or a
-# machine before it, has told of a day after a fault of a minute.
+# X's windows last a quarter of an hour. Whatever it says, it is asked again this often: it, or a
+# machine in front of it, has asked for a day after a fault that lasted a minute.
 LONGEST_REST = timedelta(minutes=15)
 MOST_DOUBLINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What X asked for: a time of so long, or until a time by its own clock.
+    """What X asked for: to wait this long, or until a time by its own clock.
 
-    `climbs`: a 429, of which each in a row doubles the rest.
+    `climbs`: a 429; each one in a row doubles the rest.
     """
 
     wait: timedelta | None = None
@@ -38,12 +38,12 @@ class Rest:
     climbs: bool = False
 
 
-# What was sent before X's last rejection was heard tells nothing new: eight workers that are
-# rejected together climb one rung.
+# A request sent before X's last rejection arrived is no news: eight workers that are rejected
+# together climb one rung.
 IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
 CLIMBS = f"(%(climbs)s AND {IS_NEWS})"
-# The longest of: the ladder's next rung; what X asked for; until the reset that it told, by its
-# clock, which is of no use when it is past. A rest is never shortened by another reply.
+# The longest of: the ladder's next rung; what X asked for; until the reset that it gave, by its
+# clock, which is useless when past. No other reply ever shortens a rest.
 REST = f"""
     UPDATE trackers_window w SET
         limited = CASE WHEN {CLIMBS} THEN least(w.limited + 1, 32767) ELSE w.limited END,
@@ -80,10 +80,10 @@ REFUSE = f"""
 
 
 def rest_after(error: XError) -> Rest | None:
-    """Whether the credential is to leave the endpoint alone for a while.
+    """How long the credential is to leave the endpoint alone; None if it need not.
 
     1. 429: whatever its headers say.
-    2. 503 and its kin with a Retry-After: as long as that says.
+    2. 503 and the like with a Retry-After: for that long.
     """
     if isinstance(error, RateLimited):
         return Rest(wait=error.retry_after, until=error.resets_at, climbs=True)
@@ -93,7 +93,7 @@ def rest_after(error: XError) -> Rest | None:
 
 
 def rest(reservation: Reservation, rest: Rest, *, because: str) -> None:
-    """Leave the window's endpoint alone with its credential."""
+    """Let the credential leave the window's endpoint alone."""
     with cursor() as db:
         db.execute(
             REST,

@@ -1,4 +1,4 @@
-"""Rotation of FIELD_KEYS: what older keys encrypted is encrypted anew with the first one."""
+"""Rotation of FIELD_KEYS: secrets encrypted with older keys are re-encrypted with the first one."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from trackers.credentials.secrets import EncryptedJSONField
 
 @transaction.atomic
 def encrypt_anew() -> int:
-    """The secrets of all rows or, when one cannot be read (SecretUnreadableError), of none.
+    """Re-encrypts the secrets of all rows, or of none if one is unreadable (SecretUnreadableError).
 
-    Of every table that has such a field, so that none is forgotten.
+    Covers every table that has such a field, so that none is forgotten.
     """
     count = 0
     for model, fields in encrypted():

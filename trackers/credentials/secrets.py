@@ -20,7 +20,7 @@ NEEDS = {
     "oauth1": ("consumer_key", "consumer_secret", "access_token", "access_token_secret"),
     "oauth2": ("client_id", "access_token", "refresh_token"),
 }
-# What else one may have: a public client of OAuth 2.0 has no secret, a confidential one has.
+# What else one may have: an OAuth 2.0 client has a secret only if it is confidential.
 MAY_HAVE = {"oauth2": ("client_secret",)}
 
 
@@ -43,7 +43,7 @@ def decrypt(token: str) -> Secrets:
     return opened(tuple(settings.FIELD_KEYS), token)
 
 
-# Each batch asks with a credential, and to open it anew takes as long as three statements.
+# Each batch asks with a credential, and decrypting it takes as long as three statements.
 @lru_cache(maxsize=64)
 def opened(keys: tuple[str, ...], token: str) -> Secrets:
     try:
@@ -59,7 +59,7 @@ def fernet(keys: tuple[str, ...]) -> MultiFernet:
 
 
 class EncryptedJSONField(models.Field):
-    """A `Secrets` kept as one Fernet token; the first of FIELD_KEYS encrypts, all decrypt."""
+    """A `Secrets` kept as one Fernet token; the first of FIELD_KEYS encrypts, any decrypts."""
 
     description = "Encrypted JSON"
 
@@ -81,7 +81,7 @@ class EncryptedJSONField(models.Field):
         return None if secrets is None else encrypt(secrets)
 
     def get_lookup(self, lookup_name: str) -> Any:
-        # Two encryptions of one secret differ, so that every comparison would be wrong.
+        # Encrypting one secret twice gives two tokens, so every comparison would be wrong.
         return super().get_lookup(lookup_name) if lookup_name == "isnull" else None
 
     def value_to_string(self, obj: models.Model) -> str:
@@ -89,7 +89,7 @@ class EncryptedJSONField(models.Field):
 
 
 def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
-    """Raise ValidationError, naming what is missing or strange and never a value."""
+    """Raise ValidationError that names what is missing or unexpected, but never a value."""
     needed, optional = NEEDS.get(kind), MAY_HAVE.get(kind, ())
     if needed is None:
         raise ValidationError(f"There is no kind of credential called {kind!r}.")
@@ -98,7 +98,7 @@ def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
     if missing:
         raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
     if given.keys() - {*needed, *optional}:
-        # Not named: who mixes up names and values has a secret where a name belongs.
+        # Unknown names are not shown: if names and values are mixed up, one of them is a secret.
         known = " and ".join((*needed, *optional))
         raise ValidationError(f"A credential of kind {kind} has {known} only.")
     for name, value in given.items():

@@ -1,6 +1,6 @@
 """Whether X accepts a credential: how often in a row it was refused, with a 401.
 
-What it refuses at one endpoint, with a 403, is kept there (`rests`).
+Refusals at a single endpoint, with a 403, are kept with its window (`rests`).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ REFUSE = f"""
 def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
     """Count a refusal by X; True when it disabled the credential.
 
-    It does so with the third refusal in a row if the first is five minutes old, and says why.
+    The third refusal in a row does so if the first is at least five minutes old, and says why.
     """
     params: dict[str, Any] = {
         "credential": credential.pk,
@@ -73,7 +73,7 @@ def note(credential: Credential) -> None:
 
 
 def accept(credential: Credential) -> None:
-    """X accepted the credential: refusals in a row are over. Writes only when there were any."""
+    """X accepted the credential: its refusals in a row end. Writes only if there were any."""
     if credential.refused == 0:
         return
     credential.refused = 0

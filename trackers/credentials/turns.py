@@ -2,7 +2,7 @@
 
 take ─> a Turn ─> a request with its credential ─> settle ─> accept, or refuse
 
-The one with the most room in its window goes first (`windows`); a disabled one never.
+The credential with the most room in its window goes first (`windows`); a disabled one never.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Turn:
     credential: Credential
     reservation: Reservation
     project: int
-    # time.monotonic() before it was reserved.
+    # time.monotonic() from just before it was reserved.
     reserved_at: float
     stops: int = 0
     # A person tries it: what X refuses then is shown, and counts once, however often it is tried.
@@ -66,7 +66,7 @@ class Turn:
 
     @property
     def clock(self) -> DatabaseClock:
-        """The database's time, as the reservation told it."""
+        """The database's time, as of the reservation."""
         return DatabaseClock(self.reservation.at, self.reserved_at)
 
 
@@ -83,11 +83,11 @@ def take(
 ) -> Turn | NoRoom | NoCredential:
     """Reserve a request to an endpoint with the credential that has the most room.
 
-    `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints); credentials
-    of other versions are passed over. One whose secrets cannot be decrypted is passed over too.
+    `endpoint_of` names the endpoint per version of the API (trackers.xapi.endpoints). Skipped are
+    credentials of other versions, and any whose secrets cannot be decrypted.
     `only`: with this credential or none. `project`: with one of its credentials or none. `spread`:
-    in its turn, when what is left of a window is spread over what is left of its time. `by_hand`:
-    also where X asked to be left alone.
+    wait for a turn when the rest of a window is spread over its remaining time. `by_hand`: even
+    where X asked to be left alone.
     """
     asking = partial(
         windows.given, endpoint_of, only=only, project=project, spread=spread, by_hand=by_hand
@@ -103,18 +103,18 @@ def take_several(
     spread: bool = False,
     endpoint_of: Mapping[str, str] = TWEETS,
 ) -> Sequence[Turn] | NoRoom | NoCredential:
-    """Reserve up to `most` requests, at the least one, each as `take` would.
+    """Reserve between one and `most` requests, each as `take` would.
 
-    As many as the window with the most room has room for, in one statement; then those of the next
-    one. Only one where it is sent in its turn, or finds out for all.
+    In one statement, as many as fit the window with the most room; then from the next window, and
+    so on. Only one where requests take turns, or where one tests for all.
     """
     asking = partial(windows.given, endpoint_of, only=None, project=project, spread=spread)
     unreadable: dict[int, str] = {}
     taken = first_taken(most, asking, unreadable)
     if isinstance(taken, NoRoom | NoCredential):
         return taken
-    # Each credential once, so that one that finds out for all does so with one request. One that X
-    # refused is tried in its own time, and not whenever another window is short.
+    # Each credential once, so that one request tests those that need it. Credentials that X refused
+    # are tried in their own time, not whenever another window is short.
     asked = {*unreadable, taken[0].credential.pk}
     while len(taken) < most:
         reserved_at = time.monotonic()
@@ -132,7 +132,7 @@ def first_taken(
 ) -> list[Turn] | NoRoom | NoCredential:
     """Turns with one credential, `most` of them if it has room; or why there are none.
 
-    `unreadable`: the credentials that are passed over, and why; others are added.
+    `unreadable`: credentials to skip, and why; newly found ones are added.
     """
     for _ in range(ATTEMPTS):
         params = asking(most=most, without=unreadable)
@@ -156,7 +156,7 @@ def first_taken(
 def turns_of(
     found: Reserved, unreadable: dict[int, str], *, reserved_at: float, by_hand: bool = False
 ) -> list[Turn]:
-    """A turn for each request; none, and nothing reserved, when the secrets cannot be decrypted."""
+    """A turn for each request; none, and nothing reserved, if the secrets cannot be decrypted."""
     try:
         credential = loaded(found.credential)
     except SecretUnreadableError as error:
@@ -176,7 +176,7 @@ def settle(turn: Turn, window: WindowSeen | None) -> None:
 
 
 def answered(turn: Turn, window: WindowSeen | None) -> None:
-    """X gave what was asked for: its keys are good, and its project has money."""
+    """X gave what was asked for: its keys are valid, and its project has money."""
     answered_all([(turn, window)])
 
 
@@ -205,9 +205,9 @@ def cancel_all(turns: Collection[Turn]) -> None:
 
 
 def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> None:
-    """Learn from what went wrong; what was never sent does not count.
+    """Learn from an error; a request that was never sent does not count.
 
-    `now`: refusals of its keys, and a project that has run out of money, are counted too.
+    `now`: also count refusals of its keys, and a project that has run out of money.
     """
     if isinstance(error, Forbidden):
         name = turn.credential.name
@@ -219,10 +219,10 @@ def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> 
     if now and isinstance(error, Depleted):
         stops.stop(turn.credential.app_id, error, now=now)
     if error.sent and (rest := rests.rest_after(error)):
-        # First: in between, another would find room in a window that is to be left alone.
+        # First, or another worker would find room in a window that is to be left alone.
         rests.rest(turn.reservation, rest, because=error.reason)
     if error.sent:
-        # That something is not shown is an answer, as far as the credential goes.
+        # For the credential, "not shown" is an answer.
         answered = isinstance(error, NotShown)
         learning.settle_all([(turn.reservation, error.window)], answered=answered)
     else:

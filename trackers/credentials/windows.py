@@ -1,13 +1,13 @@
-"""Request windows, exactly: a request is reserved before it is sent, and settled by its reply.
+"""Request windows, exact: a request is reserved before it is sent, and settled by its reply.
 
 reserve ─> the request ─> `learning.settle_all` (what the headers said, or that they said nothing)
 
 Room is what X last said is left, less what it may not have counted: requests under way, and lost
-ones. An unknown or just expired window lets one request through while the rest wait for its
-headers; so does one that X rejected requests of (`rests`), and one that is used up, where nobody
-heard of it for longer than X's windows last. A request that was reserved before a reset counts on
-both sides of it. All in the row of the window, so that any number of workers on any number of hosts
-share one truth.
+ones. Some windows let only one request through while the rest wait for its headers: an unknown or
+just expired one, one where X rejected requests (`rests`), and a used-up one that nobody has heard
+about for longer than X's windows last. A request that was reserved before a reset counts on both
+sides of it. All of this is in the window's row, so that any number of workers on any number of
+hosts share one truth.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED
 from tweetwatch.database import cursor, plain
 
-# Longer than any request may take: after it a request whose worker died cannot arrive any more.
+# Longer than any request may take: if a worker died, its request cannot arrive after this.
 UNDER_WAY_FOR = timedelta(seconds=90)
 
 
@@ -35,9 +35,9 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """Rights to send `requests` with one credential; `credential` are its columns, as LOADED says.
+    """Rights to send `requests` with one credential; `credential` holds its columns (LOADED).
 
-    `stops`: how often in a row X has said that the money of its `project` is used up.
+    `stops`: how often in a row X has said that its `project`'s money is used up.
     """
 
     requests: tuple[Reservation, ...]
@@ -46,47 +46,47 @@ class Reserved:
     stops: int
 
 
-# Of a credential, what it takes to ask with it.
+# The columns of a credential that asking takes.
 LOADED = ("id", "name", "kind", "api", "app_id", "secrets", "refused")
 
-# Parts of the statements below, over a window `w`. Reserved longer ago than a request can last:
-# its worker died, and what X counted of it the later replies have told.
+# Parts of the statements below, over a window `w`. A reservation older than any request can last is
+# not live: its worker died, and later replies have reported what X counted of it.
 LIVE = """ARRAY(SELECT r FROM unnest(w.under_way) r
                       WHERE r > statement_timestamp() - %(under_way_for)s::interval)"""
-# How far X's clock is ahead of the database's: as its Date told, and nothing until it did.
+# How far X's clock is ahead of the database's, by its Date; 0 until it sent one.
 AHEAD = "coalesce(w.seen_at - w.learned_at, interval '0')"
-# X's clock now. Its Date has whole seconds, cut, so this is never ahead; X's reset has whole
-# seconds too, and may be cut as well, hence the second more.
+# X's clock now. Its Date is truncated to seconds, so this is never ahead; X's reset is in whole
+# seconds too and may be truncated as well, hence the extra second.
 X_NOW = f"(statement_timestamp() + {AHEAD})"
 OVER = f"(w.resets_at IS NULL OR {X_NOW} >= w.resets_at + interval '1 second')"
-# Longer than all but a few of X's windows last, which are of a day. A plan may change, and a reset
-# be wrong: who never asked would never know.
+# Longer than all of X's windows but a few, which last a day. A plan may change and a reset be
+# wrong: we would never know without asking.
 UNHEARD_FOR = "interval '16 minutes'"
 IS_UNHEARD = f"""(w.remaining <= cardinality(w.lost)
                   AND w.learned_at <= statement_timestamp() - {UNHEARD_FOR})"""
 # X refuses the credential at this endpoint (`rests`).
 IS_SHUT = f"(w.refused >= {REFUSALS_UNTIL_DISABLED})"
-# One finds out for all.
+# One request tests for all.
 ONE = f"1 - cardinality({LIVE})"
 ROOM = f"""(CASE WHEN {OVER} OR {IS_UNHEARD} THEN {ONE}
                  ELSE least(w.remaining - cardinality({LIVE}) - cardinality(w.lost),
                             CASE WHEN w.limited > 0 OR {IS_SHUT} THEN {ONE} END) END)"""
 # When the window opens, by the database's clock.
 OPENS = f"(w.resets_at + interval '1 second' - {AHEAD})"
-# One of a backlog takes its turn: what is left of a window is spread over what is left of its time.
-# Spent at once it would leave nothing to what is due next, for up to a quarter of an hour. Where
-# there is room for more than four a second nobody waits; and nobody so long that a wrong reset
+# In a backlog requests take turns: the rest of a window is spread over its remaining time.
+# Spending it at once would leave nothing for what falls due next, for up to a quarter of an hour.
+# With room for more than four a second nobody waits; and nobody waits so long that a wrong reset
 # would never be noticed.
 LAST = "greatest(w.learned_at, w.under_way[cardinality(w.under_way)])"
 STEP = f"least(({OPENS} - {LAST}) / (greatest({ROOM}, 0) + 1), {UNHEARD_FOR})"
 IN_STEPS = f"(%(spread)s AND NOT {OVER} AND {STEP} >= interval '250 milliseconds')"
 IN_TURN = f"(NOT {IN_STEPS} OR {LAST} + {STEP} <= statement_timestamp())"
-# How many of `most` requests are reserved where there is room. One in its turn; and one where X
-# refused the last one, so that it finds out for the others.
+# How many of `most` requests are reserved where there is room: one if requests take turns, and one
+# if X refused the last request, so that it tests for the others.
 COUNT = f"""(CASE WHEN {IN_STEPS} OR c.refused > 0 OR w.refused > 0 OR p.stops > 0 THEN 1
                   ELSE least(%(most)s::int, {ROOM}) END)"""
-# Their times tell the reservations of a window apart, and CANCEL and `learning.settle_all` remove
-# them by these. So they are a microsecond apart, and whatever the clock does, none is there twice.
+# The times identify a window's reservations: CANCEL and `learning.settle_all` remove them by time.
+# So they are a microsecond apart, and never repeat whatever the clock does.
 TIMES = """ARRAY(
             SELECT moment.at
             FROM (SELECT clock_timestamp() AS now) AS clock
@@ -96,8 +96,8 @@ TIMES = """ARRAY(
             WHERE moment.at <> ALL (w.under_way)
             ORDER BY moment.at LIMIT chosen.count)"""
 
-# Credentials that may be asked with, and their windows at the endpoint of their API: each user's
-# tokens have their own, the bearer tokens of an app have one together.
+# Usable credentials, with their windows at the endpoint of their API: each user's tokens have their
+# own window, the bearer tokens of an app share one.
 HOLDER = "CASE WHEN c.kind <> 'bearer' THEN c.id END"
 USABLE = f"""
     trackers_credential c
@@ -116,11 +116,11 @@ WHICH = """
 # Not while X says that its project's credits or cap are used up (trackers.money.stops).
 HAS_CREDIT = """(%(only)s::bigint IS NOT NULL OR p.stopped_until IS NULL
                      OR p.stopped_until <= statement_timestamp())"""
-# Not while its tokens are renewed, nor for as long as they could not be (`renew`).
+# Not while its tokens are being renewed, nor during the wait after that failed (`renew`).
 HAS_TOKENS = """(%(only)s::bigint IS NOT NULL OR c.refreshing_until IS NULL
                      OR c.refreshing_until <= statement_timestamp())"""
 
-# Not while X has asked to be left alone (`rests`); a person may try it all the same.
+# Not while X has asked to be left alone (`rests`); a person may try anyway.
 IS_AWAKE = """(%(by_hand)s OR w.rests_until IS NULL
                      OR w.rests_until <= statement_timestamp())"""
 
@@ -134,19 +134,18 @@ KNOW = f"""
     ON CONFLICT (app_id, credential_id, endpoint) DO NOTHING
 """
 
-# One that X refused, here or at all, is tried again once a minute, or when no other has room: its
-# replies tell of no window. Else the one that X has not told of goes first, since it is one request
-# only; then the one with the most room.
+# A credential that X refused, here or altogether, is tried again once a minute, or when no other
+# has room: its replies report no window. Otherwise one with an unknown window goes first, as it
+# takes only one request; then the one with the most room.
 FIRST = f"""\
         ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
                 OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
             w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
-# Its row is locked, and its room looked at again as it is then: FOR UPDATE,
-# and the UPDATE after it, see the newest version of the row, whatever the statement's snapshot
-# shows.
-# SKIP LOCKED: while one reserves, the next takes another credential instead of waiting.
-# A reservation that a crash of the database forgets could be one request too many, so near the end
-# of a window it is flushed before the request is sent.
+# The row is locked and its room checked again: FOR UPDATE, and the UPDATE after it, see the newest
+# version of the row, whatever the statement's snapshot shows.
+# SKIP LOCKED: while one worker reserves, the next takes another credential instead of waiting.
+# A crash of the database could forget a reservation, which would allow one request too many. So
+# near the end of a window the reservation is flushed before the request is sent.
 RESERVE = f"""
     WITH chosen AS MATERIALIZED (
         SELECT w.id, c.id AS credential_id, {ROOM} AS room, {COUNT} AS count
@@ -173,15 +172,15 @@ RESERVE = f"""
     FROM reserved JOIN trackers_credential c ON c.id = reserved.credential_id
     JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
 """
-# The same, but waiting: for the moment in which all that have room are somebody else's. A row that
-# had no room after all stays locked while the next is waited for, so they are taken in the order
-# of their ids, or two that wait would wait for each other.
+# The same, but waiting: for when others hold the rows of all windows with room. A row that turns
+# out to have no room stays locked while we wait for the next, so rows are taken in the order of
+# their ids, or two waiting workers would deadlock.
 RESERVE_AND_WAIT = RESERVE.replace(f"{FIRST}\n", "        ORDER BY w.id\n").replace(
     " SKIP LOCKED", ""
 )
 RESERVE, RESERVE_AND_WAIT = plain(RESERVE), plain(RESERVE_AND_WAIT)
 
-# Requests that were not sent after all. Windows are locked in the order of their ids.
+# Requests that were not sent after all. Windows are locked in order of id.
 CANCEL = """
     WITH unsent AS MATERIALIZED (
         SELECT w.id, reserved.times
@@ -209,7 +208,7 @@ def given(
     most: int = 1,
     trusted: bool = False,
 ) -> dict[str, Any]:
-    """`trusted`: only with a credential that X did not refuse the last time."""
+    """`trusted`: only with credentials that X did not refuse last time."""
     return {
         "endpoints": json.dumps(dict(endpoint_of)),
         "except": list(without),
@@ -224,7 +223,7 @@ def given(
 
 
 def know(params: Mapping[str, Any]) -> bool:
-    """Make the rows of windows that nobody knew of; whether there were any."""
+    """Create missing rows of windows; whether there were any."""
     with cursor() as db:
         return db.execute(KNOW, params).rowcount > 0
 
@@ -235,7 +234,7 @@ def reserve(params: Mapping[str, Any]) -> Reserved | None:
 
 
 def reserve_at_once(params: Mapping[str, Any]) -> Reserved | None:
-    """The same, but None where nobody has room whose row is not somebody else's just now."""
+    """The same, but None when every window with room is locked by others."""
     return reserved_by(RESERVE, params)
 
 

@@ -1,4 +1,4 @@
-"""Who may look: staff. Others are led to the admin's login, in a way that the asker can follow."""
+"""Who may look: staff. Others are sent to the admin's login, in a way that suits the request."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def staff_only(view: View) -> View:
 
 
 def refused(request: HttpRequest) -> HttpResponse:
-    # A poll must not swap the login form into a row: the whole page goes there.
+    # A poll must not swap the login form into a row, so it reloads the whole page.
     if request.headers.get("HX-Request"):
         return HttpResponseClientRefresh()
     if request.path.endswith(".json"):

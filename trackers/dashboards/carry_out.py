@@ -1,4 +1,4 @@
-"""One act of a person with one row, from its page: a POST, one task, and back with a word."""
+"""A person acts on one row from its page: a POST, one task, and back with a message."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def carry_out(
     id: int,
     what: str,
 ) -> HttpResponseRedirect:
-    """Do it and go back to the page `what`, or to the list of them; 404 for an act or a row that
-    is not there, 403 without the permission."""
+    """Do it and return to the page `what`, or to the list; 404 for an unknown act or row, 403
+    without the permission."""
     chosen = acts.get(act)
     if chosen is None:
         raise Http404(f"Nobody can {act} a {what}.")

@@ -1,19 +1,19 @@
-"""CSV that goes out line by line, whose whole no one holds in memory."""
+"""CSV that is sent line by line, never held in memory as a whole."""
 
 from __future__ import annotations
 
 
 class Echo:
-    """What csv writes to: it hands each line back."""
+    """A file for csv to write to, which hands each line back."""
 
     def write(self, line: str) -> str:
         return line
 
 
-# The wide ones are signs of Chinese, Japanese and Korean; some spreadsheets take them for ours.
+# Some spreadsheets also accept the full-width forms of Chinese, Japanese and Korean.
 FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 
 
 def harmless(text: str) -> str:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that no spreadsheet treats as a formula."""
     return f"'{text}" if text.startswith(FORMULAS) else text

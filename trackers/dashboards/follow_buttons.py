@@ -12,8 +12,8 @@ from trackers.timelines.watchers import Home, homes_of
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """`act`: follow, or unfollow where it is followed. `what`: source or author. `team`: as a form
-    has it, empty for the person's own home."""
+    """`act`: follow, or unfollow if already followed. `what`: source or author. `team`: as in a
+    form, empty for the person's own home."""
 
     act: str
     words: str
@@ -25,7 +25,7 @@ class Button:
 def buttons_for(
     user: User, *, source_id: int | None = None, author_id: int | None = None
 ) -> list[Button]:
-    """On the page of a source, or of a tweet whose author this is."""
+    """For the page of a source, or of a tweet by this author."""
     origin = source_id if source_id is not None else -(author_id or 0)
     return buttons(homes_of(user), [origin])[origin]
 

@@ -1,4 +1,4 @@
-"""Pages of homes: which one is meant, and where it is."""
+"""Pages of homes: which one is meant, and its address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ User = AbstractBaseUser | AnonymousUser
 
 
 def home_of(user: User, team: int | None) -> Home:
-    """404: there is no such team. 403: the person is no member of it."""
+    """404 if there is no such team, 403 if the person is not a member of it."""
     return chosen(homes_of(user), team)
 
 
@@ -27,5 +27,5 @@ def chosen(homes: list[Home], team: int | None) -> Home:
 
 
 def page_of(team_id: int | None) -> str:
-    """The address of a team's home, or of one's own."""
+    """The address of a team's home, or of the person's own."""
     return reverse("home", args=[team_id] if team_id else [])

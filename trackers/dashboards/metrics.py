@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: what `status` tells, as numbers, read from the database when asked.
+"""`/metrics` for Prometheus: what `status` shows, as numbers, read from the database on request.
 
 One truth for any number of processes: nothing is counted in the web's own memory.
 """
@@ -33,7 +33,7 @@ from trackers.timelines.figures import timelines
 
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """For who brings METRICS_KEY as a bearer token; without a key set, for nobody."""
+    """Requires METRICS_KEY as a bearer token; if no key is set, nobody has access."""
     brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
         return HttpResponse("Set METRICS_KEY, and bring it as a bearer token.\n", status=403)

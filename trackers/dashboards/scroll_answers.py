@@ -1,6 +1,6 @@
-"""A scrolled page, and what its script asks for: older rows, what is in sight now, what is new.
+"""A scrolled page, and what its script asks for: older rows, those in view, new ones.
 
-anchors ─> Scrolled ─> ids ─> rows of tweets, with a link at their end that brings the next ones
+anchors ─> Scrolled ─> ids ─> rows of tweets, with a link at the end that loads the next ones
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trackers.timelines.feeds.page import Embedded, Page
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
-# So many rows at once are put between others; above that the page is read anew.
+# At most this many new rows are inserted at once; for more, the page is reloaded.
 PUT_IN_MOST = 100
 IN_SIGHT_MOST = 100
 NO_ANCHOR = "A page is before a tweet or after one, by its id."
@@ -30,7 +30,7 @@ NO_ANCHOR = "A page is before a tweet or after one, by its id."
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Where a scrolled page lives; what stands before the ids of its rows; how many a page has."""
+    """A scrolled page's address, the prefix of its rows' ids, and its number of rows per page."""
 
     here: str
     prefix: str = ""
@@ -39,7 +39,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """ "12 new, 3 of them late". `ids` of those that a press puts in; empty if it reads anew."""
+    """ "12 new, 3 of them late". `ids` to insert on a press; empty if that reloads the page."""
 
     new: str
     late: int
@@ -48,7 +48,7 @@ class News:
 
 
 def whole(scrolled: Scrolled, look: Look, query: QueryDict) -> dict[str, object]:
-    """All that a page shows of it."""
+    """Everything that a page shows of it."""
     before, after = anchors(query)
     with understood():
         page = scrolled.page(limit=look.limit, before=before, after=after)
@@ -70,7 +70,7 @@ def older_rows(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResp
 
 
 def now(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
-    """The rows in sight as they are now, those of them that are gone, and how many are new."""
+    """The rows in view as they are now, which of them are gone, and how many are new."""
     asked = listed(request.GET.get("ids", ""))
     there = scrolled.among(asked)
     shown = {
@@ -83,7 +83,7 @@ def now(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
 
 
 def new(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
-    """The rows that came since, each of which the script puts into its place."""
+    """The rows that are new; the script inserts each in its place."""
     page = came(scrolled, request.GET)
     if len(page.ids) > PUT_IN_MOST:
         return HttpResponseClientRedirect(look.here)
@@ -92,7 +92,7 @@ def new(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
 
 
 def came(scrolled: Scrolled, query: QueryDict) -> Page:
-    """Nothing to a page without a clock, which does not begin with the newest."""
+    """Nothing for a page without a clock, which does not begin with the newest."""
     top, clock = an_id(query.get("top", "")), query.get("clock", "")
     with understood():
         return scrolled.since(top, clock) if clock else NOTHING
@@ -133,7 +133,7 @@ def told(
 
 
 def anchors(query: QueryDict) -> tuple[int | None, int | None]:
-    """404 for what is no anchor."""
+    """404 for an invalid anchor."""
     before, after = (an_id(query.get(name, "")) for name in ("before", "after"))
     if before is not None and after is not None:
         raise Http404(NO_ANCHOR)
@@ -157,7 +157,7 @@ def listed(text: str) -> list[int]:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """What nobody can answer is not there."""
+    """A request that makes no sense is a 404."""
     try:
         yield
     except (ValueError, LookupError) as error:

@@ -1,6 +1,6 @@
-"""What is scrolled through by anchors: a home, or what one source brought.
+"""Lists that are scrolled by anchors: a home, or what one source brought.
 
-Both answer in the same words, so that a page and a column show either.
+Both have the same interface, so that a page and a column can show either.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 
 NOTHING = Page((), None, None, "")
-# What was seen at one moment may be committed so much later.
+# What was seen at one moment may be committed this much later.
 COMMITTED_WITHIN = timedelta(minutes=1)
-# More than this that is new is told as "more than".
+# More new tweets than this are shown as "more than".
 NEW_MOST = 800
 
 
@@ -32,21 +32,21 @@ class Scrolled(Protocol):
         """The tweets next to an anchor, newest first; without one the newest."""
 
     def since(self, top: int | None, clock: str) -> Page:
-        """What came after the page that had this clock, and whose newest tweet was `top`."""
+        """What came after the page that had this clock, with `top` as its newest tweet."""
 
     def among(self, ids: Sequence[int]) -> list[int]:
-        """Those of the ids that are in it now."""
+        """Those of the ids that are now in the list."""
 
     def embedded(self, ids: Sequence[int]) -> Mapping[int, Embedded]:
-        """What it keeps of these tweets as they were first seen."""
+        """What it stores of these tweets as they were first seen."""
 
     def late(self, ids: Sequence[int]) -> set[int]:
-        """Those of the ids that X showed only when younger ones had been read."""
+        """Those of the ids that X showed only after younger ones had been read."""
 
 
 @dataclass(frozen=True, slots=True)
 class OfHome:
-    """Of nobody while nothing was ever followed."""
+    """Without a watcher, as long as nothing was ever followed, it is empty."""
 
     watcher_id: int | None
 
@@ -80,7 +80,7 @@ class OfSource:
     source_id: int
 
     def page(self, *, limit: int, before: int | None, after: int | None) -> Page:
-        """A page has as many as were not deleted of so many."""
+        """A page may be short: deleted tweets are left out after `limit` were read."""
         clock = timezone.now().isoformat()
         found = self.ids(limit + 1, before=before, after=after)
         older: int | None
@@ -127,7 +127,7 @@ class OfSource:
         return late_among(ids, source_id=self.source_id)
 
     def ids(self, most: int, *, before: int | None = None, after: int | None = None) -> list[int]:
-        """The nearest to the anchor first, deleted ones too."""
+        """Those nearest to the anchor first, including deleted ones."""
         found = self.rows().order_by("-tweet_id" if after is None else "tweet_id")
         if after is not None:
             found = found.filter(tweet_id__gt=after)

@@ -13,13 +13,13 @@ from trackers.tweets.history import Run
 
 WIDTH, HEIGHT, MARGIN = 120, 30, 3
 
-# The first that is known is drawn; v1.1 knows no impressions.
+# The first known one is drawn; v1.1 has no impressions.
 PREFERRED = ("impressions", "likes", "retweets")
 
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """`lines` are polylines, broken where nobody measured; `end` is the newest point."""
+    """`lines` are polylines, broken where measurements are missing; `end` is the newest point."""
 
     lines: tuple[str, ...]
     end: tuple[str, str]
@@ -39,7 +39,7 @@ class Sparkline:
 def sparkline(
     runs: Sequence[Run], holes: frozenset[int], names: dict[str, str]
 ) -> Sparkline | None:
-    """The newest runs of one tweet; None while there are not two measurements to draw between."""
+    """The newest runs of one tweet; None until there are two measurements to connect."""
     metric = next((name for name in PREFERRED if known(runs, name)), None)
     if metric is None:
         return None
@@ -82,7 +82,7 @@ def known(runs: Sequence[Run], metric: str) -> bool:
 def unbroken(
     runs: Sequence[Run], holes: frozenset[int], metric: str
 ) -> list[list[tuple[float, int]]]:
-    """(seconds, value) at the beginning and the end of each run, in stretches without a hole."""
+    """(seconds, value) at the start and end of each run, split into stretches without holes."""
     stretches: list[list[tuple[float, int]]] = [[]]
     for place, run in enumerate(runs):
         value = getattr(run, metric)

@@ -1,4 +1,4 @@
-"""Tweets as rows of a table: everything that is shown of fifty of them, in three queries."""
+"""Tweets as rows of a table: everything shown of fifty of them takes three queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trackers.tweets.series import Usual, holes, recent
 from trackers.updater.models import TweetUpdate
 
 RUNS_DRAWN = 32
-# Letters of a text, with the dots at its end.
+# Characters of a text, including the ellipsis.
 EXCERPT = 280
 
 LABELS = {
@@ -51,9 +51,9 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A tweet as the list shows it. `version` changes with anything but the passing of time.
+    """A tweet as the list shows it. `version` changes with anything except the passing of time.
 
-    `first_seen`: what of it is shown as it was first seen, and is another today.
+    `first_seen`: which parts are shown as first seen, and differ today.
     """
 
     id: str
@@ -80,7 +80,7 @@ class Row:
 
     @property
     def cells(self) -> SafeString:
-        """A cell of the table for each figure."""
+        """A table cell for each figure."""
         return SafeString("\n  ".join([cell(figure, self.since) for figure in self.figures]))
 
 
@@ -114,7 +114,7 @@ def rows(
 
 
 def as_first_seen(row: Row, kept: Embedded) -> Row:
-    """With what the home keeps in place of what is said today; never where nothing is shown."""
+    """With what the home stored instead of the present text and name; never for hidden tweets."""
     if row.text is None:
         return row
     text, author = kept.text or row.text, kept.author or row.author
@@ -171,7 +171,7 @@ def version(
 
 
 def figures(tweet: Tweet, runs: Sequence[Run]) -> tuple[Figure, ...]:
-    """The newest figures as they are stored, and what the newest run changed."""
+    """The newest figures as they are stored, and how the newest run changed them."""
     before = runs[-2] if len(runs) > 1 else None
     return tuple(figure(metric, tweet, before) for metric in LABELS)
 
@@ -191,7 +191,7 @@ def figure(metric: str, tweet: Tweet, before: Run | None) -> Figure:
 
 
 def cell(figure: Figure, since: str) -> str:
-    """Its cell of the table."""
+    """Its table cell."""
     metric, label = escape(figure.metric), escape(figure.label)
     delta = ""
     if figure.delta:
@@ -205,7 +205,7 @@ def cell(figure: Figure, since: str) -> str:
 
 
 def usual(tweet: Tweet, plan: Plan) -> Usual:
-    """How often the plan looks at this tweet, for any time."""
+    """How often the plan checks this tweet, as a function of the time."""
 
     def every(at: datetime) -> object:
         tier = plan.tier(tweet.created_at, now=at) or (plan.tiers[-1] if plan.tiers else None)

@@ -1,4 +1,4 @@
-"""What state a tweet is in, as one word that a person can filter by, and why."""
+"""What state a tweet is in, in one word to filter by, and why."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
 
-# The choices of the filter, in the order of the page.
+# The choices of the filter, in the page's order.
 STATES = {
     "fresh": "Kept fresh",
     "resting": "Resting",
@@ -74,7 +74,7 @@ def why_unclear(tweet: Tweet) -> str:
 
 
 def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
-    """Those in one of STATES, each tweet in one alone, as `state_of` has it."""
+    """Tweets in one of STATES; each is in only one, as in `state_of`."""
     if name == "gone":
         return tweets.exclude(gone_at=None)
     tweets = tweets.filter(gone_at=None)
@@ -127,8 +127,8 @@ def candidates(name: str, way: Way, most: int) -> Look:
     return Look(ids, until=ids[-1] if len(ids) == most else None)
 
 
-# Eighteen times half of the years that are left is minutes. A tenth: some below are gone or paused,
-# and single ones above rest as well.
+# Halving the remaining range of ids eighteen times narrows years to minutes. A tenth of a sample is
+# enough: below the boundary some are gone or paused, and above it a few rest as well.
 FIRST_RESTING = """
     WITH RECURSIVE half AS (
         SELECT 0 AS turn, coalesce(min(id), 0) AS low, least(max(id) + 1, %(beyond)s) AS high
@@ -138,7 +138,7 @@ FIRST_RESTING = """
                CASE WHEN rest THEN high ELSE middle END
         FROM half
         CROSS JOIN LATERAL (
-            -- The first one asks whether the tweets rest where the page begins.
+            -- The first turn asks whether tweets rest where the page begins.
             SELECT CASE WHEN turn = 0 THEN high ELSE low + (high - low) / 2 END AS middle
         ) m
         CROSS JOIN LATERAL (
@@ -154,9 +154,9 @@ FIRST_RESTING = """
 
 
 def first_resting(way: Way) -> Way:
-    """From where on the tweets rest, whatever the intervals are now or were before.
+    """Where resting tweets begin, whatever the intervals are now or were before.
 
-    They come to rest by their age: below some id most do, and above it next to none.
+    Tweets come to rest by age: below some id most of them rest, and above it almost none.
     """
     if way.up:
         return way

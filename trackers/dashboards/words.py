@@ -1,6 +1,6 @@
-"""Numbers and times as people say them; what is rounded here stands exactly in the title.
+"""Numbers and times as people say them; the title has the exact value of rounded ones.
 
-What stands on a page by the hundred writes its own HTML: a template takes many times as long.
+What appears on a page by the hundred writes its own HTML: a template takes many times as long.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time. `words` is only what stands there until the page's script runs."""
+    """A time. `words` is only shown until the page's script runs."""
 
     at: datetime
     words: str
@@ -41,12 +41,12 @@ def counted(number: int) -> str:
 
 
 def signed(number: int) -> str:
-    """With its sign, the minus being one; nothing at all for nothing."""
+    """With its sign, using a real minus; empty for zero."""
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else ""
 
 
 def lasting(length: timedelta) -> str:
-    """A length in its one or two largest units: 48 s, 12 min, 3 h 4 min, 2 d 5 h."""
+    """A duration in its one or two largest units: 48 s, 12 min, 3 h 4 min, 2 d 5 h."""
     seconds = max(0, int(length.total_seconds()))
     if seconds < 60:
         return f"{seconds} s"

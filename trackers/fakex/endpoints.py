@@ -1,4 +1,4 @@
-"""The endpoints of X which there are here, and a request to one of them."""
+"""The endpoints of X that exist here, and a request to one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUTES = {
     ("GET", "/2/tweets/search/stream/rules"): RULES,
     ("POST", "/2/tweets/search/stream/rules"): CHANGE_RULES,
 }
-# Paths with a subject in them: what comes before it, what after.
+# Paths with a subject in them, which the group captures.
 NAMED = (
     (re.compile(r"/2/users/by/username/([^/]+)\Z"), USERNAME),
     (re.compile(r"/2/users/([^/]+)/tweets\Z"), USER_TWEETS),
@@ -39,7 +39,7 @@ NAMED = (
 class Request:
     """One HTTP request to X; `target` is path and query, `form` a POST's body.
 
-    `subject` is the id or name in the path, `origin` the scheme and host that were asked.
+    `subject` is the id or name in the path, `origin` the scheme and host of the request.
     """
 
     method: str

@@ -21,10 +21,10 @@ MOST_ENTRIES = 50_000  # some 120 MB of ids
 
 @dataclass(slots=True)
 class Entry:
-    """`answered` is False when the reply's body told nothing about any id.
+    """`answered` is False when the reply's body said nothing about any id.
 
-    `query` is the path and query of what does not ask by ids, `shown` the posts of its reply.
-    `fields`: what was asked to be told of each.
+    `query` is the path and query of a request without ids, `shown` the posts in its reply.
+    `fields`: which fields of each post were asked for.
     """
 
     at_ms: int
@@ -132,12 +132,12 @@ class Log:
         self._next = 1
 
     def clear(self) -> None:
-        """Forget entries and totals; numbers go on, so that a reader's `since` stays good."""
+        """Forget entries and totals; numbers continue, so a reader's `since` stays valid."""
         self._entries.clear()
         self.totals = Totals()
 
     def add(self, entry: Entry) -> None:
-        """Number the entry, whose reply is about to leave, and keep it."""
+        """Number and keep an entry whose reply is about to be sent."""
         entry.seq, self._next = self._next, self._next + 1
         if self.detail == "full":
             self._entries.append(entry)
@@ -148,10 +148,10 @@ class Log:
 
     @property
     def first(self) -> int | None:
-        """The number of the oldest entry kept; a reader who is behind it has missed some."""
+        """The number of the oldest entry kept; a reader behind it has missed some."""
         return self._entries[0].seq if self._entries else None
 
     @property
     def last(self) -> int:
-        """The newest number given, whether the entry was kept or not."""
+        """The last number given out, whether its entry was kept or not."""
         return self._next - 1

@@ -112,8 +112,8 @@ def run(options: dict[str, Any]) -> None:
         given = {"rate": options["posts"], "count": MOST_POSTS}
         flow = read_flow(given, world, number=0, now_ms=world.clock.now_ms())
         world = world.with_flows(world.flows.with_flow(flow))
-    # A lookup makes hundreds of short-lived objects and no cycles; looking for some at every
-    # seventh hundred, among all tweets held ready, would take a third of the time.
+    # A look-up makes hundreds of short-lived objects and no cycles. A collection at every 700 of
+    # them, over all the tweets held ready, would take a third of the time.
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
     x = X(world, Settings(keep=options["keep"]))

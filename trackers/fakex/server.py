@@ -26,7 +26,7 @@ from trackers.fakex.world.seeded import World
 from trackers.fakex.x import X
 
 LONGEST_LINE = 1 << 17
-# Replies still pending at the end get this long, twice; 0 would wait for them whatever it takes.
+# At shutdown pending replies get this long, twice; 0 would mean waiting without limit.
 PATIENCE_S = 0.1
 FAKE_NOW = "X-Fake-Now"
 FAKE_NOW_REFUSED = {
@@ -136,7 +136,7 @@ class Server:
         return response
 
     def _refuse(self, reply: Reply) -> web.Response:
-        """What never was a request to X, so that no log tells of it."""
+        """For what never counts as a request to X, so that no log mentions it."""
         if self._x.world.clock.ahead_ms:
             _date(reply, self._x.now_ms())
         return to_response(reply, took_ms=0, zipped=False)
@@ -144,8 +144,8 @@ class Server:
     def _delays_s(self, endpoint: str, rule: Rule | None) -> tuple[float, float]:
         """How long to wait before and after the answer is made.
 
-        Half the delay is the way there, so an answer is of the middle of the wait; but new tokens
-        are made at once, so that who does not wait for them has lost the old ones.
+        Half the delay comes before, so the answer is from the middle of the wait. But new tokens
+        are made at once, so a client that does not wait for them has already lost the old ones.
         """
         settings = self._x.settings
         slow_ms = float(rule.params.get("ms", 1000)) if rule and rule.kind == "slow" else 0.0
@@ -166,7 +166,7 @@ class Server:
         done_ms: int,
         world: World,
     ) -> None:
-        """Write the request into totals and log, before its reply leaves."""
+        """Add the request to the totals and the log, before its reply is sent."""
         log = self._x.log
         log.totals.requests[request.endpoint, reply.status] += 1
         log.totals.tweets_answered += reply.tweets
@@ -196,12 +196,12 @@ class Server:
 
 
 def _date(reply: Reply, at_ms: int) -> None:
-    """Say when the reply left, where X's time is not that of the server which sends it."""
+    """Set the Date to when the reply left, if X's clock is not this server's."""
     reply.headers = {**reply.headers, "date": formatdate(at_ms / 1000, usegmt=True)}
 
 
 def _hang_up(http: web.BaseRequest) -> web.Response:
-    """Close the connection; what is returned finds nobody to go to."""
+    """Close the connection; the response returned reaches nobody."""
     if http.transport:
         http.transport.abort()
     return web.Response()
@@ -221,7 +221,7 @@ async def _send_half(http: web.BaseRequest, reply: Reply) -> web.StreamResponse:
 
 
 async def _send_bad_chunk(http: web.BaseRequest, reply: Reply) -> web.StreamResponse:
-    """Send half of the body, then a chunk of less than nothing, and close."""
+    """Send half of the body, then a chunk of negative size, and close."""
     response = web.StreamResponse(status=reply.status)
     response.headers.update({"content-type": reply.content_type, **reply.headers})
     response.enable_chunked_encoding()
@@ -235,7 +235,7 @@ async def _send_bad_chunk(http: web.BaseRequest, reply: Reply) -> web.StreamResp
 
 
 async def serve(x: X, *, host: str, port: int, tls: ssl.SSLContext | None = None) -> None:
-    """Listen until SIGTERM or SIGINT; says on stdout where, once it does."""
+    """Listen until SIGTERM or SIGINT; prints the address on stdout once it does."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,4 @@
-"""What can be set of a running fake X besides its world, limits, faults and credentials."""
+"""What can be set on a running fake X besides its world, limits, faults and credentials."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ Numbers = Literal["strings", "ints"]
 class Settings:
     """`gzip` is off at first: on loopback it only costs CPU. `keep` bounds tweets held ready.
 
-    OAuth 1.0a signatures are checked for `canonical_base`; when it is empty for the scheme and the
-    host that were asked, as X does. `token_latency_ms` comes between the making of new OAuth 2.0
-    tokens and the reply with them; `depleted` is the last part of the type of a 402's problem, of
-    which X has sent two. `old_versions`: what a look-up by the id of an old version shows, on which
-    X's pages differ.
-    A search ends `search_newest_s` ago, or `search_end_s` ago at the latest when it says an end.
+    OAuth 1.0a signatures are checked for `canonical_base`; if that is empty, for the scheme and
+    host of the request, as X does. `token_latency_ms` passes between making new OAuth 2.0 tokens
+    and sending them; `depleted` ends the problem type of a 402, of which X has sent two variants.
+    `old_versions`: what a look-up by an old version's id shows; X's documentation contradicts
+    itself here.
+    A search ends `search_newest_s` ago; one that gives an end time, `search_end_s` ago at the
+    latest.
     """
 
     problem_host: str = "api.twitter.com"

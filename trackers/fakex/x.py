@@ -1,4 +1,4 @@
-"""X itself: takes one request apart and answers it, with no HTTP server in it.
+"""X itself: takes a request apart and answers it, without an HTTP server.
 
 request ─> endpoint ─> caller ─> faults ─> windows ─> body ─> bill
 """
@@ -59,7 +59,7 @@ APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
 
 
 class X:
-    """Everything the fake knows and everything that can be set; one of these a process."""
+    """Everything the fake knows and everything that can be set; one per process."""
 
     def __init__(self, world: World, settings: Settings) -> None:
         self.settings = settings
@@ -84,7 +84,7 @@ class X:
         return self.world.clock.now_ms()
 
     def replace_world(self, world: World) -> None:
-        """Live in another version of the world from now on."""
+        """Switch to another version of the world from now on."""
         old = self.world
         kept = (world.nature, world.names, world.flows, world.said)
         if kept != (old.nature, old.names, old.flows, old.said):
@@ -92,7 +92,7 @@ class X:
         self.world = world
 
     def caller(self, request: Request, *, now_ms: int) -> Caller | Reply:
-        """Who asks, or the refusal, which like X's has no rate headers."""
+        """Who asks, or the refusal, which has no rate headers, as with X."""
         if request.endpoint == TOKEN:
             return self.credentials.grants.holder(request.form, request.authorization)
         known = self.credentials.identify(
@@ -125,8 +125,8 @@ class X:
     ) -> Reply:
         """The reply to a request of a known caller, computed for the instant `now_ms`.
 
-        A fault comes before the windows and costs nothing, as X counts no failed request; it is
-        still noted when the window had no room for the request.
+        A fault comes before the windows and costs nothing, as X does not count failed requests; it
+        is still recorded when the window had no room for the request.
         """
         rule = faults.reply
         if rule and rule.kind in BODY_KINDS:
@@ -190,7 +190,7 @@ class X:
         world, host = self.world, self.settings.problem_host
         moment, faulted, ledger = world.moment(now_ms), faults.answers, self.ledger
         if isinstance(ask, Lookup):
-            # v1.1 was never sold by the post.
+            # v1.1 was never sold per post.
             body, tweets = lookup_body(ask, world=world, moment=moment, faulted=faulted)
             return Reply(200, body, answered=True, tweets=tweets, faulted=faulted)
         if endpoint == TWEETS:
@@ -221,7 +221,7 @@ class X:
         return reply
 
     def _shown_for(self, ids: list[str], world: World, moment: Moment) -> list[str]:
-        """The versions that are shown for the ids that were asked for, each once."""
+        """The versions shown for the ids asked for, each once."""
         if not world.said or self.settings.old_versions == "own":
             return ids
         shown = []
@@ -232,7 +232,7 @@ class X:
         return list(dict.fromkeys(shown))
 
     def _page(self, ask: PageAsk, caller: Caller, now_ms: int) -> Reply:
-        """A page of posts; faults of single ids find them only here."""
+        """A page of posts; faults of single ids can only be applied here."""
         world, host = self.world, self.settings.problem_host
         moment = world.moment(now_ms)
         try:
@@ -261,7 +261,7 @@ class X:
         )
 
     def _unpaid(self, short: Short) -> Reply:
-        """The refusal of a project that is short of its cap or of credits."""
+        """The refusal of a project that has used up its cap or its credits."""
         host = self.settings.problem_host
         if short == "cap":
             reply = problem(429, problems.usage_capped(host))
@@ -273,7 +273,7 @@ class X:
         return reply
 
     def _user_context(self, caller: Caller) -> Reply:
-        """The refusal of a user's token where only apps may ask."""
+        """The refusal of a user's token where only apps may."""
         used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
         host, instead = self.settings.problem_host, problems.APP_CONTEXT
         body = problems.unsupported_authentication(host, used=used, instead=instead)

@@ -1,8 +1,8 @@
-"""The id after which the next poll reads, so that nothing is skipped and little is read twice.
+"""The id after which the next poll reads, so that it skips nothing and reads little twice.
 
-Ids of X are only nearly in the order in which posts appear: one may appear up to k later than its
-id says. So what was read is final only up to k before the request, and no further back than k
-before the newest post. After tesaguri's leaky-snowflake, with the guards that it lacks.
+Posts appear only roughly in the order of their ids: one may appear up to k later than its id says.
+So what was read is final only up to k before the request; but nobody has to read again further back
+than k before the newest post. After tesaguri's leaky-snowflake, with the guards that it lacks.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def next_since_id(latest_id: int, retrieved_at_ms: int | None, *, k_ms: int) -> 
     """The exclusive `since_id` of the next request.
 
     `latest_id`: the newest id read so far. `retrieved_at_ms`: when the last complete reading
-    began, in Unix ms by X's clock; None when that is not known, which costs duplicates alone.
-    `k_ms`: how much later than its id says a post may appear. Negative ids and ks are ValueErrors.
+    began, in Unix ms by X's clock; None if unknown, which only costs duplicates.
+    `k_ms`: how much later than its id says a post may appear. A negative id or k is a ValueError.
     """
     if latest_id < 0 or k_ms < 0:
         raise ValueError(f"Neither an id nor k is negative, as in {latest_id} and {k_ms} ms.")
@@ -33,9 +33,9 @@ def next_since_id(latest_id: int, retrieved_at_ms: int | None, *, k_ms: int) -> 
 
 
 def since_latest(latest_id: int, *, k_ms: int) -> int:
-    """The bound that needs no clock: k before the newest post, which was not there before its id.
+    """The bound that needs no clock: k before the newest post, which cannot predate its own id.
 
-    Ids of the first k ms, and those before them that carry no time, have nothing below to wait for.
+    Ids within the first k ms, and older ones that hold no time, have nothing below to wait for.
     """
     since_epoch_ms = latest_id >> LOW_BITS
     if since_epoch_ms <= k_ms:
@@ -44,8 +44,8 @@ def since_latest(latest_id: int, *, k_ms: int) -> int:
 
 
 def search_floor(now_ms: int, margin: timedelta) -> int:
-    """The oldest `since_id` that recent search takes, with a margin for clocks and for the road.
+    """The oldest `since_id` that recent search takes, plus a margin for clock skew and latency.
 
-    Without a margin it is the id that X itself names when it refuses an older one.
+    Without the margin it is the id that X itself names when it refuses an older one.
     """
     return first_id_at(now_ms - (SEARCH_REACHES_BACK - margin) // MILLISECOND)

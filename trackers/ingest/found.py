@@ -48,15 +48,15 @@ class Rejected:
 
 
 def nobody_listens(sentence: str) -> None:
-    """For those who show nothing."""
+    """For callers that show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a person chose. `column`: a table's, by its name or number; None guesses it.
+    """What a person chose. `column`: a table's, by name or number; None means guess it.
 
-    `referenced`: also the tweets that those in the file retweet, quote or answer. `tell` is called
-    with a sentence on what was guessed, before the first tweet.
+    `referenced`: also the tweets that those in the file retweet, quote or answer. `tell` gets a
+    sentence about what was guessed, before the first tweet.
     """
 
     column: str | None = None
@@ -69,7 +69,7 @@ Numbered = Iterator[tuple[int, str]]
 
 
 class UnreadableError(Exception):
-    """The file cannot be read as was asked; the text says why, and what would."""
+    """The file cannot be read as requested; the text says why, and what would work."""
 
 
 class TooLargeError(UnreadableError):
@@ -77,7 +77,7 @@ class TooLargeError(UnreadableError):
 
 
 def id_of(text: str) -> int | None:
-    """The id in an id or in the address of a tweet; None when there is none."""
+    """The id in a tweet's id or address; None when there is none."""
     text = text.strip().strip('"')
     if ID.fullmatch(text):
         id = int(text)

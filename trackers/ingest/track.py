@@ -29,11 +29,11 @@ from trackers.xapi.answers import Post
 from tweetwatch.database import array, cursor
 
 CHUNK = 20_000
-# The planner takes what is measured for a few rows, and goes through all of them for each: a chunk
-# at once takes half a minute, once its plan is kept.
+# The planner expects only a few rows and scans all the measured ones for each: a whole chunk at
+# once takes half a minute, once its plan is cached.
 MEASURED_AT_ONCE = 500
 
-# In the order of ids, as everyone who inserts or locks many.
+# In the order of ids, as for everyone who inserts or locks many.
 ARRIVE = f"""
     WITH arrived AS (
         INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
@@ -57,7 +57,7 @@ ARRIVE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """`versions`: of an edited tweet's version, the tweet. `described`: those whose author has
+    """`versions`: an edited tweet's version ─> the tweet. `described`: tweets whose author has
     become known."""
 
     tracked: int
@@ -74,8 +74,8 @@ def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
 
 
 def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> Tracked:
-    """Track them. Not `learns`: those who lock more tweets later learn of edits by themselves, and
-    note then what has come from the accounts that are followed."""
+    """Track one chunk. Without `learns` the caller, who locks more tweets later, then learns of
+    edits itself and notes what came from followed accounts."""
     with transaction.atomic():
         now, plan = intervals.current()
         versions = known_as((one.id for one in chunk), histories(chunk))
@@ -83,8 +83,8 @@ def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> T
         with cursor() as db:
             db.execute(ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
-        # A first sample only: of a tweet that is measured already a file tells nothing new, since
-        # it may be of any time, or be read twice.
+        # A first sample only: for a tweet that is already measured a file adds nothing, as it may
+        # be from any time, or be read twice.
         brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
         describe([post._replace(id=id) for id, post in brought.items()])
         with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
@@ -107,7 +107,7 @@ def histories(found: Iterable[Found]) -> dict[int, tuple[int, ...]]:
 
 
 def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int, Found]:
-    """What was found, by tweet: its newest version, in the last line that brought its figures."""
+    """What was found, by tweet: its newest version, from the last line that had its figures."""
     ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
     if not versions:
         return {one.id: one for one in ordered}
@@ -116,7 +116,7 @@ def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int,
 
 
 def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
-    """Versions as somebody was shown them; none where none of the tweets has several."""
+    """Versions as somebody was shown them; none if no tweet has several."""
     shown = [one for one in found if one.post]
     if all(len(one.post.edit_history) < 2 for one in shown if one.post):
         return []
@@ -126,7 +126,7 @@ def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
 def first_looks(
     by_id: dict[int, Found], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
-    """A bare id is due at once; one that came with its figures when its age says so, if at all."""
+    """A bare id is due at once; one that came with figures when its age says so, if ever."""
     for id, one in by_id.items():
         if id not in new:
             continue

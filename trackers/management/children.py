@@ -1,4 +1,4 @@
-"""Processes that one command starts and ends: each dies with it, even when it is killed with -9."""
+"""Processes that one command starts and ends: each dies with it, even on SIGKILL."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from trackers.jobs.processes.mortality import die_with
 
 
 class Child:
-    """A process with a log of its own; Ctrl-C in the terminal reaches only the command."""
+    """A process with its own log; Ctrl-C in the terminal reaches only the command."""
 
     def __init__(
         self, name: str, command: Sequence[str], *, log: Path, env: Mapping[str, str]
@@ -53,7 +53,7 @@ class Child:
 
 
 def end(children: Sequence[Child], *, within: float = 15.0) -> list[str]:
-    """SIGTERM to each in turn, the last started first; the names of those that had to be killed."""
+    """SIGTERM to each in turn, last started first; the names of those that had to be killed."""
     killed = []
     for child in reversed(children):
         if child.process.poll() is None:

@@ -14,15 +14,15 @@ from django.core.management.base import CommandError
 from tweetwatch.embedded.place import Place
 from tweetwatch.embedded.postmaster import live_postmaster
 
-# A folder with this file is a demo's; it is also the lock of the demo that runs there.
+# A folder with this file is a demo's; it is also the lock of the running demo.
 MARKER = ".tweetwatch-demo"
 POSTGRES, LOGS = "postgres", "log"
 
 
 def claim(directory: Path) -> int:
-    """The folder's lock, held until the descriptor is closed; the folder is made if it must be.
+    """The folder's lock, held until the descriptor is closed; creates the folder if needed.
 
-    CommandError where another demo runs, or where there is something that no demo made.
+    CommandError if another demo runs there, or if it holds anything that no demo made.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -63,13 +63,13 @@ def is_marker(path: Path) -> bool:
 
 
 def empty(directory: Path) -> Path:
-    """Remove what the last demo left in a folder that was claimed; where the logs of this one go.
+    """Remove what the last demo left in a claimed folder; returns where this one's logs go.
 
-    The marker stays, so that a demo that is killed meanwhile leaves a folder of its own.
+    The marker stays, so that even if the demo is killed the folder still counts as a demo's.
     """
     data = Place.at(directory / POSTGRES).data
     deadline = time.monotonic() + 20
-    # The last run's server takes a moment to end when the run was killed.
+    # If the last run was killed, its server takes a moment to end.
     while live_postmaster(data) is not None:
         if time.monotonic() > deadline:
             raise CommandError(f"A PostgreSQL still runs in {directory}; end it first.")
@@ -82,7 +82,7 @@ def empty(directory: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """A link is removed, never what it leads to; so does `rmtree` further down."""
+    """Removes a link, never its target; `rmtree` does the same further down."""
     if path.is_symlink() or path.is_file():
         path.unlink()
     shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The figures of `manage.py status`, as one object that goes into JSON."""
+"""The figures of `manage.py status`, as one object for JSON."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def status() -> dict[str, Any]:
     return {
         "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
         "tracked": tweets.tracked,
-        # Everything that is tracked has a row in the queue, or rests, or was paused. Not below 0:
-        # they are not counted in the same moment.
+        # Every tracked tweet has a row in the queue, or rests, or was paused. At least 0, because
+        # they are not counted at the same moment.
         "resting": max(0, tweets.tracked - queue.scheduled - tweets.paused),
         "due": queue.due,
         "oldest_due_seconds": queue.oldest_due_seconds,
@@ -105,7 +105,7 @@ def namespace(one: Namespace, *, now: datetime) -> dict[str, Any]:
 
 
 def project(one: Books) -> dict[str, Any]:
-    """Tweet-days, and US dollars as numbers; both with what is reserved."""
+    """Tweet-days, and US dollars as numbers; both including what is reserved."""
     return {
         "name": one.project.name,
         "day": one.day.isoformat(),
@@ -138,7 +138,7 @@ def credential(one: Credential, of_project: Books | None) -> dict[str, Any]:
             }
             for window in one.told()
         ],
-        # Its project's: X bills the project, whichever credential asks.
+        # The project's figures: X bills the project, whichever credential asks.
         "tweet_days_today": of_project.spent.posts_today if of_project else None,
         "tweet_days_month": of_project.spent.posts_month if of_project else None,
     }
@@ -161,7 +161,7 @@ def source(one: Standing) -> dict[str, Any]:
 
 
 def stream(one: Stream | None) -> dict[str, Any] | None:
-    """None before a `stream` was ever started."""
+    """None if `stream` was never started."""
     if one is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Subscribers as commands make, find and show them."""
+"""Subscribers as commands create, find and show them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trackers.events.subscribers.terms import Terms
 
 
 def terms_of(options: Mapping[str, Any]) -> Terms:
-    """What was given by options; those that were left out stay, or get their defaults."""
+    """The terms given as options; those left out stay as they are, or get their defaults."""
     fields = {
         "callback": options["callback"],
         "max_events": options["max"],

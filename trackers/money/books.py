@@ -1,6 +1,6 @@
 """The books of each project: what it spent today and this month, and what it may still spend.
 
-The day is that of X's clock. Reserved is spent, at the project's price: X may bill it.
+The day is by X's clock. What is reserved counts as spent, at the project's price: X may bill it.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Books:
 
 
 def books() -> list[Books]:
-    """Of every project, by name: three queries however many there are."""
+    """Of every project, by name: three queries in all."""
     found = {purse.project: purse for purse in purses()}
     sums = spent(list(found.values()))
     return [
@@ -70,7 +70,7 @@ def books() -> list[Books]:
 
 
 def spent(of: Sequence[Purse]) -> dict[int, Spent]:
-    """By project, on the day of its purse and in the month of that day."""
+    """By project, for the day of its purse and the month of that day."""
     projects = array(purse.project for purse in of)
     days = array(purse.day.isoformat() for purse in of)
     with cursor() as db:

@@ -1,10 +1,10 @@
-"""The ledger of tweet-days: what is new today is reserved before it is read, and settled after.
+"""The ledger of tweet-days: new tweets of the day are reserved before the request, then settled.
 
 purses (what may be spent) ─> reserve ─> the request ─> settle
 
-X bills a post once per UTC day and project, and nothing that failed or was not found. The day is
-that of X's clock. Whatever happens we count at least what X bills: what a crash leaves reserved
-stays spent, and what may have been billed on either side of midnight counts on both.
+X bills a post once per UTC day and project, and nothing for failures or posts not found. The day is
+by X's clock. Whatever happens we count at least what X bills: what a crash leaves reserved stays
+spent, and what may have been billed on either side of midnight counts on both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from django.db import transaction
 from trackers.xapi.endpoints import TWEETS
 from tweetwatch.database import DatabaseClock, array, ask, cursor
 
-# How far X's clock may be from what we make of it: its Date has whole seconds, cut.
+# How far X's clock may be from our estimate of it: its Date is truncated to seconds.
 CLOCKS = timedelta(seconds=2)
 
 
@@ -29,14 +29,14 @@ CLOCKS = timedelta(seconds=2)
 class Purse:
     """What a project may still spend on X's day `day`.
 
-    `now`: X's clock when it was read, which is `ahead` of the database's by so much.
-    `left`: tweet-days, None without a limit. `floors`: of these, how many a tweet leaves to
-    younger ones, as (younger than, tweet-days) by increasing age; none when there is enough.
-    `rationed_on`: the day for which the floors were reckoned; `floors_wanted_at`: since when
-    somebody waits for those of a new day. `awaits_floors`: these floors stand in for them.
+    `now`: X's clock when this was read, which is `ahead` of the database's.
+    `left`: tweet-days, None without a limit. `floors`: how many of them a tweet leaves to younger
+    ones, as (younger than, tweet-days) by increasing age; empty when there is enough.
+    `rationed_on`: the day that the floors were computed for; `floors_wanted_at`: since when a batch
+    has been waiting for those of a new day. `awaits_floors`: these floors stand in for them.
     `usable`: it has an enabled credential, and X did not say that its money is used up.
-    `trusted`: X did not refuse all its credentials within the last minute. `requests`: how many
-    look-ups of tweets its windows have left, by what is known of them.
+    `trusted`: X has not refused all of its credentials within the last minute. `requests`: how many
+    look-ups of tweets its windows have left, as far as known.
     """
 
     project: int
@@ -66,7 +66,7 @@ class Purse:
         return datetime.combine(self.day + timedelta(days=1), datetime.min.time(), UTC)
 
     def next_day(self) -> datetime:
-        """When X's next day has surely begun, by X's clock as we know it."""
+        """When X's next day has certainly begun, by X's clock as we know it."""
         return self.midnight + CLOCKS
 
     def floor(self, age: timedelta) -> int:
@@ -79,10 +79,10 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """Tweet-days reserved for requests; `tomorrow` those that may be billed on the next day.
+    """Tweet-days reserved for requests; `tomorrow` are those that may be billed on the next day.
 
-    `reply_by`: when the reply has to be there, by time.monotonic(). Later X may bill it on a day
-    for which nothing is reserved: a request that may last until then is not to be sent any more.
+    `reply_by`: when the reply must have come, by time.monotonic(). Later X may bill it on a day
+    for which nothing is reserved: a request that may last beyond that must not be sent.
     """
 
     project: int
@@ -94,7 +94,7 @@ class Payment:
     def parts(self, sizes: Sequence[tuple[int, int]]) -> Sequence[Payment]:
         """A payment for each request, of (its tweets that are new today, all its tweets).
 
-        Together they are the whole, so that what each leaves open stays reserved.
+        Together they make up the whole, so that what each leaves unsettled stays reserved.
         """
         new, all_of_them = sum(new for new, _ in sizes), sum(every for _, every in sizes)
         if new != self.posts or self.tomorrow not in (0, all_of_them):
@@ -109,10 +109,10 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What X billed of a payment: `posts` of those that were new, if it was that day, and `shown`
-    in all, if it was the next one. As it stands: nothing.
+    """What X billed of a payment: `posts` of the new ones if it billed on that day, and `shown` in
+    all if it billed on the next. By default, nothing.
 
-    `x_now`: X's clock with the answer; None when it did not tell.
+    `x_now`: X's clock in the answer; None when X gave no time.
     """
 
     payment: Payment
@@ -121,10 +121,10 @@ class Settlement:
     x_now: datetime | None = None
 
     def by_day(self) -> Iterator[tuple[date, int, int]]:
-        """Of each day, how many posts were reserved, and how many are to be counted.
+        """For each day, how many posts were reserved, and how many to count.
 
-        After midnight X may have billed them on either day, also when nobody foresaw it and nothing
-        was reserved.
+        After midnight X may have billed them on either day, even if that was not foreseen and
+        nothing was reserved.
         """
         today, tomorrow = self.payment.day, self.payment.day + timedelta(days=1)
         told = self.x_now.astimezone(UTC).date() if self.x_now else None
@@ -134,7 +134,7 @@ class Settlement:
 
 
 # Parts of the statements below, over a project `p` and what it spent, `s`.
-# X's clock now: ours, and the difference that the newest reply to the project told.
+# X's clock now: ours, plus the difference that the project's newest reply showed.
 X_NOW = """(statement_timestamp() + coalesce((
         SELECT w.seen_at - w.learned_at
         FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
@@ -155,14 +155,14 @@ SPENT = """
           AND day < (date_trunc('month', {day}) + interval '1 month')::date
     ) one
 """
-# Without a budget for the day, what is left of the month's is spread over its days.
+# Without a daily budget, what is left of the month's is spread over its days.
 SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
 MONEY_LEFT = f"""least(
         p.money_a_day - s.day_money,
         p.money_a_month - s.month_money,
         CASE WHEN {SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
                                 - s.day_money END)"""
-# least() passes over nulls: null is no limit.
+# least() ignores nulls, so null means no limit.
 POSTS_LEFT = f"""least(
         p.posts_a_day - s.day_posts,
         p.posts_a_month - s.month_posts,
@@ -170,7 +170,7 @@ POSTS_LEFT = f"""least(
                                      / s.days_left) - s.day_posts END,
         floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
 
-# Of a window that X has not told of (any more): it lets one request through, and then X tells.
+# For a window that X has not (or no longer) reported: one request goes through and finds out.
 UNKNOWN = 1
 PURSES = f"""
     SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
@@ -203,15 +203,15 @@ PURSES = f"""
 """
 OF_TWEETS = {"endpoints": [*TWEETS.values()]}
 
-# Reservations of a project come one after the other, or two would each find room for itself: the
-# second sees what the first wrote, since its statement begins after this lock is its own.
+# Reservations of a project are serialised, or two would each find room for themselves: the second
+# sees what the first wrote, since its statement begins only once it has this lock.
 # NO KEY: a new row of spending needs a KEY SHARE lock on its project.
 LOCK = """
     SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
 """
-# `counts` tweets each, youngest first, leave `floors` of what is left to younger ones.
-# Where there is a budget, what is reserved is flushed before the request is sent: forgotten in a
-# crash of the database, it would be spent a second time. Where there is none, nothing limits it.
+# Groups of `counts` tweets, youngest first; each leaves its `floors` of what is left to younger
+# ones. With a budget the reservation is flushed before the request is sent: forgotten in a crash of
+# the database, it would be spent a second time. Without one nothing limits it.
 RESERVE_POSTS = f"""
     WITH room AS (
         SELECT {POSTS_LEFT} AS posts
@@ -238,8 +238,7 @@ RESERVE_POSTS = f"""
                            THEN 'on' ELSE 'off' END, true)
     FROM granted, room
 """
-# All or nothing. Accounts are paid with money, and are nothing to a budget of tweet-days. They are
-# few, so this is always flushed.
+# All or nothing. Accounts cost money, but no tweet-days. They are few, so this is always flushed.
 RESERVE_USERS = f"""
     INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
                                    users_reserved, money)
@@ -252,11 +251,10 @@ RESERVE_USERS = f"""
     RETURNING set_config('synchronous_commit', 'on', true)
 """
 
-# What X billed, out of what was reserved. Never more than that, so that no reservation made
-# meanwhile can have been too much.
-# A crash of the database, or a standby that takes over, may have forgotten the reservation, or the
-# whole row of the day: what X billed is counted all the same, and what is reserved never falls
-# below zero.
+# What X billed, out of what was reserved: never more, so that no reservation made meanwhile can
+# turn out too large.
+# A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
+# row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
 COUNT = """
     INSERT INTO trackers_spending AS s (project_id, day, posts, users, posts_reserved,
                                         users_reserved, money)
@@ -270,11 +268,11 @@ COUNT = """
         users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
         money = s.money + excluded.money
 """
-# Forgotten in a crash, all that was reserved counts as spent.
+# If a crash forgets it, everything reserved counts as spent.
 SETTLE = COUNT.format(
     "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
 )
-# What nobody reserved, in the transaction of those who tell of it.
+# What nobody reserved, in the transaction of the caller who reports it.
 SPEND = COUNT.format("trackers_project p")
 
 
@@ -285,7 +283,7 @@ def purses() -> list[Purse]:
 
 
 def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
-    """What the rows of PURSES say."""
+    """The purses in the rows of PURSES."""
     return [
         Purse(
             project=project,
@@ -322,14 +320,14 @@ def reserve(
     """Reserve what requests that may take `timeout` can cost; None when nothing may be asked.
 
     `unpaid`: the floor of each tweet that is new today, youngest first; `Payment.posts` of them
-    may be read. `paid`: how many others they ask for, which cost nothing until midnight.
-    `clock`: the present time, since much may have passed since the purse was read. When its day is
-    over meanwhile, nobody knows which tweets are new, and nothing may be asked.
+    may be read. `paid`: how many others are asked for, which cost nothing until midnight.
+    `clock`: the present time, as the purse may have been read long ago. If its day has ended since,
+    nobody knows which tweets are new, and nothing may be asked.
     """
     day, left = purse.day, purse.midnight - (clock.now() + purse.ahead)
     if left <= timedelta(0):
         return None
-    # Tokens may be renewed first, which is a request too.
+    # Tokens may have to be renewed first, which is a request too.
     if left > 2 * timeout + CLOCKS:
         posts = granted(purse.project, day, unpaid) if unpaid else 0
         return payment_of(purse, clock, posts=posts) if posts + paid else None
@@ -343,7 +341,7 @@ def reserve(
 
 
 def payment_of(purse: Purse, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
-    """What was reserved, and until when that covers the days on which X may bill it."""
+    """What was reserved, and until when it covers the days on which X may bill."""
     last = purse.midnight + timedelta(days=1 if tomorrow else 0)
     reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
     return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
@@ -358,18 +356,18 @@ def granted(project: int, day: date, floors: Sequence[int]) -> int:
         "counts": array(counts.values()),
         "floors": array(counts),
     }
-    # One transaction, whoever began it: the lock is kept until the reservation is written.
+    # In one transaction, whoever began it: the lock is held until the reservation is written.
     _, found = ask((LOCK, params), (RESERVE_POSTS, params))
     return found[0][0] or 0 if found else 0
 
 
 def settle(payment: Payment, *, posts: int, shown: int, x_now: datetime | None) -> None:
-    """X answered: it showed `posts` of those that were new, and `shown` in all."""
+    """X answered: it showed `posts` of the new ones, and `shown` in all."""
     settle_all([Settlement(payment, posts=posts, shown=shown, x_now=x_now)])
 
 
 def settle_all(settlements: Iterable[Settlement]) -> None:
-    """Count what X billed, each by its own reply, in one statement for a project and a day.
+    """Count what X billed, each by its own reply, in one statement per project and day.
 
     Locks: the rows of spending, by project and day.
     """
@@ -389,12 +387,12 @@ def cancel(payment: Payment) -> None:
 
 
 def keep(payment: Payment) -> None:
-    """Nobody knows whether it was billed, so it was."""
+    """Nobody knows whether it was billed, so it counts as billed."""
     settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
 
 
 def reserve_users(purse: Purse, users: int) -> bool:
-    """Whether so many accounts may be read; they are reserved then."""
+    """Whether this many accounts may be read; if so, they are reserved."""
     params = {"project": purse.project, "day": purse.day, "users": users}
     with transaction.atomic(), cursor() as db:
         db.execute(LOCK, params)
@@ -402,7 +400,7 @@ def reserve_users(purse: Purse, users: int) -> bool:
 
 
 def settle_users(purse: Purse, *, reserved: int, users: int) -> None:
-    """X told of `users` of the accounts that were reserved."""
+    """X showed `users` of the accounts that were reserved."""
     write(purse.project, purse.day, users_reserved=reserved, users=users)
 
 

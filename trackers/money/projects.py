@@ -25,7 +25,7 @@ def dollars(**given: Any) -> models.DecimalField:
 
 
 class Project(models.Model):
-    """An account of X's that is billed: its budgets, and what X said of its money last."""
+    """An account at X that is billed: its budgets, and what X last said about its money."""
 
     name = models.CharField(max_length=60, unique=True)
 
@@ -55,12 +55,12 @@ class Project(models.Model):
         default=Decimal("0.010"), help_text="US dollars for each account that is looked up."
     )
 
-    # X answered that the credits or the cap are used up: nothing is asked until then.
+    # X said that the credits or the cap are used up: nothing is asked until then.
     stopped_until = models.DateTimeField(null=True, editable=False)
     stopped_because = models.CharField(max_length=300, blank=True, editable=False)
     stops = models.PositiveSmallIntegerField(default=0, editable=False)
 
-    # GET /2/usage/tweets as it was last read, and our own count of the month at that moment.
+    # GET /2/usage/tweets as last read, with our own count of the month at that moment.
     usage_read_at = models.DateTimeField(null=True, editable=False)
     usage_of_month = models.BigIntegerField(null=True, editable=False)
     ours_of_month = models.BigIntegerField(null=True, editable=False)
@@ -69,13 +69,13 @@ class Project(models.Model):
     usage_problem = models.CharField(max_length=300, blank=True, editable=False)
 
     # Rationing (trackers.updater.ration): how many tweet-days a tweet of a tier leaves to younger
-    # ones, as [younger than so many seconds, tweet-days], and the forecast that goes with it.
+    # ones, as [younger than this many seconds, tweet-days], and the forecast that belongs to it.
     floors = models.JSONField(default=list, editable=False)
     rationed_at = models.DateTimeField(null=True, editable=False)
     needs = models.PositiveIntegerField(null=True, editable=False)
     waiting = models.PositiveIntegerField(default=0, editable=False)
     runs_dry_at = models.DateTimeField(null=True, editable=False)
-    # Since when a batch waits for the floors of a new day (trackers.updater.morning).
+    # Since when a batch has waited for the floors of a new day (trackers.updater.morning).
     floors_wanted_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -91,7 +91,7 @@ class Project(models.Model):
 
     @property
     def drift(self) -> int | None:
-        """How many more posts X counted this month than we did; None when X did not tell."""
+        """How many more posts X counted this month than we did; None when X gave no count."""
         if self.usage_of_month is None or self.ours_of_month is None:
             return None
         return self.usage_of_month - self.ours_of_month
@@ -102,7 +102,7 @@ class Project(models.Model):
 
 class AppQuerySet(models.QuerySet["App"]):
     def named(self, app: str, project: str = "") -> App:
-        """The app of this name, made when there is none, in the project of that name.
+        """The app of this name, created if there is none, in the project of that name.
 
         Raises ValueError when it belongs to another project.
         """
@@ -117,7 +117,7 @@ class AppQuerySet(models.QuerySet["App"]):
 
 
 class App(models.Model):
-    """An app of X's, whose bearer tokens share one window."""
+    """An app at X, whose bearer tokens share one window."""
 
     name = models.CharField(max_length=60, unique=True)
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="apps")
@@ -137,9 +137,9 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
 
 
 class Spending(models.Model):
-    """What a project spent on one UTC day of X's. Reserved: asked for, and not answered yet.
+    """What a project spent on one UTC day of X's. Reserved: asked for, but not answered yet.
 
-    What a crash left reserved stays so: X may have billed it.
+    What a crash leaves reserved stays so: X may have billed it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="spending")
@@ -149,7 +149,7 @@ class Spending(models.Model):
     posts_reserved = models.IntegerField(default=0)
     users_reserved = models.IntegerField(default=0)
     money = models.DecimalField(max_digits=14, decimal_places=6, default=0)
-    # As X counted the day's posts, when it told last.
+    # X's own count of the day's posts, as last reported.
     told_posts = models.IntegerField(null=True)
 
     objects = SpendingQuerySet.as_manager()

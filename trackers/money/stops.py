@@ -1,4 +1,4 @@
-"""A project whose credits or cap X says are used up: who waits, and until when."""
+"""Projects whose credits or cap are used up, according to X: how long they wait."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-# A person may buy credits, or raise the cap, at any time: it is tried again after this, and twice
-# as long after each further refusal.
+# A person may buy credits or raise the cap at any time: we try again after this long, and after
+# twice as long with each further refusal.
 FIRST = timedelta(minutes=10)
 MOST = timedelta(hours=6)
 
-# The first of a row of refusals alone is told: the others are of the same trouble.
+# Only the first of several refusals in a row is announced: the others have the same cause.
 STOPPED = """
     SELECT '/operations/', jsonb_build_object('project', name, 'what', stopped_because)
     FROM stopped WHERE stops = 1
 """
-# Requests that were on their way when the first of them was refused are no further refusals.
+# Requests already under way at the first refusal do not count as further ones.
 STOP = f"""
     WITH stopped AS (
         UPDATE trackers_project p SET
@@ -39,7 +39,7 @@ STOP = f"""
     {alerts(STOPPED)}
     SELECT name, stopped_until FROM stopped
 """
-# Writes nothing in the ordinary case.
+# In the ordinary case it writes nothing.
 GO_ON = """
     UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''
     FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.stops > 0

@@ -15,7 +15,7 @@ from tweetwatch.database import array, cursor
 
 logger = logging.getLogger(__name__)
 
-# Only of days that we know: what was read before tweetwatch came is none of its drift.
+# Only days that we know: what was read before tweetwatch was installed is no drift.
 TOLD = """
     UPDATE trackers_spending s SET told_posts = told.posts
     FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS told(day, posts)
@@ -55,5 +55,5 @@ def compared(project: Project, usage: Usage) -> dict[str, int | None]:
 
 
 def tell_problem(project: Project, why: str) -> None:
-    """Write why it could not be read."""
+    """Store why it could not be read."""
     Project.objects.filter(pk=project.pk).update(usage_problem=why[:300])

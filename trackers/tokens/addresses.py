@@ -1,4 +1,4 @@
-"""Secret addresses of feeds: made, found, revoked; and since when a feed holds what it holds."""
+"""Secret addresses of feeds: creating, finding and revoking them; and when a feed last changed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ SINCE = """
     SELECT digest, changed_at FROM trackers_feedstate
     WHERE address_id = %(address)s AND source_id = %(source)s
 """
-# HTTP knows whole seconds: two states of one second would be told as one. Not after the address
-# was revoked: its row is locked, or gone.
+# HTTP dates have whole seconds, so two states within one second would look like one. Nothing is
+# written once the address is revoked: its row is locked, or gone.
 CHANGE = """
     INSERT INTO trackers_feedstate AS s (address_id, source_id, digest, changed_at)
     SELECT watcher_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
@@ -29,7 +29,7 @@ CHANGE = """
 
 
 def make(watcher_id: int, *, now: datetime) -> str:
-    """The secret of the watcher's address, which nobody can tell again; an older one ends."""
+    """The secret of the watcher's address, shown only this once; it replaces an older one."""
     secret = new_secret()
     given = {"digest": digest_of(secret), "made_at": now}
     FeedAddress.objects.update_or_create(watcher_id=watcher_id, defaults=given)
@@ -41,14 +41,14 @@ def revoke(watcher_id: int) -> bool:
 
 
 def find(secret: str) -> FeedAddress | None:
-    """That of a team, or of a person who is active."""
+    """The address of this secret, if it is a team's or an active person's."""
     whose = Q(watcher__user__is_active=True) | Q(watcher__team__isnull=False)
     found = FeedAddress.objects.filter(whose, digest=digest_of(secret))
     return found.select_related("watcher__user", "watcher__team").first()
 
 
 def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:
-    """Since when the feed holds what has this digest; the home's `source_id` is 0."""
+    """Since when the feed has had the content of this digest; the home's `source_id` is 0."""
     given = {"address": address.pk, "source": source_id, "digest": digest, "now": now}
     with cursor() as db:
         known = db.execute(SINCE, given).fetchone()

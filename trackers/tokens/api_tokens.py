@@ -1,4 +1,4 @@
-"""Tokens of the API: made, brought, revoked."""
+"""Tokens of the API: created, presented, revoked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from django.db.models import Q
 from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of, new_secret
 
-# So that a token in use costs no write with each request.
+# A token in use would otherwise cost a write with each request.
 USED_EVERY = timedelta(hours=1)
 
 
 def save(token: ApiToken) -> str:
-    """Save a new one, and tell its secret, which nobody can tell again."""
+    """Save a new one and return its secret, which is shown only this once."""
     secret = new_secret()
     token.digest = digest_of(secret)
     token.save()
@@ -24,7 +24,7 @@ def save(token: ApiToken) -> str:
 
 
 def user_of(secret: str, *, now: datetime) -> User | None:
-    """Whose token it is, unless it or its user may not ask any more."""
+    """Whose token it is; None if the token or its user is no longer allowed."""
     found = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None)
     token = found.filter(user__is_active=True).select_related("user").first()
     if token is None:

@@ -10,7 +10,7 @@ from trackers.tokens.secret import DIGEST_LETTERS
 
 
 class ApiToken(models.Model):
-    """What a program brings to the API; it may do there what its user may."""
+    """A program's key to the API, where it may do what its user may do."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -19,7 +19,7 @@ class ApiToken(models.Model):
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True, editable=False)
 
     made_at = models.DateTimeField(auto_now_add=True)
-    # To the hour.
+    # Accurate to the hour.
     used_at = models.DateTimeField(null=True, editable=False)
     revoked_at = models.DateTimeField(null=True, editable=False)
 
@@ -32,9 +32,9 @@ class ApiToken(models.Model):
 
 
 class FeedAddress(models.Model):
-    """The secret part of the addresses by which feed readers read a watcher's feeds.
+    """The secret part of the addresses at which feed readers read a watcher's feeds.
 
-    One a watcher: a new one takes the old one's place, and without a row nobody reads.
+    One per watcher: a new one replaces the old, and without a row nobody can read.
     """
 
     watcher = models.OneToOneField(
@@ -48,10 +48,10 @@ class FeedAddress(models.Model):
 
 
 class FeedState(models.Model):
-    """What a feed last held, and since when: a deleted tweet changes it, and has no time there."""
+    """What a feed last held, and since when: a deletion changes it, but leaves no time itself."""
 
     pk = models.CompositePrimaryKey("address_id", "source_id")
-    # No index of its own: the primary key begins with it.
+    # No index of its own: the primary key starts with it.
     address = models.ForeignKey(
         FeedAddress, on_delete=models.CASCADE, related_name="states", db_index=False
     )

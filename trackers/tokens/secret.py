@@ -1,6 +1,6 @@
-"""Secrets that we hand out: shown once, and kept as a digest alone.
+"""Secrets that we hand out: shown once, and stored only as a digest.
 
-A digest without salt or stretching is enough: these are random, and nobody chose them.
+A digest without salt or stretching is enough: these are random, not chosen by people.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ DIGEST_LETTERS = 64
 
 
 def new_secret() -> str:
-    """43 letters that go into a header or a path as they are."""
+    """43 characters that need no escaping in a header or a path."""
     return secrets.token_urlsafe(32)
 
 

@@ -1,7 +1,7 @@
 """What X said, as plain values: what the rest of the product knows of X's replies.
 
-What there is a hundred of in each reply is a tuple: a frozen dataclass takes four times as long to
-make.
+Whatever comes by the hundred in one reply is a tuple: a frozen dataclass takes four times as long
+to make.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Missing = Literal["not_found", "unauthorized", "protected", "suspended", "unavai
 
 
 class Figures(NamedTuple):
-    """Counts of one tweet at one time, in the order of the columns; None where X did not tell."""
+    """Counts of one tweet at one time, in the order of the columns; None where X gave no count."""
 
     retweets: int | None
     replies: int | None
@@ -38,7 +38,7 @@ class Post(NamedTuple):
     edit_history: tuple[int, ...]
     figures: Figures
     username: str = ""
-    # Where X does not show it, as "DE FR", and whether for copyright: empty for most.
+    # The countries where X withholds it, as "DE FR", and whether for copyright: empty for most.
     withheld: str = ""
     conversation_id: int | None = None
     replied_to: int | None = None
@@ -57,10 +57,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class WindowSeen:
-    """A request window as X's headers tell of it.
+    """A request window as reported in X's headers.
 
-    `seen_at` is X's clock (the Date header), None when X did not tell: no time is better than that
-    of this host.
+    `seen_at` is X's clock (the Date header). None when X sent no Date: this host's clock is no
+    substitute.
     """
 
     endpoint: str
@@ -72,13 +72,13 @@ class WindowSeen:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """The answer to one look-up of tweets; every id asked is in one of the three, or in none.
+    """The answer to one look-up of tweets; each id asked for is in at most one of the three.
 
-    posts: shown, and well-formed. missing: not shown, X said why. broken: shown, but its JSON is
+    posts: shown and well-formed. missing: not shown, and X said why. broken: shown, but its JSON is
     not what X documents (a one-line reason). In none of the three: X gave no verdict.
-    unread: single counts of posts that are not what X documents; these are unknown there.
-    edited: those of `posts` that have several versions; which one is shown, their post says.
-    strangers: how many others X showed, that nobody asked for.
+    unread: single counts that are not what X documents; they are None in the post.
+    edited: the ids in `posts` that have several versions; the post says which one is shown.
+    strangers: how many tweets X showed that nobody asked for.
     """
 
     posts: dict[int, Post]
@@ -92,10 +92,10 @@ class Lookup:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """X showed each tweet that was asked for, in its only version, and told nothing but counts.
+    """X showed each tweet that was asked for, in its only version, with nothing but counts.
 
-    What a Lookup would say of it is that and no more. figures: a list of whole numbers for each of
-    the columns of `Figures`, in the order of `ids`, which are as they were asked for.
+    A Lookup of the same reply would say no more. figures: a list of whole numbers for each column
+    of `Figures`, in the order of `ids`, which is the order they were asked in.
     """
 
     ids: Sequence[int]

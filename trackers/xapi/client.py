@@ -56,14 +56,14 @@ def look_up(
     describes: bool = True,
     usual: bool = False,
 ) -> Lookup | Shown:
-    """What X says of up to 100 tweets, in one request; raises XError and nothing else.
+    """What X says about up to 100 tweets, in one request; raises XError and nothing else.
 
-    `describes`: also what never changes, which makes a third of the reply.
-    `usual`: the caller knows of nothing special about any of these tweets. Where X tells of nothing
-    special either, the answer is a Shown, and read at less than half the price; of v2 alone, and
-    only where it does not describe.
-    `base_url` is another server that speaks as X does, "" for X itself. `timeout` is for the whole
-    exchange. More ids, or none, are a ValueError.
+    `describes`: also ask for what never changes, which is a third of the reply.
+    `usual`: the caller knows of nothing special about any of these tweets. If X reports nothing
+    special either, the answer is a Shown, which costs less than half as much to read. Only for v2,
+    and only without `describes`.
+    `base_url` is a server that speaks X's API, "" for X itself. `timeout` covers the whole
+    exchange. No ids, or too many, are a ValueError.
     """
     check_number(ids)
     line, endpoint = line_for(keys, base_url, timeout), TWEETS[keys.api]
@@ -79,7 +79,7 @@ def look_up(
 def look_up_accounts(
     keys: Keys, ids: Sequence[int], *, base_url: str, timeout: timedelta
 ) -> Accounts:
-    """What X says of up to 100 accounts; as `look_up`, but with a v2 credential only."""
+    """What X says about up to 100 accounts; as `look_up`, but with a v2 credential only."""
     check_number(ids)
     endpoint = ACCOUNTS.get(keys.api)
     if endpoint is None:
@@ -89,7 +89,7 @@ def look_up_accounts(
 
 
 def ask_v2(line: Line, ids: Sequence[int], fields: list[str]) -> Reply:
-    # A list: tweepy sends anything else as a parameter for each id.
+    # A list: tweepy sends any other iterable as one parameter for each id.
     return line.tweepy.get_tweets([str(id) for id in ids], tweet_fields=fields)
 
 

@@ -2,16 +2,16 @@
 
     XError
     ├── RateLimited   429: the window is used up, or X wants fewer requests; `resets_at` and
-    │                 `retry_after` when X told
+    │                 `retry_after` when X gave them
     ├── Depleted      402, or 429 for a cap: the credits or the month's posts are used up
     ├── Refused       401: X does not accept these keys (one alone proves nothing)
     │   ├── Forbidden     403: not at this endpoint, whatever is asked for
     │   └── SignInAgain   the refresh token is spent or withdrawn: a person has to act
-    ├── NotShown      403, 404 of one account or list: gone or hidden, or X is out of order
-    ├── NotReady      its tokens are renewed, or are to be: another credential may do better
-    ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X told
+    ├── NotShown      403, 404 of one account or list: gone or hidden, or X is failing
+    ├── NotReady      its tokens are being renewed, or must be: try another credential
+    ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X gave it
     ├── Garbage       200 with something that is not an answer
-    └── BadRequest    400 and its kin: the fault is ours, and asking again will not mend it
+    └── BadRequest    400 and its kin: the fault is ours; asking again will not help
         └── StaleSinceId  search reaches back seven days, and `since_id` is older
 
 A message holds no secret and no list of ids. `window` is what the reply's headers said, if any.
@@ -44,7 +44,7 @@ class XError(Exception):
         return str(self)
 
     def hide(self, secrets: Iterable[str]) -> None:
-        """Take these out of the text: a server may say back what it was sent."""
+        """Take these out of the text: a server may echo what it was sent."""
         reason = self.reason
         for secret in secrets:
             reason = reason.replace(secret, "…")
@@ -52,8 +52,8 @@ class XError(Exception):
 
 
 class RateLimited(XError):
-    """`resets_at`: when the window opens again, by X's clock; None when X did not tell. It is as X
-    says: it may be past, or years ahead."""
+    """`resets_at`: when the window opens again, by X's clock; None when X did not say. Taken as X
+    gave it: it may be past, or years ahead."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class RateLimited(XError):
 
 
 class Depleted(XError):
-    """Credits or the cap of the month are used up; no reset of a window helps."""
+    """The credits or the month's cap are used up; no reset of a window helps."""
 
 
 class Refused(XError):
@@ -80,19 +80,19 @@ class Refused(XError):
 
 
 class Forbidden(Refused):
-    """X does not accept this credential at this endpoint; elsewhere it may be as good as ever."""
+    """X does not accept this credential at this endpoint; other endpoints may still accept it."""
 
 
 class NotShown(XError):
-    """X does not show this account or list; it once said so for hours of what was there."""
+    """X does not show this account or list. It once said so for hours about some that existed."""
 
 
 class SignInAgain(Refused):
-    """X takes this refresh token no longer, and never will again."""
+    """X no longer accepts this refresh token, and never will again."""
 
 
 class NotReady(XError):
-    """Tokens of OAuth 2.0 come first. `sent`: X was asked, and answered that they had ended."""
+    """OAuth 2.0 tokens must be renewed first. `sent`: X was asked, and said they had expired."""
 
     def __init__(self, reason: str, *, sent: bool) -> None:
         super().__init__(reason)
@@ -100,10 +100,10 @@ class NotReady(XError):
 
 
 class Unavailable(XError):
-    """X, or the way to it, is out of order. `retry_after` as X asked for it, else None.
+    """X, or the way to it, is failing. `retry_after` is what X asked for, else None.
 
-    `maybe_billed`: there was no reply, or the end of it was missing. `sent`: False when nothing
-    of the request can have reached X.
+    `maybe_billed`: there was no reply, or its end was missing. `sent`: False when no part of the
+    request can have reached X.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class BadRequest(XError):
 
 
 class StaleSinceId(BadRequest):
-    """`suggested`: the id that X wants `since_id` to be larger than; None when X did not tell."""
+    """`suggested`: the id that X says `since_id` must exceed; None when X did not name one."""
 
     def __init__(
         self, reason: str, *, suggested: int | None, window: WindowSeen | None = None

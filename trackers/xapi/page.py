@@ -1,4 +1,4 @@
-"""A page of posts: what X is asked for, and what it answered, as plain values."""
+"""A page of posts: what to ask X for, and what it answered, as plain values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trackers.xapi.answers import Missing, Post, WindowSeen
 Kind = Literal["account", "mentions", "search", "list"]
 Excluded = Literal["replies", "retweets"]
 
-# X's own bounds of a page.
+# X's own limits on the size of a page.
 FEWEST: Mapping[Kind, int] = {"account": 5, "mentions": 5, "search": 10, "list": 1}
 MOST = 100
 
@@ -21,8 +21,8 @@ MOST = 100
 class Ask:
     """One page. `of` is the id of the account or list, or the query.
 
-    `since_id` and `until_id` are exclusive; lists have neither. `exclude` and `start_time` are of
-    those kinds alone that X takes them for. What does not fit is a ValueError.
+    `since_id` and `until_id` are exclusive; lists have neither. Only some kinds take `exclude` and
+    `start_time`. An Ask that X would not take is a ValueError.
     """
 
     kind: Kind
@@ -49,13 +49,13 @@ class Ask:
 class Page:
     """The answer to one Ask; nothing on it is an empty page.
 
-    posts: shown, and well-formed, in X's order, each once. broken: shown, but not as X documents
-    (a one-line reason); it can be looked up. ids: all of both, in X's order; newest_id, oldest_id:
-    of them. unreadable: how many had not even an id. replies, retweets: which of them are that.
+    posts: shown, and well-formed, in X's order, without duplicates. broken: shown, but not as X
+    documents (a one-line reason); can be looked up. ids: all of both, in X's order; newest_id and
+    oldest_id are theirs. unreadable: how many lacked even an id. replies, retweets: which ids are.
     missing: why X shows nothing of the account or list, if it said so; the page is empty then.
-    asked_at: X's clock when the request began, or a little earlier and never later, from its Date
-    less the time that the exchange took; None when X told no time, or an incredible one.
-    skew: by how much our clock is ahead of X's, to half a second; None when X told no time.
+    asked_at: when the request began by X's clock, or slightly earlier, never later: its Date less
+    the duration of the exchange. None when X sent no Date, or an incredible one.
+    skew: how far our clock is ahead of X's, to half a second; None when X sent no Date.
     """
 
     posts: dict[int, Post]

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-# What may stand in a header: printable ASCII without blanks.
+# What a header may hold: printable ASCII without spaces.
 KEY = re.compile(r"[!-~]+")
 
 
 class Secrets(Mapping[str, str]):
-    """Named secrets. Shows only which there are; pickling it is refused."""
+    """Named secrets. Its repr shows only the names; pickling it is refused."""
 
     __slots__ = ("_values",)
 

@@ -1,7 +1,7 @@
 """The filtered stream of a credential's app: one long reply, a line for each post.
 
 connect ─> Opened ─ lines, keep-alives ─> until X hangs up, falls silent, or `close` is called
-tweepy's own loop connects again by itself, sleeps, and logs replies; so it only makes the rules.
+tweepy's own loop reconnects by itself, sleeps, and logs replies, so tweepy only makes the rules.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from trackers.xapi.wire.transport import (
 
 PATH = CANONICAL + "/2/tweets/search/stream"
 AT_ONCE = 65536
-# A post with all its fields is a few kB; a line longer than this has lost its end.
+# A post with all its fields is a few kB; a longer line has lost its newline.
 LONGEST_LINE = 1 << 20
 
 
 class Unreachable(Unavailable):
-    """There was no reply at all: the way to X is out of order, and not X."""
+    """There was no reply at all: the network on the way is failing, not X."""
 
 
 class NoRules(BadRequest):
@@ -54,7 +54,7 @@ class TooManyConnections(RateLimited):
 
 
 class StreamWire(Wire):
-    """Leaves the body of a 200 to be read; every wait for bytes ends after `silence`."""
+    """Leaves the body of a 200 unread; every wait for bytes ends after `silence`."""
 
     def __init__(self, sign: Sign, *, base_url: str, silence: timedelta) -> None:
         super().__init__(
@@ -63,7 +63,7 @@ class StreamWire(Wire):
         self.opened: BaseHTTPResponse | None = None
 
     def _times(self, seconds: float) -> Timeout:
-        # Without a total: each wait has its own end.
+        # No total: a stream has no end, so only each single wait is limited.
         return Timeout(connect=min(seconds, CONNECT_WITHIN_SECONDS), read=seconds)
 
     def _exchange(
@@ -82,7 +82,7 @@ class StreamWire(Wire):
 
 @dataclass(slots=True)
 class Attempt:
-    """One request to connect: X's clock in the reply, which came `at`; and what X refused with."""
+    """One request to connect: X's clock in the reply, which came `at`; the body of a refusal."""
 
     ask: Send
     date: datetime | None = None
@@ -106,8 +106,8 @@ class Attempt:
 class Opened:
     """An open stream. One thread reads its lines; any may close it.
 
-    date: X's clock when it opened, cut to seconds; None when X told none. at: time.monotonic() as
-    it came.
+    date: X's clock when it opened, in whole seconds; None when X sent no Date. at: time.monotonic()
+    when the reply came.
     """
 
     def __init__(
@@ -118,9 +118,9 @@ class Opened:
         self._closed = False
 
     def lines(self) -> Iterator[tuple[bytes, bool]]:
-        """Each line as it comes, empty for a keep-alive, and whether it had to be waited for.
+        """Each line as it comes, empty for a keep-alive, and whether we had to wait for it.
 
-        Ends when X hangs up properly or after `close`; XError when the connection breaks, or is
+        Ends when X closes it properly or after `close`; XError when the connection breaks or falls
         silent. Half a line at the end is dropped.
         """
         try:
@@ -129,7 +129,7 @@ class Opened:
         except XError:
             raise
         except Exception as error:
-            # Of any kind, where another thread closed what is being read.
+            # Any error at all may come when another thread closes what is being read.
             if self._closed:
                 return
             failure = self._failure(error)
@@ -139,7 +139,7 @@ class Opened:
         raise failure
 
     def close(self) -> None:
-        """End it, also for the thread that waits for the next line."""
+        """End it, also for a thread that is waiting for the next line."""
         self._closed = True
         with suppress(OSError, ValueError, RuntimeError, AttributeError):
             self._response.shutdown()
@@ -150,7 +150,7 @@ class Opened:
         return Unreachable("The connection to X broke off.")
 
     def _pieces(self) -> Iterator[bytes]:
-        # As they arrive: what waits until a buffer is full would hold posts back.
+        # As they arrive: waiting for a full buffer would hold posts back.
         if getattr(self._response, "chunked", False):
             yield from self._response.read_chunked(AT_ONCE, decode_content=True)
             return
@@ -158,12 +158,12 @@ class Opened:
             yield piece
 
 
-# Less is no wait: the bytes were there already.
+# Anything shorter is no wait: the bytes were already there.
 A_WAIT_SECONDS = 0.005
 
 
 def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The lines in the pieces, without their ends, and whether their last piece was waited for."""
+    """The lines, without newlines, and whether the last piece of each was waited for."""
     rest = b""
     while True:
         asked = time.monotonic()
@@ -181,8 +181,8 @@ def split(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
 def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta) -> Opened:
     """Open the stream of the credential's app; raises XError and nothing else.
 
-    `base_url` is that of `client.look_up`; `silence`: the longest wait for the reply, a line, or a
-    keep-alive, which X sends every 20 s. `timeout`, as all questions have it, ends nothing here.
+    `base_url` as in `client.look_up`. `silence`: the longest wait for the reply, a line, or a
+    keep-alive, which X sends every 20 s. `timeout`, which every question has, ends nothing here.
     """
     wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
     line = Line(keys, wire)
@@ -199,7 +199,7 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
 
 
 def ask_to_connect(line: Line) -> Reply:
-    # Packed lines would wait in the packer until there are more.
+    # No compression: lines would wait in the compressor until there are more.
     return line.session.get(
         PATH,
         params={"tweet.fields": ",".join(POST_FIELDS)},
@@ -208,7 +208,7 @@ def ask_to_connect(line: Line) -> Reply:
 
 
 def of_its_kind(error: XError, rejected: bytes | None) -> XError:
-    """The same error, told apart by what X said of the connection; without a reply, Unreachable."""
+    """The same error, made specific by what X said of the connection; Unreachable if no reply."""
     if rejected is None:
         if isinstance(error, Unavailable):
             return Unreachable(error.reason, window=error.window, sent=error.sent)

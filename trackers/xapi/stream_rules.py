@@ -1,6 +1,6 @@
 """The rules of the filtered stream of a credential's app: read, add, delete.
 
-Over the same lines and with the same errors as `client`; for bearer tokens alone.
+Over the same lines and with the same errors as `client`; bearer tokens only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trackers.xapi.parse.stream import (
 from trackers.xapi.wire.line import PLACEHOLDER, Line, line_for
 from trackers.xapi.wire.transport import RejectedReply, Reply
 
-# X's own bound of a rule is 1,024 characters, so that this many fit in any request.
+# X limits a rule to 1,024 characters, so this many fit in any request.
 MOST_AT_ONCE = 100
 
 
@@ -40,7 +40,7 @@ def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesTold:
 def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Added:
     """Add rules, given as tags by value, `MOST_AT_ONCE` at the most; as `rules_of`.
 
-    BadRequest when X refuses all of them and names none; what it says of single ones is an answer.
+    BadRequest when X refuses them all without naming any; refusals of single rules are an answer.
     """
     line = line_for(keys, base_url, timeout)
     client = tweepy_over(line)
@@ -75,7 +75,7 @@ def delete_rules(keys: Keys, ids: Sequence[int], *, base_url: str, timeout: time
 
 
 def tweepy_over(line: Line) -> StreamingClient:
-    """tweepy's client for streams, with our session: it holds no secret and makes no connection."""
+    """tweepy's stream client, over our session: it holds no secret and makes no connection."""
     client = StreamingClient(PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False)
     client.session = line.session
     return client

@@ -1,7 +1,7 @@
 """Asking X for pages of posts: an account's, its mentions, recent search, a list.
 
-Ask ─> tweepy ─> Page: the posts, what follows them, and when the request began by X's own clock
-As `client` does for look-ups, over the same lines and with the same errors.
+Ask ─> tweepy ─> Page: the posts, the next page's token, when the request began by X's clock
+Like `client` for look-ups: the same connections, the same errors.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.line import Line, Send, line_for
 from trackers.xapi.wire.transport import RejectedReply, Reply
 
-# The endpoint of each kind, as `turns.take` wants it.
+# The endpoint of each kind, in the form that `turns.take` takes.
 ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
     "account": ACCOUNT_POSTS,
     "mentions": MENTIONS,
     "search": SEARCH,
     "list": LIST_POSTS,
 }
-# A Date that far from our own clock is rather a fault than a clock.
+# A Date that far from our own clock is more likely a fault than a clock.
 MOST_SKEW = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The account of a username, or why X shows none; neither when it gave no verdict."""
+    """The account of a username, or why X shows none; neither when X gave no verdict."""
 
     account: Account | None
     missing: Missing | None
@@ -53,8 +53,8 @@ class Named:
 def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Page:
     """One page, in one request; raises XError and nothing else.
 
-    `base_url` and `timeout` are those of `client.look_up`. A `since_id` that search finds too old
-    is StaleSinceId.
+    `base_url` and `timeout` as in `client.look_up`. StaleSinceId when `since_id` is too old for
+    search.
     """
     line = line_for(keys, base_url, timeout)
     exchange = Exchange(lambda: SEND[ask.kind](line, ask))
@@ -69,7 +69,7 @@ def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Pag
 
 
 def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timedelta) -> Named:
-    """Whose name this is, without the @; as `read_page`."""
+    """Whose username this is, given without the @; as `read_page`."""
 
     def read(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Named:
         return Named(*read_named(body, username), window)
@@ -80,7 +80,7 @@ def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timed
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its reply, with the clocks beside it."""
+    """One request and its reply, with both clocks."""
 
     ask: Send
     began: float = 0.0
@@ -112,7 +112,7 @@ class Exchange:
             listing.retweets,
             listing.missing,
             listing.next_token,
-            # X cuts its Date to seconds, so that this is never later than the request was.
+            # X truncates its Date to seconds, so this is never later than the request.
             self.date - self.took if self.date is not None and believed else None,
             skew,
             window,
@@ -120,7 +120,7 @@ class Exchange:
 
 
 def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:
-    """Our clock less X's: X's was on average half a second past its Date, half-way through."""
+    """Our clock less X's: half-way through, X was on average half a second past its Date."""
     if date is None:
         return None
     return (now - took / 2) - (date + timedelta(milliseconds=500))
@@ -158,7 +158,7 @@ SEND: Mapping[Kind, Callable[[Line, Ask], Reply]] = {
 
 
 def options(ask: Ask) -> dict[str, Any]:
-    """What tweepy is given; lists where it joins by commas."""
+    """Arguments for tweepy; lists where it joins with commas."""
     given: dict[str, Any] = {
         "since_id": ask.since_id,
         "until_id": ask.until_id,

@@ -1,6 +1,6 @@
-"""New tokens of OAuth 2.0 for a refresh token, which X takes once and no more.
+"""New tokens of OAuth 2.0 for a refresh token, which X accepts only once.
 
-secrets ─> POST /2/oauth2/token ─> Tokens, or the XError that X's refusal is
+secrets ─> POST /2/oauth2/token ─> Tokens, or X's refusal as an XError
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LONGEST_LIFE = timedelta(days=366)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """`secrets` are the new tokens by their names. `lives` from the request on, None if untold."""
+    """`secrets` are the new tokens by name. `lives` counts from the request; None if not given."""
 
     secrets: Secrets
     lives: timedelta | None
@@ -39,7 +39,7 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     """Ask X once; raises XError and nothing else.
 
     SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
-    After any other error the refresh token may be good still, or be spent already.
+    After any other error the refresh token may still be good, or already spent.
     """
     session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
@@ -55,7 +55,7 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
 
 
 def hide_in(error: XError, secrets: Mapping[str, str]) -> None:
-    """On its own, since the frames that an error leaves behind may be shown with their locals."""
+    """A function of its own: an error's frames may be shown with their locals."""
     basic = sign_as_client(secrets)("POST", TOKEN_URL).removeprefix("Basic ")
     error.hide(secret for secret in (*secrets.values(), basic) if secret)
 
@@ -89,7 +89,7 @@ def life_of(seconds: Any) -> timedelta | None:
 
 
 def refusal_in(reply: Reply) -> XError:
-    """What any reply but a 200 is; those of RFC 6749 have a shape of their own."""
+    """The error for any reply but a 200; those of RFC 6749 have their own shape."""
     problem, status = read_problem(reply.body), reply.status_code
     code, said = problem.get("error"), problem.get("error_description")
     if not isinstance(code, str):

@@ -1,4 +1,4 @@
-"""What X billed a project in the last days, as X itself tells it: GET /2/usage/tweets."""
+"""What X says it billed a project in recent days: GET /2/usage/tweets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
 
 
 def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usage:
-    """The usage of the project of these keys, which X tells to bearer tokens only.
+    """The usage of the project of these keys; X gives it to bearer tokens only.
 
     Raises XError and nothing else.
     """

@@ -56,7 +56,7 @@ def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedire
 
 
 def locked(request: HttpRequest) -> list[Column]:
-    """The person's columns in their order; nobody else changes them meanwhile."""
+    """The person's columns in their order, locked against other changes."""
     get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
     return list(Column.objects.filter(user=request.user.pk))
 
@@ -68,7 +68,7 @@ def number(columns: list[Column]) -> None:
 
 
 def asked(request: HttpRequest) -> dict[str, int | None]:
-    """404: there is no such thing to show. 403: no member of that team."""
+    """404 if there is no such thing to show, 403 if not a member of that team."""
     kind, _, id = request.POST.get("shows", "").partition(":")
     wanted = int(id) if id.isascii() and id.isdecimal() and len(id) <= 19 else None
     if kind == "home" and (wanted is not None or not id):

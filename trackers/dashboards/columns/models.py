@@ -11,7 +11,7 @@ from trackers.ingest.sources.models import Source
 
 
 class Column(models.Model):
-    """It shows a source, the home of a team, or, with neither, the person's own home."""
+    """Shows a source, the home of a team or, with neither, the person's own home."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="columns", db_index=False
@@ -24,7 +24,7 @@ class Column(models.Model):
         ordering = ("position", "id")
         constraints = [
             models.CheckConstraint(condition=Q(source=None) | Q(team=None), name="column_shows"),
-            # The same twice side by side is a slip.
+            # The same column twice is a mistake.
             models.UniqueConstraint(
                 fields=["user", "source", "team"], nulls_distinct=False, name="column_once"
             ),

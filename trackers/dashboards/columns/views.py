@@ -24,13 +24,13 @@ from trackers.timelines.watchers import Home, homes_of
 
 MOST = 12
 IN_A_COLUMN = 20
-# The others are added from their pages.
+# More can be added from their own pages.
 CHOICES_MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A column with what is in it."""
+    """A column and its contents."""
 
     id: int
     name: str
@@ -65,7 +65,7 @@ def columns(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def column(request: HttpRequest, id: int) -> HttpResponse:
-    """One by itself, page by page."""
+    """A single column, page by page."""
     found, homes = find(request.user, id)
     drawn = scroll_answers.whole(scrolled(found, homes), Look(address(found)), request.GET)
     return render(request, "dashboards/columns/alone.html", {**drawn, "column": found})
@@ -95,7 +95,7 @@ def asked(request: HttpRequest, id: int) -> tuple[Scrolled, Look]:
 
 
 def find(user: User, id: int) -> tuple[Column, list[Home]]:
-    """404 for another person's, as for none. 403: no member of its team any more."""
+    """404 for another person's column, as for a missing one; 403 if no longer in its team."""
     homes = homes_of(user)
     try:
         found = Column.objects.select_related("source", "team").get(pk=id, user=user.pk)
@@ -107,7 +107,7 @@ def find(user: User, id: int) -> tuple[Column, list[Home]]:
 
 
 def of(user: User, homes: list[Home]) -> list[Column]:
-    """In their order; those of teams that the person has left are not shown."""
+    """In their order, without those of teams that the person has left."""
     teams = [one.team_id for one in homes]
     found = Column.objects.select_related("source", "team").filter(user=user.pk)
     return [one for one in found if one.source_id is not None or one.team_id in teams]
@@ -134,7 +134,7 @@ def address(column: Column) -> str:
 
 
 def shows(column: Column) -> str:
-    """Where the whole of it is."""
+    """The page that shows all of it."""
     if column.source_id is not None:
         return reverse("source", args=[column.source_id])
     return page_of(column.team_id)

@@ -39,8 +39,8 @@ def feed_addresses(request: HttpRequest) -> HttpResponse:
 @never_cache
 @sensitive_variables("secret")
 def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
-    """The answer itself tells the addresses: a redirect would have to carry them. So this address
-    stays in the browser, and who asks for it once more is led back."""
+    """The response itself shows the addresses, as a redirect would have to carry them. The browser
+    then stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("feeds")
     mine = owned(request, watcher)

@@ -14,14 +14,14 @@ from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
 ENTRIES = 50
-# Of a source so many are looked at, however many of them are deleted.
+# Of a source's tweets this many are looked at, however many of them are deleted.
 LOOKED_AT = 500
 TITLE_LETTERS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """`url` is X's own, and the same whatever this program's address is: so it is the id too."""
+    """`url` is X's own and independent of this program's address, so it is also the id."""
 
     url: str
     author: str
@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A feed. `source_id` 0: the home."""
+    """A feed. `source_id` 0 is the home."""
 
     title: str
     source_id: int
@@ -61,7 +61,7 @@ def of_source(source: Source) -> Held:
 
 
 def entries(ids: Sequence[int]) -> list[Entry]:
-    """In the order of the ids; without those that were deleted, or untracked, meanwhile."""
+    """In the order of the ids, without those deleted or untracked meanwhile."""
     found = Tweet.objects.filter(gone_at=None).select_related("author", "tweettext").in_bulk(ids)
     return [entry(found[id]) for id in ids if id in found]
 

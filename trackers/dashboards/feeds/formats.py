@@ -1,6 +1,6 @@
 """A feed as Atom, and as JSON Feed 1.1.
 
-Neither tells its own address: that is a secret, and feeds are handed on.
+Neither contains its own address: that is a secret, and feeds get passed on.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from trackers.dashboards.feeds.entries import Entry, Held
 
 ATOM = "application/atom+xml; charset=utf-8"
 JSON = "application/feed+json"
-# XML cannot say these at all, and tweets may have them.
+# XML cannot represent these at all, and tweets may contain them.
 UNSAYABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class Atom(Atom1Feed):
-    """It is as new as its last change, and a deletion is one."""
+    """Dated by its last change, and a deletion counts as one."""
 
     def __init__(self, *args: Any, changed_at: datetime, **given: Any) -> None:
         super().__init__(*args, **given)

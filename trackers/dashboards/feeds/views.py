@@ -1,7 +1,7 @@
 """Feeds for readers elsewhere: whoever has a watcher's secret address reads its home and sources.
 
-Everything else of such a request is as for a page that is not there. The secret is part of the
-path: `tweetwatch.secret_paths` keeps it out of the logs.
+Any other such request is answered as if the page did not exist. The secret is part of the path:
+`tweetwatch.secret_paths` keeps it out of the logs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def answer(
     kind, write = WRITERS[form]
     link = request.build_absolute_uri(page)
     response = HttpResponse(write(held, changed_at=changed_at, link=link), content_type=kind)
-    # One that changed twice within a second has no time to tell yet.
+    # After two changes within a second, changed_at may be in the future: do not send it yet.
     if changed_at <= now:
         response["Last-Modified"] = http_date(changed_at.timestamp())
     response["Cache-Control"] = "private, no-cache"

@@ -51,7 +51,7 @@ def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
 
 
 def author_named(text: str) -> int | None:
-    """The account of this name, in any case, if it was ever read of."""
+    """The account of this name, in any case, if we have ever seen it."""
     name = text.strip().removeprefix("@").replace("\0", "")[:50]
     found = Author.objects.annotate(lower=Collate(Lower("username"), "C"))
     ids = found.filter(lower=name.lower()).order_by("-pk").values_list("pk", flat=True)
@@ -66,7 +66,7 @@ def asked(form: QueryDict) -> dict[str, int | None]:
 
 
 def name_of(*, source_id: int | None, author_id: int | None) -> str:
-    """404: there is none, or none known."""
+    """404 if it does not exist or is unknown."""
     found: Source | Author | None
     if source_id is not None:
         found = Source.objects.filter(pk=source_id).first()

@@ -1,4 +1,4 @@
-"""Pages of follows, and of sources to follow, by keys: as quick at the last as at the first."""
+"""Keyset pages of follows, and of sources to follow: the last is as fast as the first."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Where a page of follows begins: behind this one."""
+    """A page of follows begins after this key."""
 
     origin: int
     watcher: int
@@ -58,7 +58,7 @@ THE_FIRST = Key(-(2**63), 0)
 
 
 def follows(watcher_id: int | None, *, everyone: bool, of: int | None) -> QuerySet[Follow]:
-    """In the order of the keys: of one watcher, of everyone, of all who follow one origin."""
+    """In key order: of one watcher, of everyone, or of all who follow one origin."""
     found = Follow.objects.select_related("watcher__user", "watcher__team")
     found = found.order_by("origin_id", "watcher_id")
     if not everyone:
@@ -67,7 +67,7 @@ def follows(watcher_id: int | None, *, everyone: bool, of: int | None) -> QueryS
 
 
 def behind(found: QuerySet[Follow], key: Key) -> QuerySet[Follow]:
-    # The first of the two so that the index is entered there, and not at its beginning.
+    # The condition on origin_id is there so that the index is entered at the key, not at its start.
     after = Q(origin_id__gt=key.origin) | Q(watcher_id__gt=key.watcher)
     return found.filter(after, origin_id__gte=key.origin)
 
@@ -82,7 +82,7 @@ def lines(found: Sequence[Follow], homes: Sequence[Home], *, now: datetime) -> l
             *names[one.origin_id],
             who=str(one.watcher),
             since=ago(one.followed_at, now=now),
-            # Of the watcher that the line tells of, if the person may.
+            # For the watcher of this line, if the person may act for it.
             buttons=[b for b in mine[one.origin_id] if b.team == teams.get(one.watcher_id)],
         )
         for one in found

@@ -26,7 +26,7 @@ EVERYONE, SOURCES = "all", "sources"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`who`: me, a team's id, all, or sources, which are there to be chosen."""
+    """`who`: me, a team's id, all, or sources, to choose from."""
 
     who: str
     of: int | None

@@ -1,6 +1,6 @@
-"""Where an uploaded file lies while its request lasts: on disk, without a name.
+"""Where an uploaded file is kept while its request lasts: on disk, without a name.
 
-The kernel takes it away with the process, whatever that dies of.
+The kernel removes it when the process ends, however that happens.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Unnamed(FileUploadHandler):
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
-        # It is open for as long as the request has it.
+        # Open as long as the request holds it.
         self.file: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115
             dir=settings.FILE_UPLOAD_TEMP_DIR
         )

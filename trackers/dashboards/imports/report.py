@@ -1,4 +1,4 @@
-"""An import in words: what its file looks like, how far it is, what came of it."""
+"""An import in words: what its file looks like, how far it is, and the outcome."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES_SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A tweet of the preview."""
+    """A tweet in the preview."""
 
     id: str
     words: str

@@ -46,8 +46,8 @@ class FileForm(forms.Form):
     )
 
 
-# The token is in the body, and reading that takes in the file: so it is looked at only after the
-# permission, and when it is known where the file goes.
+# The CSRF token is in the body, and reading that stores the file: so it is checked only after the
+# permission, and once the upload handler is set.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
 @staff_only
@@ -108,7 +108,7 @@ def import_now(request: HttpRequest, id: int) -> HttpResponse:
 @require_safe
 @staff_only
 def import_choice(request: HttpRequest, id: int) -> HttpResponse:
-    """What the column and the choice in the form would give."""
+    """What the column and options in the form would give."""
     return render(request, "dashboards/imports/_choice.html", shown(find(id), request.GET))
 
 
@@ -187,7 +187,7 @@ def find(id: int) -> Import:
 
 
 def column_in(report: Import, given: QueryDict) -> int | None:
-    """The column that a person chose, else the one that was guessed; it counts from 1."""
+    """The column that a person chose, else the guessed one; counted from 1."""
     text = given.get("column", report.column)
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 0
     return number if 0 < number <= len(columns(report)) else None

@@ -1,4 +1,4 @@
-"""An event as a row of the live page: of what, what happened, and by how much."""
+"""An event as a row of the live page: which row, what happened, and by how much."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Line:
     """`tweet`: its id, and empty where it has no page. `link`: a page of ours, of what else it is,
     and `page` what that is called.
 
-    `said`: what there is to say in words.
+    `said`: the rest, in words.
     """
 
     id: str
@@ -141,7 +141,7 @@ def name_of(told: Told) -> str:
 
 
 def said_of(told: Told, data: Mapping[str, object]) -> str:
-    """Of a milestone what was reached, and of others what their data says."""
+    """For a milestone what was reached, for other events what their data says."""
     if told.topic == MILESTONES and {"metric", "at", "figure"} <= data.keys():
         at, figure = (counted(int(str(data[one]))) for one in ("at", "figure"))
         return f"{at} {LABELS[str(data['metric'])].lower()} reached, now {figure}"
@@ -154,7 +154,7 @@ def said_of(told: Told, data: Mapping[str, object]) -> str:
 
 
 def moved(told: Told) -> tuple[Moved, ...]:
-    """The figures that are others than before, as the list of tweets orders them."""
+    """The figures that changed, in the order of the list of tweets."""
     if told.figures is None:
         return ()
     count = len(METRICS)
@@ -180,7 +180,7 @@ def changed(metric: str, before: int | None, after: int | None) -> Moved:
 
 
 def time_of(t: int) -> datetime | None:
-    """None of a time that a publisher made up, in a year that there is not."""
+    """None for a publisher's impossible time, in a year that does not exist."""
     try:
         return datetime.fromtimestamp(t / 1000, UTC)
     except (ValueError, OverflowError, OSError):

@@ -1,7 +1,7 @@
-"""What is moving now: the newest events, and those that the page's stream tells of.
+"""What is moving now: the newest events, and those announced by the page's stream.
 
-The stream says where something happened; the rows come from here, by the same cursor, written as
-all rows are.
+The stream only says that something happened; the rows come from here, by the same cursor, rendered
+like all others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 
-# Rows on the page; what is older goes.
+# Rows on the page; older ones are removed.
 MOST = 100
 CHOICES = {
     "": ("Everything", (TWEETS, MILESTONES, SOURCES, ALERTS)),
@@ -37,7 +37,7 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """`after`: where the rows stand that come next."""
+    """`after`: the cursor for the next rows."""
 
     lines: list[Line]
     after: Cursor
@@ -69,7 +69,7 @@ def live(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def live_rows(request: HttpRequest) -> HttpResponse:
-    """What came behind `after`, up to a hundred of the newest."""
+    """What came after the cursor `after`: up to a hundred, the newest."""
     try:
         after = read_cursor(request.GET.get("after", ""))
     except ValueError as error:
@@ -87,7 +87,7 @@ def topics_of(request: HttpRequest) -> tuple[str, ...]:
 def rows(topics: tuple[str, ...], after: Cursor) -> Shown:
     wanted = Wanted(frozenset(watch(topics).values()))
     look()
-    # First: what comes between the two is told again by the stream, and its rows are the same.
+    # Before reading: the stream announces anything in between once more, and its rows are the same.
     reached = begin(None).reached
     found = newest(after, wanted)
     ids = {told.tweet_id for _, told in found if told.tweet_id is not None}

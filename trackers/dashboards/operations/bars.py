@@ -1,4 +1,4 @@
-"""The last sixty minutes of checks as bars of an inline SVG, minutes without any being empty."""
+"""The last sixty minutes of checks as bars of an inline SVG; minutes without checks are empty."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """The newest on the right; the minute that is not over yet is the last."""
+    """The newest is on the right; the last minute is not over yet."""
 
     bars: tuple[Bar, ...]
     most: str

@@ -1,4 +1,4 @@
-"""The queue's figures as cards: a label, what it says, and the exact figure behind it."""
+"""The queue's figures as cards: a label, a rounded value, and the exact figure behind it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from trackers.dashboards.words import Moment, ago, counted
 from trackers.jobs.figures import QueueSummary
 from trackers.jobs.horizon import Horizon
 
-# The oldest due tweet should wait for little more than the buffer's time; past this look into it.
+# The oldest due tweet should wait little longer than the buffer's time; beyond this, investigate.
 LATE_AFTER = 30.0
 VERY_LATE_AFTER = 300.0
-# A whole count that is older is told with its age.
+# A full count older than this is shown with its age.
 OLD_AFTER = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """`exact` is the number as it came; `mood` is "", "warn" or "bad"; `help` explains it."""
+    """`exact` is the number unrounded; `mood` is "", "warn" or "bad"; `help` explains it."""
 
     label: str
     value: str
@@ -29,7 +29,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Of a long queue: when it was counted, if that is long ago; or that it never was."""
+    """For a long queue: when it was counted, if long ago; or that it never was."""
 
     at: Moment | None = None
     is_missing: bool = False
@@ -71,7 +71,7 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
 
 
 def oldest_snapshot(horizon: Horizon) -> Card:
-    """A transaction that is open for long keeps the queue from being tidied up."""
+    """A transaction that stays open for long keeps the queue from being vacuumed."""
     seconds, who = horizon.seconds, f" ({horizon.who}, pid {horizon.pid})" if horizon.pid else ""
     mood = "bad" if seconds > VERY_LATE_AFTER else "warn" if seconds > LATE_AFTER else ""
     return Card(

@@ -32,7 +32,7 @@ def card_of(forecast: Forecast) -> Card:
 
 
 def sentence_of(forecast: Forecast, *, due: int, youngest: float | None = None) -> str:
-    """Empty while nothing is behind. `youngest`: seconds that the youngest have waited at most."""
+    """Empty while nothing is behind. `youngest`: the longest wait of the youngest, in seconds."""
     if forecast.state == "fresh":
         return ""
     said = outlook(forecast, due=due)
@@ -57,7 +57,7 @@ def outlook(forecast: Forecast, *, due: int) -> str:
 
 
 def about(length: timedelta) -> str:
-    """In whole minutes, rather too long than too short."""
+    """In whole minutes, rounded up."""
     return lasting(timedelta(minutes=max(1, math.ceil(length / timedelta(minutes=1)))))
 
 

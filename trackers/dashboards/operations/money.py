@@ -13,15 +13,15 @@ from trackers.money.books import Books
 from trackers.money.projects import Project
 from tweetwatch.clock_times import clock_time
 
-# The forecast is reckoned every minute; an older one is not told as if it were of now.
+# The forecast is computed every minute; an older one is not shown as if it were current.
 RECKONED_WITHIN = timedelta(minutes=5)
-# From this share of a budget on, its meter is no longer green.
+# From this share of a budget on, its meter stops being green.
 NEARLY = Decimal("0.9")
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """What is spent of a budget. `spent` and `limit` are exact, as <meter> wants them.
+    """How much of a budget is spent. `spent` and `limit` are exact, as <meter> needs them.
 
     `limit` is empty without a budget. `note`: what the limit comes from where it is no budget of
     its own, and what was paid for.
@@ -52,7 +52,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One project. `outlook` tells whether the day's budget lasts; its `mood` as a card's."""
+    """One project. `outlook` says whether the day's budget will last; `mood` as in a card."""
 
     id: int
     name: str
@@ -87,7 +87,7 @@ def block(books: Books, *, now: datetime) -> Block:
 
 
 def meters(books: Books) -> tuple[Meter, ...]:
-    """Today's and this month's. A day without a budget of its own has what the others leave."""
+    """Today's and this month's. A day without its own budget has what the others leave over."""
     project, spent, left = books.project, books.spent, books.left
     posts_rest = None if left is None else Decimal(spent.posts_today + left)
     money_rest = None if left is None else spent.money_today + left * project.price_of_a_post
@@ -166,7 +166,7 @@ def plain(number: Decimal) -> str:
 
 
 def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
-    """Whether what is left lasts until X's next day, in a sentence, and its mood."""
+    """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
     if left is None:
         return "Nothing limits what is spent.", ""

@@ -39,7 +39,7 @@ class Gauge:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A credential as it may be shown: never a secret of it."""
+    """A credential as it may be shown: never its secrets."""
 
     id: int
     name: str
@@ -54,7 +54,7 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Hand:
-    """A process of a cluster."""
+    """A process in a cluster."""
 
     host: str
     pid: int
@@ -81,7 +81,7 @@ def operations_now(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def strip(request: HttpRequest) -> HttpResponse:
-    """A line of figures for the head of the tweets page, and what a person should do first."""
+    """A line of figures above the tweets, and what a person should do first."""
     now, plan = current()
     found = figures(TWEET_UPDATE)
     return render(

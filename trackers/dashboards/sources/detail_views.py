@@ -1,4 +1,4 @@
-"""The page of one source: how far it is read, what is missing of it, and what it yielded."""
+"""The page of one source: how far it is read, what is missing, and what it yielded."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ HELPS = {
     Gap.Why.RULE: "search fetches what it still shows, seven days back",
     Gap.Why.EDITED: "",
 }
-# Since May 2026 X's search leaves them out for words and tags, and does not say so.
+# Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
 FILLED_BY_SEARCH = "filled, but for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A gap as the table shows it, as times that its ids tell."""
+    """A gap in the table, as the times contained in its ids."""
 
     since: str
     until: str
@@ -56,7 +56,7 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A post that appeared below a cursor which had passed it."""
+    """A post that appeared below a cursor that had already passed it."""
 
     id: str
     born: Moment
@@ -125,7 +125,7 @@ def how_far(standing: Standing, *, now: datetime) -> Reading | None:
 
 
 def gaps(source: Source, *, now: datetime) -> list[Stretch]:
-    """Those that are open or lost first, then the newest that were closed."""
+    """Open and lost ones first, then those closed most recently."""
     missing = list(source.gaps.filter(closed_at=None)[:GAPS_MOST])
     closed = source.gaps.exclude(closed_at=None).order_by("-closed_at")
     rest = list(closed[: max(0, GAPS_MOST - len(missing))])

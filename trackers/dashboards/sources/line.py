@@ -10,7 +10,7 @@ from trackers.dashboards.words import Moment, ago, ahead, counted, lasting
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
 
-# A clock that is further off than this is worth a word.
+# A clock that is off by more than this is worth a mention.
 SKEW_WORTH_TELLING = timedelta(seconds=1)
 
 WORDS = {
@@ -51,7 +51,7 @@ MOODS = {
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """`exact` is the number as it came."""
+    """`exact` is the number unrounded."""
 
     value: str
     exact: str
@@ -59,9 +59,9 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """The leak meter: posts that appeared below a cursor which had passed them.
+    """The leak meter: posts that appeared below a cursor that had already passed them.
 
-    rate: a share in words, empty when there is nothing to say. checked: the last deep re-read.
+    rate: a share in words, empty without leaks. checked: the last overlap.
     """
 
     count: Number
@@ -72,7 +72,7 @@ class Leaks:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A source as the list shows it; `said` is its state in a sentence, without its times."""
+    """A source as the list shows it; `said` is its state in a sentence, without times."""
 
     id: int
     kind: str
@@ -105,7 +105,7 @@ class Line:
 
     @property
     def has_gaps(self) -> bool:
-        """Whether it can have any: a file has bad lines instead."""
+        """Whether it can have gaps: a file has bad lines instead."""
         return self.kind != Source.Kind.IMPORT
 
 
@@ -210,7 +210,7 @@ def gaps(open: int, lost: int) -> str:
 
 
 def skew(by: timedelta | None) -> str:
-    """By how much our clock is off X's, where that is worth a word."""
+    """How far our clock is off X's, if that is worth a mention."""
     if by is None or abs(by) <= SKEW_WORTH_TELLING:
         return ""
     where = "ahead of" if by > timedelta(0) else "behind"

@@ -22,7 +22,7 @@ from trackers.ingest.sources.standing import standings
 from trackers.schedule.intervals import current
 
 ADD = "trackers.add_source"
-# The page is asked for every few seconds; the admin has pages of pages, and a search.
+# The page is reloaded every few seconds; the admin has paging and a search.
 MOST = 200
 # A file is read once: however many were imported, what is watched stays in sight.
 FILES_MOST = 20
@@ -46,7 +46,7 @@ def sources_now(request: HttpRequest) -> HttpResponse:
 @require_safe
 @staff_only
 def source_cost(request: HttpRequest) -> HttpResponse:
-    """What the form would cost as it is filled in now."""
+    """What the source in the form would cost as filled in now."""
     return render(request, "dashboards/sources/_cost.html", {"form": SourceForm(request.GET)})
 
 
@@ -83,7 +83,7 @@ def shown() -> dict[str, object]:
 
 
 def connection(rows: list[Line], *, now: Any) -> Connection | None:
-    """The stream's, when there is a rule for it."""
+    """The stream's card, if there is a rule for it."""
     if not any(row.kind == Source.Kind.STREAM for row in rows):
         return None
     return connection_of(Stream.objects.first(), now=now)

@@ -1,4 +1,4 @@
-"""The cursor of a source in words, and the reading that is under way."""
+"""The cursor of a source in words, and the reading under way."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Sweeping:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """through: everything up to here is read; None before the first poll came to its end."""
+    """through: everything up to here is read; None until the first poll has finished."""
 
     through: Moment | None
     newest: Moment | None
@@ -50,7 +50,7 @@ class Reading:
 def reading(source: Source, *, now: datetime, waits: bool = False) -> Reading:
     """`waits`: something keeps the source from being read now."""
     rules, at = rules_of(source, tasks.polling()), cursor_of(source)
-    # An overlap stands back while polls are due.
+    # An overlap gives way while polls are due.
     resting = Sweep(**source.resting) if source.resting else None
     sweep = sweep_of(source) or resting
     k = timedelta(milliseconds=rules.k_ms)
@@ -71,6 +71,6 @@ def sweeping(sweep: Sweep, words: Mapping[Purpose, str], *, now: datetime) -> Sw
         purpose=words[sweep.purpose],
         pages=counted(sweep.pages),
         down_to=ago(born_at(sweep.oldest_id), now=now) if sweep.oldest_id else None,
-        # What is read again is read whole.
+        # An overlap is always read to the end.
         pages_left="" if sweep.purpose == "overlap" else counted(sweep.pages_left),
     )

@@ -1,4 +1,4 @@
-"""What a person may do with one subscriber from its page: a POST, and back with a word."""
+"""What a person may do with one subscriber from its page: a POST, and back with a message."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from trackers.events.subscribers.subscribe import empty, remove
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """`do` gives the sentence that tells what was done."""
+    """`do` returns a sentence about what was done."""
 
     do: Callable[[Subscriber, HttpRequest], str]
     permission: str = CHANGE

@@ -1,4 +1,4 @@
-"""The pages on which a person adds a subscriber, changes one, or has a new key made for it."""
+"""The pages on which a person adds a subscriber, changes one, or gives one a new key."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
 @staff_only
 @never_cache
 def new_key(request: HttpRequest, id: int) -> HttpResponse:
-    """The answer itself tells the key: a redirect would have to carry it. So this address stays in
-    the browser, and who asks for it once more is led back."""
+    """The response itself shows the key, as a redirect would have to carry it. The browser then
+    stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("subscriber", id=id)
     if not request.user.has_perm(CHANGE):

@@ -13,7 +13,7 @@ from trackers.events.minutes import Hour
 from trackers.events.models import HEALTHY
 from trackers.events.subscribers.standings import Standing
 
-# What waits longer than this, and for nothing, is looked at by a person.
+# If something waits longer than this for no reason, a person should look.
 LATE_AFTER = timedelta(minutes=5)
 
 BADGES = {
@@ -26,7 +26,7 @@ BADGES = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`said`: what a person should know; `next`: when it is tried again that failures keep back."""
+    """`said`: what a person should know; `next`: when it is tried again after failures."""
 
     id: int
     name: str
@@ -97,5 +97,5 @@ def said_of(one: Standing) -> str:
 
 
 def is_behind(lines: list[Line]) -> bool:
-    """Whether events wait for one that nothing keeps back: then nobody delivers."""
+    """Whether events wait for one that nothing holds back: then no deliverer runs."""
     return any(one.state == "ready" and one.is_late and not one.is_paced for one in lines)

@@ -1,5 +1,5 @@
-"""The page on which a person has what was told in a time delivered once more: first how many
-events that are, then a button."""
+"""The page on which a person replays the events of a period: first it says how many there are,
+then it offers a button."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Time(forms.DateTimeInput):
 
 
 class ReplayForm(forms.Form):
-    """`events`: how many a replay of this time looks at; only of a form that is valid."""
+    """`events`: how many a replay of this period looks at; set only if the form is valid."""
 
     since = forms.DateTimeField(label="From, UTC", widget=Time)
     until = forms.DateTimeField(label="Until, UTC; empty: now", widget=Time, required=False)
@@ -59,7 +59,7 @@ class ReplayForm(forms.Form):
 
     @property
     def until_now(self) -> str:
-        """The very time that was counted to, for the button to send."""
+        """The exact end of the period that was counted, for the button to send."""
         until: datetime = self.cleaned_data["until"]
         return until.isoformat()
 

@@ -24,7 +24,7 @@ from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
 ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))
-# Of the line its head, and of the log the newest.
+# How many batches at the head of the line, and how many of the newest attempts.
 BATCHES, ATTEMPTS = 20, 50
 
 MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
@@ -62,7 +62,7 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`ready`: when one that waits is ready."""
+    """`ready`: when a waiting one becomes ready."""
 
     uid: str
     state: str
@@ -153,7 +153,7 @@ def told(one: Topic, hour: Hour) -> Told:
 
 
 def batch(one: EventBatch, *, now: datetime) -> Batch:
-    # One that is due becomes ready with the next turn of whoever delivers.
+    # A due batch becomes ready with a deliverer's next turn.
     waits = one.state == EventBatch.State.EARLY and one.deadline > now
     return Batch(
         uid=str(one.uid),

@@ -1,4 +1,4 @@
-"""The curve of one tweet: which runs, which holes, and the JSON that the chart draws."""
+"""The curve of one tweet: its runs, its holes, and the JSON for the chart."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ RANGES = {
     "all": None,
 }
 
-# More points than this are more than a screen has pixels.
+# More points than this would exceed a screen's pixels.
 POINTS_MOST = 2400
 
 
 class Series(TypedDict):
-    """`times` are epoch seconds; each of `series` is as long. A null is a hole, or unknown."""
+    """`times` are epoch seconds; each of `series` has as many values. Null: a hole, or unknown."""
 
     tweet_id: str
     range: str
@@ -78,7 +78,7 @@ def series(tweet: Tweet, found: Curve, *, range: str) -> Series:
 
 
 def thinned(found: Curve) -> list[int]:
-    """Places of the runs to draw: all, or of very many each n-th, the last, both sides of holes."""
+    """Indexes of the runs to draw: all; or of very many every n-th, the last, and around holes."""
     count = len(found.runs)
     every = -(-count // POINTS_MOST) if count > POINTS_MOST else 1
     kept = set(range(0, count, every)) | {count - 1} | found.holes | {p - 1 for p in found.holes}
@@ -86,7 +86,7 @@ def thinned(found: Curve) -> list[int]:
 
 
 def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
-    """The curve in a sentence, for those who do not see it."""
+    """The curve in a sentence, for those who cannot see it."""
     if not runs:
         return "No measurement falls into this time."
     if len(runs) == 1 and runs[0].measurements == 1:

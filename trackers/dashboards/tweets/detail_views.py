@@ -35,7 +35,7 @@ DRAWN = ("impressions", "likes", "retweets")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the table: one run, or the hole before it."""
+    """A row of the table: a run, or the hole before it."""
 
     taken: Moment
     until: Moment
@@ -65,9 +65,9 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What the tweet said; `text` is None for a version that X never showed us, or shows no more.
+    """What the tweet said; `text` is None if X never showed us this version, or no longer does.
 
-    `followed`: it was tracked by itself once, and its page has these samples.
+    `followed`: the version was once tracked separately, and its own page has those samples.
     """
 
     id: str
@@ -97,7 +97,7 @@ def author_buttons(request: HttpRequest, tweet: Tweet) -> list[Button]:
 @require_safe
 @staff_only
 def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
-    """What is new to a page that shows `version`; 204, which changes nothing there, when none is.
+    """What is new for a page that shows `version`; 204, which changes nothing, if there is nothing.
 
     Every tab asks this every few seconds: then the rows of the tweet, its job and its claim are all
     that is read.
@@ -167,14 +167,14 @@ REFERENCES = {
     "retweeted": "Retweet of",
     "conversation_id": "Conversation",
 }
-# By the first part of X's keys.
+# By the first part of X's media keys.
 MEDIA = {"3": "photo", "7": "video", "13": "video", "16": "GIF"}
 
 
 def facts(tweet: Tweet) -> list[Fact]:
-    """What X told of it besides, where there is any."""
+    """What else X says about it, if anything."""
     text = tweet.tweettext
-    # A conversation of two is said already.
+    # Each post is listed once: a reply to the post that began the conversation names that already.
     posts = {getattr(text, name): label for name, label in reversed(REFERENCES.items())}
     posts.pop(tweet.pk, None)
     media = [MEDIA.get(key.partition("_")[0], "other") for key in text.media_keys or ()]
@@ -187,21 +187,21 @@ def facts(tweet: Tweet) -> list[Fact]:
 
 def withheld_in(told: str) -> str:
     codes = [code for code in told.split() if code != "copyright"]
-    # X's codes for all countries, and for a complaint about copyright.
+    # X's codes for all countries, and for copyright complaints.
     places = ["everywhere" if code in ("XX", "XY") else code for code in codes]
     why = " for copyright" if "copyright" in told.split() or "XY" in codes else ""
     return f"{', '.join(dict.fromkeys(places)) or 'somewhere'}{why}"
 
 
 def tweet_of_version(id: int) -> int | None:
-    """The tweet whose version this is."""
+    """The tweet that this is a version of."""
     if id > LARGEST_ID:
         return None
     return TweetVersion.objects.filter(pk=id).values_list("tweet_id", flat=True).first()
 
 
 def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
-    """All that is known of an edited tweet, the newest first."""
+    """All known versions of an edited tweet, newest first."""
     known = list(tweet.versions.order_by("-pk"))
     ids = [one.pk for one in known]
     followed = set(Tweet.objects.filter(pk__in=ids).values_list("pk", flat=True)) - {tweet.pk}
@@ -228,7 +228,7 @@ def asked_metrics(request: HttpRequest) -> list[str]:
 
 
 def lines(drawn: Curve, *, now: datetime) -> list[Line]:
-    """The newest runs first."""
+    """Newest runs first."""
     first = max(0, len(drawn.runs) - TABLE_MOST)
     return [
         line(run, after_hole=first + place in drawn.holes, now=now)

@@ -1,4 +1,4 @@
-"""The page of tweets, and its rows alone for the polls."""
+"""The page of tweets, and its rows alone, for polling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TOO_LONG = (
     "choose a state."
 )
 BUSY = "Many are searching at this moment. Try again in a second."
-# As nginx calls it; nobody reads it but the log.
+# nginx's status code; only the log will see it.
 CLOSED_BY_CLIENT = 499
 
 

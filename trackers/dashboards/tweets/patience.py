@@ -1,7 +1,7 @@
-"""Searches of somebody who does not wait: few at once, and none for who has gone.
+"""Searches by people who may not wait: few at once, and none for those who have gone.
 
-A browser that types on closes the connection of its former search. The server has then perhaps not
-begun with it, since it was busy with those before; and what it has begun ends in a second.
+While a person types, the browser closes the connection of the previous search. The server may not
+even have begun that one, being busy with others; and one that has begun ends within a second.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import timedelta
 
 from django.http import HttpRequest
 
-# In one process: so that some of its threads and connections are left for the other pages.
+# Per process, to leave some of its threads and connections to the other pages.
 AT_ONCE = 2
 WAITS = timedelta(seconds=1)
 LOOKS_UP_EVERY = 0.05
@@ -25,7 +25,7 @@ turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 class GivenUp(Exception):
-    """Nobody waits for the answer any more."""
+    """Nobody is waiting for the answer any more."""
 
 
 class Busy(Exception):
@@ -49,13 +49,13 @@ def turn(request: HttpRequest) -> Iterator[None]:
 
 
 def has_gone(request: HttpRequest) -> bool:
-    """Whether the asker, or the proxy for it, has closed the connection, if the server shows it.
+    """Whether the client, or the proxy for it, has closed the connection, if the server can tell.
 
-    gunicorn does. Behind the last byte of a request there is either silence, the next request, or
+    gunicorn can. After the last byte of a request there is either silence, the next request, or
     the end.
     """
     connection = request.META.get("gunicorn.socket")
-    # With TLS in gunicorn itself nobody can look at what was sent without reading it.
+    # If gunicorn itself does TLS, one cannot peek at what was sent without reading it.
     if type(connection) is not socket.socket:
         return False
     try:

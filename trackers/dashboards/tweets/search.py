@@ -24,7 +24,7 @@ PAGE = 50
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`before` and `after` are ids: the page begins below the one, or ends above the other."""
+    """`before` and `after` are ids: the page begins below the first, or ends above the second."""
 
     words: str = ""
     state: str = ""
@@ -57,9 +57,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Tweets, newest first. `older` and `newer` are queries of the neighbouring pages, or empty.
+    """Tweets, newest first. `older` and `newer` are the neighbouring pages' queries, or empty.
 
-    `further`: not all was looked through, and the next page goes on from there.
+    `further`: the search is not finished, and the next page goes on from there.
     """
 
     tweets: list[Tweet]
@@ -70,11 +70,11 @@ class Page:
 
 
 def wanted(query: QueryDict) -> Wanted:
-    """Read the address; what it says that makes no sense is as if it were not there."""
+    """Read the address; anything in it that makes no sense is ignored."""
     state = query.get("state", "")
     words = query.get("q", "").replace("\0", "")[:200]
     return Wanted(
-        # A blank behind the last word says that it is whole.
+        # A space after the last word says that the word is complete.
         words=words.lstrip() if words.strip() else "",
         state=state if state in STATES else "",
         source=an_id(query.get("source", "")),
@@ -88,7 +88,7 @@ def an_id(text: str) -> int | None:
 
 
 def page(wanted: Wanted) -> Page:
-    """One page by keyset: as quick at the millionth tweet as at the first."""
+    """One page by keyset: as fast at the millionth tweet as at the first."""
     way = wanted.way
     if not wanted.narrowed:
         return paged(wanted, *everything(way))
@@ -155,7 +155,7 @@ def everything(way: Way) -> tuple[list[Tweet], Finds]:
 
 
 def paged(wanted: Wanted, tweets: list[Tweet], found: Finds) -> Page:
-    """The tweets are in the order of the way, and one more than a page when there are more."""
+    """`tweets` are in the order of the search, with one extra if there are more."""
     shown, more = tweets[:PAGE], len(tweets) > PAGE
     on = shown[-1].pk if more else found.until
     if wanted.after is None:

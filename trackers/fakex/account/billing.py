@@ -1,9 +1,9 @@
-"""What reading costs: a project pays for each post or user once a UTC day, and for nothing failed.
+"""What reading costs: a project pays for each post or user once per UTC day; failures are free.
 
-ids read ─> those not yet paid for today ─> cap, spend limit, balance ─> Bill, or Short of what
+ids read ─> those not yet paid for today ─> cap, spend limit, balance ─> Bill, or Short: of what
 
-A request is refused whole when what is new in it costs more than is left; whether X itself then
-still serves posts that were paid for earlier in the day is not known, so it can be set.
+A request that costs more than is left is refused as a whole. Whether X itself would still serve
+posts already paid for that day is not known, so it is a setting (`empty_refuses_all`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from trackers.fakex.account.terms import LONGEST_LAG_S, Terms
 DAY_MS = 86_400_000
 EPOCH = date(1970, 1, 1).toordinal()
 Short = Literal["cap", "credits"]
-UserRead = tuple[str, int]  # endpoint and user: X de-duplicates no user across endpoints
+UserRead = tuple[str, int]  # endpoint and user: X does not deduplicate users across endpoints
 
 
 class Bill(NamedTuple):
-    """What one request was charged: posts and users new on that UTC day, and micro-dollars."""
+    """What one request was charged: posts and users new on that UTC day, and the micro-dollars."""
 
     day: int
     posts: int
@@ -65,7 +65,7 @@ class Month:
 
 
 class Charged(NamedTuple):
-    """Posts charged at an instant, kept for as long as the usage report may lag."""
+    """Posts charged at an instant, kept while the usage report may lag behind."""
 
     at_ms: int
     day: int
@@ -91,7 +91,7 @@ class Project:
     ) -> Bill | Short:
         number = at_ms // DAY_MS
         day, month = self.day(number), self.month(number)
-        # Most is paid for already, which is told without making a set of it.
+        # Most posts are already paid for: a fast check that builds no set.
         all_paid = day.posts.issuperset(posts)
         new_posts = set[int]() if all_paid else set(posts) - day.posts
         new_users = set(users) - day.users
@@ -114,7 +114,7 @@ class Project:
         return bill
 
     def set_others(self, posts: int, *, at_ms: int) -> None:
-        """Let others have read that many posts on this UTC day; booked like our own."""
+        """Say how many posts others have read this UTC day; booked like our own."""
         day = self.day(at_ms // DAY_MS)
         more, day.others = posts - day.others, posts
         self._book(more, more * self.terms.price_post_micro, app="others", at_ms=at_ms)
@@ -126,7 +126,7 @@ class Project:
         return found
 
     def month(self, number: int) -> Month:
-        """The month of that day."""
+        """The month that the day is in."""
         name = month_of(number)
         found = self.months.get(name)
         if found is None:
@@ -134,7 +134,7 @@ class Project:
         return found
 
     def late(self, at_ms: int) -> list[Charged]:
-        """What the usage report does not know of yet."""
+        """Charges that the usage report does not show yet."""
         since = at_ms - self.terms.usage_lag_s * 1000
         return [charged for charged in self._recent if charged.at_ms > since]
 

@@ -1,4 +1,4 @@
-"""Who asks: a token by a name that gives no secret away, its app, and the project that pays."""
+"""Who asks: a token under a name that reveals no secret, its app, and the project that pays."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CredentialKind = Literal["bearer", "oauth1", "oauth2"]
 class Caller:
     """Windows and money are nested: token < app < project.
 
-    `user` is the id of the account whose own posts are read at the price of owned ones.
+    `user` is the id of the account whose own posts are read at the lower price of owned posts.
     """
 
     name: str
@@ -31,7 +31,7 @@ def fingerprint(secret: str) -> str:
 def read_caller(
     given: Mapping[str, Any], kind: CredentialKind, *, secret: str, app: str = ""
 ) -> Caller:
-    """As registered; without an app of its own, a token's app is `app` or itself alone."""
+    """A caller as registered; if it names no app, the app is `app`, or else the token alone."""
     name = given.get("name") or fingerprint(secret)
     app = given.get("app") or (fingerprint(app) if app else name)
     return Caller(name, app, given.get("project") or app, kind, str(given.get("user_id") or ""))

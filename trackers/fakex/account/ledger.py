@@ -1,4 +1,4 @@
-"""The projects, their money and the clock that decides which UTC day a read is billed on."""
+"""The projects, their money, and the clock that decides the UTC day on which a read is billed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trackers.fakex.account.terms import Terms, read_term
 
 
 class Ledger:
-    """All projects; one that was never named has the terms set for all."""
+    """All projects; one that nobody has set terms for has the terms set for all."""
 
     def __init__(self) -> None:
         self.offset_ms = 0
@@ -20,7 +20,7 @@ class Ledger:
         self.projects: dict[str, Project] = {}
 
     def at(self, now_ms: int) -> int:
-        """The instant by the clock that decides which UTC day a read is billed on."""
+        """The instant, by the clock that decides the UTC day on which a read is billed."""
         return now_ms + self.offset_ms
 
     def charge(
@@ -32,9 +32,9 @@ class Ledger:
         is_owned: bool = False,
         now_ms: int,
     ) -> Bill | Short:
-        """Book what the caller has just read, or say what the project is short of for it.
+        """Book what the caller has just read, or say what the project is short of.
 
-        Posts that `is_owned` says are the caller's own are cheaper.
+        With `is_owned` the posts are the caller's own, and cheaper.
         """
         project = self.project(caller.project)
         return project.charge(
@@ -48,9 +48,9 @@ class Ledger:
         return found
 
     def change(self, name: str, given: Mapping[str, Any], *, now_ms: int) -> None:
-        """Set terms of one project, or of all, known and to come, when `name` is empty.
+        """Set terms of one project, or of all present and future ones when `name` is empty.
 
-        `others_today` are posts that others read today on the same account.
+        `others_today`: how many posts others on the same account have read today.
         """
         given = dict(given)
         others = given.pop("others_today", None)
@@ -66,10 +66,7 @@ class Ledger:
                 project.set_others(int(others), at_ms=self.at(now_ms))
 
     def forget(self, name: str) -> None:
-        """Forget what one project read and its terms, or all of it when `name` is empty.
-
-        `others_today` are posts that others read today on the same account.
-        """
+        """Forget what one project read and its terms; everything when `name` is empty."""
         if name:
             self.projects.pop(name, None)
         else:

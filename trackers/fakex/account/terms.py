@@ -1,4 +1,4 @@
-"""What can be set of the project that pays: prices, limits, and how well it is told its usage."""
+"""What can be set for the project that pays: prices, limits, and errors of its usage report."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LONGEST_LAG_S = 3600
 
 @dataclass(slots=True)
 class Terms:
-    """None is no limit; drift is in posts, told too many today and so this month."""
+    """None is no limit. The drift is in posts, reported too many for today and so for the month."""
 
     price_post_micro: int = 5_000
     price_owned_micro: int = 1_000

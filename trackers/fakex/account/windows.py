@@ -1,7 +1,7 @@
-"""Rate windows: per token, app and project, for each endpoint, open from the first request on.
+"""Rate windows per token, app and project, for each endpoint, open from the first request on.
 
-Every request counts in all of them; the headers tell of the tightest. A window lasts its seconds of
-world time, so a fast clock shortens it; its reset is on the wire in real seconds.
+Every request counts in all of them; the headers describe the tightest. A window lasts its seconds
+in world time, so a fast clock shortens it; its reset is sent in real seconds.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Scope = Literal["token", "app", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Requests a window; None is no limit."""
+    """Requests per window; None is no limit."""
 
     token: int | None
     app: int | None
@@ -43,7 +43,7 @@ class Limit:
     project: int | None = None
 
 
-# The pay-per-use table of 2026 and, for users and v1.1, the last published one.
+# The pay-per-use table of 2026; for users and v1.1, the last published one.
 DEFAULTS = {
     TWEETS: Limit(token=5000, app=3500),
     USERS: Limit(token=900, app=300),
@@ -63,7 +63,7 @@ DEFAULTS = {
 
 
 class Budget(NamedTuple):
-    """What the headers tell; `full` is the innermost window without room, if there is one."""
+    """What the headers say; `full` is the innermost window without room, if any."""
 
     limit: int
     remaining: int

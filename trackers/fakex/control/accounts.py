@@ -1,7 +1,7 @@
 """The /_fake/ routes of credentials and of the projects that pay for what they read.
 
 A credential is {"kind": "bearer", "oauth1" or "oauth2", its keys, "name", "app", "project"}, with
-"expires_in" for oauth2; a project's terms are those of `Terms` and "others_today".
+"expires_in" for oauth2; a project takes the terms of `Terms` and "others_today".
 """
 
 from __future__ import annotations

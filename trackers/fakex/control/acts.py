@@ -1,4 +1,4 @@
-"""What a /_fake/ route does: from the rest of its path, its parameters and its body to a reply."""
+"""What a /_fake/ route does: takes the rest of its path, its parameters and body; gives a reply."""
 
 from __future__ import annotations
 

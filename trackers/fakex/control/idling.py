@@ -1,4 +1,4 @@
-"""The /_fake/connections routes: what becomes of connections that are not used for a while."""
+"""The /_fake/connections routes: what happens to connections left idle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading what someone decided about one tweet: a state, fixed counts, or both."""
+"""Reading what someone set for one tweet: a state, fixed counts, or both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The /_fake/authors routes: who there is, who hides, and who changed the name."""
+"""The /_fake/authors routes: who exists, who hides, and who was renamed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class People:
         return {"authors": [self._author(author) for author in people]}
 
     def _override_author(self, rest: str, _query: Params, body: Body) -> Any:
-        """{"state": ..., "username": ...}, one of them or both."""
+        """{"state": ..., "username": ...}, either or both."""
         world, author_id = self._x.world, int(rest)
         author = world.people_by_id[author_id]
         state, username = body.get("state"), body.get("username")
@@ -51,7 +51,7 @@ class People:
         return {"lifted": len(lifted)}
 
     def _author(self, author: Author) -> dict[str, Any]:
-        """A steady author never hides, unless somebody decides so."""
+        """A steady author never hides, unless someone sets it so."""
         world = self._x.world
         state = world.author_state(author, world.moment(self._x.now_ms()))
         return {

@@ -1,7 +1,7 @@
-"""The /_fake/ routes of posts that appear: flows, lists, and the truth of what appeared when.
+"""The /_fake/ routes of posts that appear: flows, lists, and what really appeared when.
 
-A flow is {"rate" or "rate_each": posts a second, "count", "authors": their ids or how many,
-"starts_in_s", "lag": {...}, "tags": [...], "seed"} and the shares of `Flow`; all are optional.
+A flow is {"rate" or "rate_each": posts a second, "count", "authors": their ids or their number,
+"starts_in_s", "lag": {...}, "tags": [...], "seed"} and the shares of `Flow`; all optional.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trackers.fakex.x import X
 
 MOST_A_SECOND = 1_000_000
 COUNT = 100_000
-# All of a flow may be read at once, by a request of a far instant: that takes half a minute.
+# A request from the far future may read all of a flow at once: half a minute at this many.
 MOST_POSTS = 1_000_000
 LAG = {field.name for field in fields(Lag)}
 SHARES = {"replies", "retweets", "quotes", "mentions", "links", "tagged"}
@@ -54,7 +54,7 @@ class Appearing:
         return flow.to_dict(now_ms)
 
     def _end_flows(self, rest: str, _query: Params, _body: Body) -> Any:
-        """End one flow, whose posts stay, or forget all flows and their posts."""
+        """End one flow, keeping its posts, or forget all flows and their posts."""
         world, now_ms = self._x.world, self._x.now_ms()
         if not rest:
             self._x.replace_world(world.with_flows(Flows()))
@@ -134,7 +134,7 @@ class Appearing:
 
 
 def read_flow(given: Mapping[str, Any], world: World, *, number: int, now_ms: int) -> Flow:
-    """As `POST /_fake/posts` has it; ValueError or LookupError when it cannot be."""
+    """A flow as `POST /_fake/posts` describes it; ValueError or LookupError when it is invalid."""
     if unknown := set(given) - FLOW:
         raise ValueError(f"unknown: {', '.join(sorted(unknown))}")
     authors = _authors(given.get("authors"), world)
@@ -161,7 +161,7 @@ def read_flow(given: Mapping[str, Any], world: World, *, number: int, now_ms: in
 
 
 def _authors(given: Any, world: World) -> tuple[int, ...]:
-    """By their ids; or so many, or all, of those who never hide."""
+    """The ids given; or this many, or all, of the authors who never hide."""
     if isinstance(given, list):
         numbers = tuple(world.number_of[int(author_id)] for author_id in given)
     else:

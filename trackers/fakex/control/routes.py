@@ -1,6 +1,6 @@
-"""The /_fake/ routes, by which tests and the demo set and read the fake over HTTP.
+"""The /_fake/ routes, through which tests and the demo control and read the fake over HTTP.
 
-Unknown routes are 404, unreadable or unknown settings 400 with {"error": "..."}.
+Unknown routes are 404, unreadable or unknown settings are 400 with {"error": "..."}.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from trackers.fakex.x import X
 IDS_A_CHUNK = 10_000
 LARGEST_BODY = 64 << 20
 NATURE = {field.name for field in fields(Nature)}
-# `keep` belongs to the command line: writers at work would not hear of it.
+# `keep` is for the command line only: existing writers would not notice a change.
 ELSEWHERE = {"keep", "latency_ms", "token_latency_ms", "allow_fake_now"}
 SETTINGS = {field.name for field in fields(Settings)} - ELSEWHERE
 CHOICES = {
@@ -221,14 +221,14 @@ class Control:
         return {**self._x.log.totals.to_dict(), "billed": self._x.ledger.totals()}
 
     async def _show_log(self, query: Params) -> web.Response:
-        """Entries above `since`; `next` is the `since` of the next reading."""
+        """Entries above `since`; `next` is the `since` for the next read."""
         log, since = self._x.log, int(query.get("since", 0))
         found = log.find(since, int(query.get("limit", 10_000)))
         following = found[-1].seq if found else max(since, log.last)
         entries: list[dict[str, Any]] = []
         for entry in found:
             entries.append(entry.to_dict())
-            # A thousand entries take a second to compute; X must answer others meanwhile.
+            # A thousand entries take a second to compute; others must get answers meanwhile.
             await asyncio.sleep(0)
         return _json({"next": following, "first": log.first, "entries": entries})
 
@@ -249,12 +249,12 @@ class Control:
 
 
 async def _read(http: web.BaseRequest) -> bytes:
-    # The server's limit on bodies is for X's requests; a script of overrides may be long.
+    # The server's limit on bodies is for X's requests; a list of overrides may be long.
     return await http.clone(client_max_size=LARGEST_BODY).read() if http.can_read_body else b""
 
 
 def _kind_of(name: str) -> type:
-    """Of what type a setting is: by its value at first."""
+    """The type of a setting, taken from its default value."""
     return type(getattr(Settings(), name))
 
 

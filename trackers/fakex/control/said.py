@@ -1,7 +1,7 @@
-"""The /_fake/ routes of what posts say: whole texts, media, where they are withheld; and edits.
+"""The /_fake/ routes of what posts say: long texts, media, where they are withheld; and edits.
 
 `PUT said/<id>` takes any of {"text", "media_keys": [...], "withheld": {...}};
-`POST edits/<id>` takes {"text"} and gives the ids of all versions; `DELETE said` forgets both.
+`POST edits/<id>` takes {"text"} and returns the ids of all versions; `DELETE said` forgets both.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Sayings:
         return {"said": rest}
 
     def _edit(self, rest: str, _query: Params, body: Body) -> Any:
-        """A new version, born now; X takes five of a post."""
+        """A new version, born now; X allows five per post."""
         post_id, world, now_ms = self._known(rest), self._x.world, self._x.now_ms()
         if len(world.said.get(post_id, UNTOLD).versions) > MOST_EDITS:
             raise ValueError(f"a post is edited {MOST_EDITS} times at the most")

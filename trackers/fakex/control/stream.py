@@ -1,4 +1,4 @@
-"""The /_fake/stream routes: what the stream is like, and what befalls those connected to it."""
+"""The /_fake/stream routes: its settings, and incidents for those connected to it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StreamControl:
         }
 
     def _show(self, _rest: str, query: Params, _body: Body) -> Any:
-        """The state, and lines sent with a number above `since`."""
+        """The state, and the lines sent with a number above `since`."""
         streams, since = self._streams, int(query.get("since", 0))
         sent = [line.to_dict() for line in streams.sent if line.seq > since]
         return {**self._state(), "next": sent[-1]["seq"] if sent else since, "sent": sent}
@@ -54,8 +54,8 @@ class StreamControl:
         }
 
     def _set(self, _rest: str, _query: Params, body: Body) -> Any:
-        """Any of `StreamSettings`, rule_delay_s, most_rules, and what a bad rule costs the others
-        of its request, rule_refusals: each, all or whole."""
+        """Any of `StreamSettings`, rule_delay_s, most_rules, and rule_refusals, which says what a
+        bad rule costs the others in its request: each, all or whole."""
         given, rules = dict(body), self._streams.rules
         delay_s = float(given.pop("rule_delay_s", rules.delay_s))
         most = int(given.pop("most_rules", rules.most))
@@ -72,13 +72,13 @@ class StreamControl:
         return self._state()
 
     def _do(self, rest: str, _query: Params, body: Body) -> Any:
-        """What befalls all connections: /_fake/stream/cut and the like."""
+        """An incident on all connections: /_fake/stream/cut and the like."""
         touched = len(self._open())
         self._deeds[rest](body)
         return {"connections": touched}
 
     def _forget(self, _rest: str, _query: Params, _body: Body) -> Any:
-        """All settings as at first, no rules, nobody connected."""
+        """Back to the default settings, no rules, nobody connected."""
         streams = self._streams
         for connection in list(streams.connections.values()):
             connection.end(Ending(is_abrupt=True))
@@ -118,8 +118,8 @@ class StreamControl:
         self._streams.garbled_next += int(body.get("lines", 1))
 
     def _disconnect(self, body: Body) -> None:
-        """Say {"type": "UpstreamOperationalDisconnect"} or another and close; to those who connect
-        next as well, as soon as they do, with {"next": 3}."""
+        """Send {"type": "UpstreamOperationalDisconnect"}, or another, and close; with {"next": 3}
+        do the same to the next three who connect, at once."""
         kind = str(body.get("type", "UpstreamOperationalDisconnect"))
         self._streams.farewells = Farewells(int(body.get("next", 0)), kind)
         for connection in self._open():

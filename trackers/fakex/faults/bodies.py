@@ -9,7 +9,7 @@ from trackers.fakex.faults.script import Rule
 from trackers.fakex.wire import problems
 from trackers.fakex.wire.replies import Reply, problem, v1_problem
 
-# What the machine before X says by itself.
+# What the machine in front of X sends by itself.
 EDGE = b"error code: 1015"
 HTML = b"<!DOCTYPE html><html><head><title>X</title></head><body>Something went wrong</body></html>"
 PROBLEMS = {
@@ -33,7 +33,7 @@ V1_PROBLEMS = {
     "401": (401, 89),
     "403": (403, 453),
 }
-# Those whose type names X's host, which a rule may choose with params.host.
+# Those whose type names X's host, which a rule may set with params.host.
 HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
     "429_cap": (429, problems.usage_capped),
     "429_connections": (429, problems.too_many_connections),
@@ -42,8 +42,8 @@ HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
     "403": (403, problems.not_enrolled),
     "403_unsupported": (403, problems.unsupported_authentication),
 }
-# X sends no rate headers with a 401; those of a 5xx never came from where the windows are, nor did
-# a 429 of the machine before them.
+# X sends no rate headers with a 401. A 5xx never reached the windows, and neither did a 429 by the
+# machine in front of them.
 WITHOUT_HEADERS = frozenset({"401", "429_edge", "500", "503_json", "503_text", "redirect"})
 USED_UP = frozenset({"429", "429_past", "429_twice"})
 PAST_S = -5
@@ -53,10 +53,10 @@ ELSEWHERE = "https://api.x.com"
 def fault_reply(
     rule: Rule, endpoint: str, *, budget: Budget | None, now_ms: int, host: str
 ) -> Reply:
-    """The reply of a rule whose kind makes up the body, and the window its headers tell of.
+    """The reply of a rule whose kind makes up the body, and the window its headers describe.
 
-    A 429 for a window has it used up, a 429 of another kind room in it; params.retry_after is
-    sent as it is, and a redirect leads to params.to.
+    A 429 for a window shows it used up, any other 429 shows room in it; params.retry_after is
+    sent as is, and a redirect leads to params.to.
     """
     reply = _reply(rule.kind, endpoint, rule.params.get("host") or host)
     if rule.kind in USED_UP:
@@ -98,9 +98,9 @@ def _reply(kind: str, endpoint: str, host: str) -> Reply:
 
 
 def _used_up(rule: Rule, budget: Budget | None, now_ms: int) -> Budget | None:
-    """The headers of a 429: none with params.headers false, reset in params.reset_in seconds.
+    """The headers of a 429: none with params.headers false; a reset in params.reset_in seconds.
 
-    With params.headers "reset" that is the only one which is sent; params.reset is that itself.
+    With params.headers "reset" only the reset is sent; params.reset is its value.
     """
     if rule.params.get("headers") is False:
         return None

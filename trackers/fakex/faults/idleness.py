@@ -1,7 +1,7 @@
-"""What becomes of connections that are not used for a while: X, or a machine before it, ends them.
+"""What happens to connections left idle for a while: X, or a machine in front of it, drops them.
 
-fin, rst: they are closed, properly or not. forget, swallow: nobody says so, and the next request
-is answered by a reset, or not at all. X itself never hears of that request.
+fin, rst: closed, properly or not. forget, swallow: dropped silently, so that the next request gets
+a reset, or no answer at all. X itself never sees that request.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 HOW = ("fin", "rst", "forget", "swallow")
-# Closing with this sends RST.
+# With this linger option, closing sends RST.
 AT_ONCE = struct.pack("ii", 1, 0)
 NOTICE_S = 0.05
 
@@ -29,7 +29,7 @@ class Used:
 
 @dataclass(slots=True)
 class Idleness:
-    """`idle_s` None: connections are kept. `counts` are of what happened since this was set."""
+    """`idle_s` None: connections are kept. `counts`: what happened since this was set."""
 
     idle_s: float | None = None
     how: str = "fin"
@@ -55,7 +55,7 @@ class Idleness:
         return {"idle_s": self.idle_s, "how": self.how, **counts}
 
     async def takes(self, transport: asyncio.Transport | None) -> bool:
-        """Whether the connection loses the request that has come on it."""
+        """Whether the connection loses the request that has just come in on it."""
         if self.idle_s is None or transport is None:
             return False
         used = self._used.get(transport)
@@ -74,7 +74,7 @@ class Idleness:
         return True
 
     def rests(self, transport: asyncio.Transport | None) -> None:
-        """The connection has brought a reply."""
+        """The connection has carried a reply and is idle from now on."""
         if self.idle_s is None or transport is None:
             return
         loop, ends = asyncio.get_running_loop(), None
@@ -87,7 +87,7 @@ class Idleness:
             reset(transport)
         else:
             transport.close()
-        # The loop closes the socket a little later; who reads the count finds it closed.
+        # The loop closes the socket a little later: count it only when it is closed.
         asyncio.get_running_loop().call_later(NOTICE_S, self.counts.update, ("closed",))
 
 

@@ -43,18 +43,18 @@ REPLY_KINDS = (
     "no_date",
     "garbage_list",
 )
-# Kinds answered with a made-up body, and those which spoil the sending of a true one: a `reset`
-# comes before X did anything, what one did whose reply gets lost or broken stays done and billed.
+# Kinds answered with a made-up body, and kinds that spoil the sending of a real one. A `reset`
+# comes before X did anything; if a reply gets lost or broken, its request is done and billed.
 SENDING_KINDS = frozenset({"slow", "reset", "lose_answer", "truncated", "bad_chunk", "no_date"})
 HANGING_UP = frozenset({"reset", "lose_answer"})
-# Those whose replies nobody can read to their end.
+# Kinds whose replies cannot be read to the end.
 SPOILT = HANGING_UP | {"truncated", "bad_chunk"}
 BODY_KINDS = frozenset(REPLY_KINDS) - SENDING_KINDS
 
 
 @dataclass(slots=True)
 class Rule:
-    """One line of the script; empty matches mean any, `times` None means for ever."""
+    """One line of the script; an empty condition matches all, `times` None means for ever."""
 
     kind: str
     endpoint: str | None = None
@@ -81,7 +81,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What befalls one request: at most one fault of the whole reply, any number of ids'."""
+    """The faults of one request: at most one of the whole reply, and any number of single ids'."""
 
     reply: Rule | None = None
     answers: dict[str, FaultAnswer] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Script:
         self.rules: list[Rule] = []
 
     def replace(self, given: Sequence[dict[str, Any]], *, now_ms: int) -> None:
-        """Take new rules as `PUT /_fake/faults` has them; ValueError names a bad kind."""
+        """Take new rules as `PUT /_fake/faults` takes them; ValueError names a bad kind."""
         self.rules = [_read_rule(rule, now_ms) for rule in given]
 
     def strike(self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int) -> Faults:
@@ -110,7 +110,7 @@ class Script:
             if not rule.matches(endpoint, ids, token, now_ms):
                 continue
             if rule.kind in ID_KINDS and not ids:
-                continue  # there may be some in the reply
+                continue  # the reply may still contain matching ids
             if rule.kind in ID_KINDS:
                 hit = _share_of([id for id in ids if not rule.ids or id in rule.ids], rule)
                 answers.update(dict.fromkeys(hit, _answer(rule)))
@@ -125,7 +125,7 @@ class Script:
     def strike_listed(
         self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int
     ) -> Faults:
-        """What befalls single ids of a page, of which the request knew none."""
+        """The faults of single ids on a page, whose request did not name them."""
         if not self.rules or not ids:
             return NONE
         answers: dict[str, FaultAnswer] = {}
@@ -140,7 +140,7 @@ class Script:
 
 
 def _share_of(ids: Sequence[str], rule: Rule) -> Sequence[str]:
-    """The ids a rule for single ids hits: params.share of them, spread evenly; all without."""
+    """The ids that a rule hits: params.share of them, spread evenly; all without a share."""
     share = float(rule.params.get("share", 1))
     return [id for n, id in enumerate(ids) if _whole((n + 1) * share) > _whole(n * share)]
 

@@ -1,4 +1,4 @@
-"""One open stream: the reply it begins with, the lines that wait, how it ends, what was sent."""
+"""One open stream: its opening reply, the lines that wait, how it ends, what was sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Connection:
-    """One open stream. `stalled` lets nothing through, until `resume` or for good."""
+    """One open stream. While `stalled` it lets nothing through."""
 
     number: int
     caller: Caller
@@ -68,14 +68,14 @@ class Connection:
 
 @dataclass(slots=True)
 class Opening(Reply):
-    """The reply which begins a stream; its lines follow over the connection."""
+    """The reply that opens a stream; lines follow over the connection."""
 
     connection: Connection = field(kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A line as it was given to a connection's socket, or not."""
+    """A line, and how it was given to the connection's socket, if at all."""
 
     seq: int
     at_ms: int

@@ -1,7 +1,7 @@
 """The filtered stream: who is connected, and which line goes to whom when a post appears.
 
 feeds ─> posts that appear ─> rules of each connection's app ─> its lines ─> the socket
-What appears while nobody listens is not kept for anybody, as on pay-per-use.
+What appears while nobody listens is not kept, as on pay-per-use.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST_KEPT = 200_000
 
 @dataclass(slots=True)
 class StreamSettings:
-    """`linger_s`: how long a connection that is gone counts. Shares are of all lines.
+    """`linger_s`: how long a connection still counts after it is gone. Shares are of all lines.
 
-    A share of `disorder` comes `disorder_ms` late; one with more than `most_waiting` lines to read
-    is told to be a slow reader.
+    The share `disorder` comes `disorder_ms` late. A connection with more than `most_waiting` lines
+    unread is told it reads too slowly, and closed.
     """
 
     keepalive_s: float = 20.0
@@ -50,7 +50,7 @@ class StreamSettings:
 
 @dataclass(slots=True)
 class Farewells:
-    """How many of the next connections are told to go as they open, and with which words."""
+    """How many of the next connections are sent away as they open, and with which type."""
 
     next: int = 0
     kind: str = ""
@@ -84,7 +84,7 @@ class Streams:
         return open_now < self.settings.connections
 
     def open(self, caller: Caller, shape: Shape, *, now_ms: int) -> Connection:
-        """A new connection, which hears of what appears from now on."""
+        """A new connection, which gets what appears from now on."""
         connection = Connection(next(self._numbers), caller, shape, now_ms)
         self.connections[connection.number] = connection
         if self.farewells.next:
@@ -96,7 +96,7 @@ class Streams:
         return connection
 
     def close(self, connection: Connection) -> None:
-        """Forget a connection, at once or when X notices; what waits in it is lost."""
+        """Forget a connection, at once or when X notices; its waiting lines are lost."""
         for line in connection.waiting:
             self.note(connection, line, "lost")
         connection.waiting.clear()
@@ -115,7 +115,7 @@ class Streams:
         )
 
     async def _deliver_all(self) -> None:
-        """Deliver what appears for as long as somebody listens."""
+        """Deliver what appears while anybody listens."""
         while self.connections:
             world = self._world()
             now_ms = world.clock.now_ms()
@@ -124,7 +124,7 @@ class Streams:
             await asyncio.sleep(TICK_S)
 
     def _appeared(self, world: World, now_ms: int) -> Iterator[Post]:
-        """Posts that appeared since the last call, or soon before; in that order."""
+        """Posts that appeared since the last call or shortly before it, in that order."""
         listed = self._feeds.all(world, now_ms=now_ms)
         if listed is not self._listed:
             self._listed, self._read, self._awaited = listed, 0, []

@@ -1,6 +1,6 @@
-"""Rules of the filtered stream: kept for each app, told and changed as X does.
+"""Rules of the filtered stream: kept for each app, listed and changed as X does.
 
-A rule acts some seconds after it was added, and as long after it was deleted.
+A rule takes effect some seconds after it was added, and lasts as long after it was deleted.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ LONGEST_RULE = 1024
 MOST_RULES = 1000
 PLACES_BEGIN = 1 << 20
 FOR_EVER = float("inf")
-# What a bad rule costs the others of its request: nothing, or that none is added while X complains
-# of the bad one alone, or that X answers with a 400 which names none.
+# What a bad rule costs the others in its request. each: nothing. all: none is added, and X
+# complains of the bad one only. whole: X answers 400 without naming any.
 Refuses = Literal["each", "all", "whole"]
 
 
 @dataclass(slots=True)
 class StreamRule:
-    """Acts on posts that appear from `from_ms` on and before `until_ms`."""
+    """Matches posts that appear from `from_ms` on and before `until_ms`."""
 
     id: str
     value: str
@@ -47,8 +47,8 @@ class StreamRule:
 
 
 class StreamRules:
-    """The rules of all apps; `delay_s` is how long a change takes to act, `most` how many rules an
-    app may have."""
+    """The rules of all apps; `delay_s` is how long a change takes to act, `most` the limit of rules
+    per app."""
 
     def __init__(self) -> None:
         self.delay_s, self.most = 20.0, MOST_RULES
@@ -59,7 +59,7 @@ class StreamRules:
         self._queries: dict[tuple[str, tuple[tuple[int, str], ...]], Query] = {}
 
     def of(self, app: str) -> list[StreamRule]:
-        """The rules which X tells of."""
+        """The rules that X lists."""
         return list(self._apps.get(app, {}).values())
 
     def acting(self, app: str, at_ms: int) -> list[StreamRule]:
@@ -69,7 +69,7 @@ class StreamRules:
         return [rule for rule in (*self.of(app), *going) if rule.acts_at(at_ms)]
 
     def find(self, rule_id: str) -> StreamRule:
-        """A rule of any app, deleted ones too while they act."""
+        """A rule of any app, including deleted ones while they act."""
         everywhere = (*self._apps.values(), *({r.id: r for r in g} for g in self._going.values()))
         for rules in everywhere:
             if rule_id in rules:
@@ -77,7 +77,7 @@ class StreamRules:
         raise LookupError(rule_id)
 
     def query(self, rule: StreamRule, world: World) -> Query:
-        """The rule's query, with accounts by the names they have now."""
+        """The rule's query, with accounts under their present names."""
         key = rule.value, tuple(world.names.items())
         found = self._queries.get(key)
         if found is None:
@@ -99,7 +99,7 @@ class StreamRules:
     def add(
         self, app: str, given: Sequence[Mapping[str, Any]], *, world: World, now_ms: int, host: str
     ) -> tuple[Reply, list[StreamRule]]:
-        """The reply to new rules, and those of them that are good but not yet kept."""
+        """The reply to new rules, and those that are good, which are not kept yet."""
         known = {rule.value: rule.id for rule in self.of(app)}
         new: list[StreamRule] = []
         errors: list[problems.Problem] = []
@@ -137,8 +137,8 @@ class StreamRules:
         return Reply(201 if new else 200, body), new
 
     def lose(self, values: Collection[str], *, now_ms: int) -> int:
-        """Rules of any app are gone, as if its owner had deleted them elsewhere: all, or those with
-        these values. How many there were."""
+        """Drop rules of any app, as if the owner had deleted them elsewhere: all, or those with
+        these values. Returns how many there were."""
         lost = 0
         for app, rules in self._apps.items():
             for rule in [r for r in rules.values() if not values or r.value in values]:
@@ -157,7 +157,7 @@ class StreamRules:
     def delete(
         self, app: str, given: Mapping[str, Any], *, is_dry: bool, now_ms: int, host: str
     ) -> Reply:
-        """Delete rules by their ids or values; those that are none are errors."""
+        """Delete rules by their ids or values; unknown ones are errors."""
         rules = self._apps.setdefault(app, {})
         by_value = {rule.value: rule.id for rule in rules.values()}
         wanted = [str(rule_id) for rule_id in given.get("ids") or ()]
@@ -171,7 +171,7 @@ class StreamRules:
 
 
 def read_change(body: str) -> list[dict[str, Any]] | dict[str, Any] | None:
-    """The rules to add, or which to delete; None for what is neither."""
+    """The rules to add, or those to delete; None if it is neither."""
     try:
         given = orjson.loads(body)
     except orjson.JSONDecodeError:

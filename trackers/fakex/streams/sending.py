@@ -11,21 +11,21 @@ from trackers.fakex.streams.connections import Connection, Line
 from trackers.fakex.streams.delivery import Streams
 
 KEEPALIVE = b"\r\n"
-# How soon a client that is gone is noticed while there is nothing to send.
+# How soon a lost client is noticed while there is nothing to send.
 NOTICE_S = 0.05
 
 
 async def send(
     http: web.BaseRequest, response: web.StreamResponse, connection: Connection, streams: Streams
 ) -> None:
-    """Send lines until either side ends it; the connection is forgotten in any case."""
+    """Send lines until either side ends it; forgets the connection in any case."""
     response.enable_chunked_encoding()
     try:
         await response.prepare(http)
         await _send_all(http, response, connection, streams)
         await _end(http, response, connection)
     except ConnectionError:
-        return  # the client is gone, and nobody else wants to know
+        return  # the client is gone
     finally:
         streams.close(connection)
 
@@ -49,7 +49,7 @@ async def _send_all(
 
 
 async def _doze(connection: Connection) -> None:
-    """Wait for something to happen, and not for long."""
+    """Wait briefly for something to happen."""
     connection.woken.clear()
     try:
         await asyncio.wait_for(connection.woken.wait(), NOTICE_S)
@@ -64,7 +64,7 @@ async def _write(
     if streams.garbled_next > 0:
         streams.garbled_next -= 1
         how, text = "garbled", garble(text)
-    # Noted before it leaves, so that who has read a line finds it in what was sent.
+    # Noted before it is sent, so that whoever has read a line finds it in the log.
     streams.note(connection, line, how)
     connection.lines += 1
     await response.write(text)
@@ -87,5 +87,5 @@ async def _end(http: web.BaseRequest, response: web.StreamResponse, connection: 
 
 
 def garble(text: bytes) -> bytes:
-    """Half a line with bytes in it that are no text; a line all the same."""
+    """Half a line with bytes that are not text; still one line."""
     return text[: len(text) // 2].rstrip(b"\r\n") + b"\xff\xfe\r\n"

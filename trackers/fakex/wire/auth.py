@@ -1,7 +1,7 @@
-"""Which credentials are good: bearer tokens, OAuth 2.0 users' tokens, OAuth 1.0a signatures.
+"""Which credentials are valid: bearer tokens, OAuth 2.0 users' tokens, OAuth 1.0a signatures.
 
-A signature is good for the scheme and the host that were asked, as for X itself, which has two
-names; or for one canonical address, where a client that signs for X is pointed at this server.
+A signature must be for the scheme and host of the request, as with X itself, which has two names;
+or for one canonical address, when a client that signs for X is pointed at this server.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Signer(NamedTuple):
 
 
 class Credentials(RequestValidator):
-    """The registered credentials; unless `strict`, any other bearer is an app of its own."""
+    """The registered credentials; unless `strict`, an unknown bearer is an app of its own."""
 
     def __init__(self, canonical_base: str) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Credentials(RequestValidator):
         self._endpoint = SignatureOnlyEndpoint(self)
 
     def register(self, given: Mapping[str, Any], *, now_ms: int) -> Caller:
-        """Take a credential as `POST /_fake/credentials` describes it; KeyError when incomplete."""
+        """Take a credential as `POST /_fake/credentials` takes it; KeyError when incomplete."""
         if given["kind"] == "oauth2":
             return self.grants.register(given, now_ms=now_ms).caller
         if given["kind"] == "bearer":
@@ -60,7 +60,7 @@ class Credentials(RequestValidator):
         self.grants.clear()
 
     def callers(self) -> list[Caller]:
-        """All registered but OAuth 2.0 users, of whom `grants` has more to tell."""
+        """All registered but OAuth 2.0 users, which `grants` describes in more detail."""
         signed = [signer.caller for signer in self._signers.values()]
         return [*self._bearers.values(), *signed]
 
@@ -74,7 +74,7 @@ class Credentials(RequestValidator):
         form: str = "",
         now_ms: int,
     ) -> Caller | str:
-        """The caller, or which of the three reasons there is not to trust the request."""
+        """The caller, or one of three reasons to reject the request."""
         if not header:
             return NO_CREDENTIALS
         if caller := self._bearers.get(header):
@@ -110,9 +110,9 @@ class Credentials(RequestValidator):
             return BAD_SIGNATURE
         return self._signers[request.client_key, request.resource_owner_key].caller
 
-    # What follows is what oauthlib asks of its validators; X's keys have no common length.
+    # What follows is what oauthlib requires of its validators; X's keys have no common length.
 
-    # On loopback without TLS.
+    # Loopback has no TLS.
     enforce_ssl = False
     dummy_client = "unknown"
     dummy_access_token = "unknown"  # noqa: S105 - the name of nobody's token
@@ -142,5 +142,5 @@ class Credentials(RequestValidator):
         return self._signer(client_key, token).token_secret
 
     def _signer(self, client_key: str, token: str) -> Signer:
-        # A made-up signer for strangers: oauthlib checks a signature in every case.
+        # Strangers get a made-up signer: oauthlib always checks a signature.
         return self._signers.get((client_key, token)) or Signer("-", "-", Caller("-", "-", "-"))

@@ -1,4 +1,4 @@
-"""JSON as X writes it: raw UTF-8 but escaped astral characters in v2, all escaped in v1.1."""
+"""JSON as X writes it: raw UTF-8 with escaped astral characters in v2, all escaped in v1.1."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Lookup:
 
 
 def read_lookup(query: str, form: str) -> Lookup | None:
-    """The request, from the query and the POSTed form; None when it names no readable id."""
+    """The request, from the query and the posted form; None when it names no readable id."""
     given = dict(parse_qsl(f"{query}&{form}", keep_blank_values=True))
     ids = [text.strip() for text in given.get("id", "").split(",")]
     readable = [text for text in dict.fromkeys(ids) if text.isascii() and text.isdigit()]

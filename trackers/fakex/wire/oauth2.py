@@ -1,7 +1,7 @@
-"""OAuth 2.0 users' tokens and `POST /2/oauth2/token`: each refresh makes both tokens new.
+"""OAuth 2.0 users' tokens and `POST /2/oauth2/token`: each refresh replaces both tokens.
 
-A refresh token is good for one use; of a client with a secret only with HTTP Basic, of a public
-one with `client_id` in the form. Access tokens end after `expires_in` real seconds.
+A refresh token works once; a client with a secret must use HTTP Basic, a public one must send
+`client_id` in the form. Access tokens expire after `expires_in` real seconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SCOPE = "users.read tweet.read offline.access"
 
 @dataclass(slots=True)
 class Grant:
-    """One user's consent to one client. `expires_in` None is never, and is told as two hours."""
+    """One user's consent to one client. `expires_in` None: never expires, though X says 2 h."""
 
     caller: Caller
     client_id: str
@@ -37,7 +37,7 @@ class Grant:
     rotations: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Tokens by their fingerprints, to be compared with those of a client's."""
+        """Tokens as fingerprints, to compare with a client's."""
         return {
             **asdict(self.caller),
             "access_token": fingerprint(self.access_token),
@@ -77,16 +77,16 @@ class Grants:
             known.clear()
 
     def knows(self, header: str) -> bool:
-        """Whether the Authorization header holds an access token, good or no longer so."""
+        """Whether the Authorization header holds an access token, valid or expired."""
         return header in self._by_access or header in self._dead
 
     def caller(self, header: str, *, now_ms: int) -> Caller | None:
-        """Whose access token the Authorization header holds, if it is good at that instant."""
+        """Whose access token the Authorization header holds, if it is valid at that instant."""
         grant = self._by_access.get(header)
         return grant.caller if grant and now_ms < grant.expires_at_ms else None
 
     def holder(self, form: str, authorization: str | None) -> Caller | Reply:
-        """Who may have new tokens for this form, or the refusal."""
+        """Who gets new tokens for this form, or the refusal."""
         given = dict(parse_qsl(form))
         for name in ("grant_type", "refresh_token"):
             if not given.get(name):
@@ -105,7 +105,7 @@ class Grants:
         return grant.caller
 
     def rotate(self, form: str, *, now_ms: int) -> Reply:
-        """New tokens for a form that `holder` let in; the first of two with one token wins."""
+        """New tokens for a form that `holder` accepted; of two with one token the first wins."""
         grant = self._by_refresh.pop(dict(parse_qsl(form)).get("refresh_token", ""), None)
         if grant is None:
             return _invalid_token()

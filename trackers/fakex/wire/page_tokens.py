@@ -1,7 +1,7 @@
-"""Pagination tokens: opaque, good for one listing only, and the same for the same place in it.
+"""Pagination tokens: opaque, valid for one listing only, and always the same for the same place.
 
-A token names a post and a direction and nothing else, so it outlives requests, and what appears
-above the place in the meantime does not move it.
+A token holds only a post and a direction, so it outlives requests, and posts that appear above the
+place do not move it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ID_BYTES, CHECK_BYTES = 8, 4
 
 
 class Place(NamedTuple):
-    """The posts above `id` or below it, without it."""
+    """The posts above or below `id`, exclusive."""
 
     id: int
     to_newer: bool
@@ -31,7 +31,7 @@ def write_token(place: Place, *, listing: int) -> str:
 
 
 def read_token(token: str, *, listing: int) -> Place | None:
-    """The place, or None for what is no token of this listing."""
+    """The place, or None if it is not a token of this listing."""
     try:
         raw = base64.b32hexdecode(token.upper() + "=" * (-len(token) % 8))
     except (binascii.Error, ValueError):

@@ -1,6 +1,6 @@
-"""Pages of posts: whose they are, which of them a request reaches, and what their meta tells.
+"""Pages of posts: whose they are, which a request reaches, and their meta.
 
-ask ─> subject ─> feed ─> bounds ─> Page, or a Refused with what X says instead
+ask ─> subject ─> feed ─> bounds ─> Page, or Refused with what X says instead
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The ids in the order of the reply, and the JSON of its meta."""
+    """The ids in the order of the reply, and the JSON of the meta."""
 
     ids: list[str]
     meta: bytes
@@ -49,7 +49,7 @@ class Pages:
         self._feeds, self._settings = feeds, settings
 
     def page(self, ask: PageAsk, world: World, moment: Moment) -> Page:
-        """The page at that moment; raises Refused, or Invalid as the reader of requests does."""
+        """The page at that moment; raises Refused, or Invalid as the request readers do."""
         bounds = bounds_of(ask, self._settings, now_ms=moment.now_ms)
         listed = self.listed(ask, world, moment)
         listing = _name(ask, world)
@@ -78,7 +78,7 @@ class Pages:
         return Page([str(post.id) for post in posts], _meta(ask, posts, listing, place, more=more))
 
     def listed(self, ask: PageAsk, world: World, moment: Moment) -> list[Post]:
-        """All posts of the listing, those still to appear too; raises Refused and Invalid."""
+        """All posts of the listing, including those still to appear; raises Refused and Invalid."""
         now_ms = moment.now_ms
         if ask.endpoint == SEARCH:
             return self.found(self.query(ask.subject, world), world, now_ms=now_ms)
@@ -111,7 +111,7 @@ class Pages:
         )
 
     def found(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
-        """What a search finds: since 2026-05 no retweets, where words are looked for."""
+        """What a search finds: since 2026-05 no retweets when it looks for words."""
         words, match, is_keyed = self._feeds.words, query.match, query.is_keyed
         return self._feeds.feed(
             ("search", query.text, tuple(world.names.items())),
@@ -121,7 +121,7 @@ class Pages:
         )
 
     def ruled(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
-        """What a stream's rule matches, retweets too."""
+        """What a stream rule matches, including retweets."""
         words, match = self._feeds.words, query.match
         return self._feeds.feed(
             ("rule", query.text, tuple(world.names.items())),
@@ -157,7 +157,7 @@ class Pages:
         return world.number_of[author.id]
 
     def _floor(self, listed: list[Post], shown: Any, ask: PageAsk) -> int:
-        """The id below which the listing is too deep; posts that are hidden do not count."""
+        """The id below which the listing goes no deeper; hidden posts do not count."""
         depth = SORTS[ask.endpoint].depth
         if depth and "replies" in ask.exclude:
             depth = DEPTH_WITHOUT_REPLIES
@@ -168,7 +168,7 @@ class Pages:
 
 
 def author_of(world: World) -> Any:
-    """How a query finds authors: by the names of now, or by id."""
+    """How a query finds authors: by their present names, or by id."""
 
     def resolve(who: str) -> int | None:
         author = world.people_by_username.get(who.lower())
@@ -201,6 +201,6 @@ def _meta(
 
 
 def _name(ask: PageAsk, world: World) -> int:
-    """64 bits that are the listing's own, and the same in every process of the same world."""
+    """A 64-bit name of the listing, the same in every process with the same world."""
     text = f"{ask.endpoint} {ask.subject}".encode()
     return mix((zlib.crc32(text) << 32 ^ zlib.adler32(text) ^ world.seed) & MASK)

@@ -1,4 +1,4 @@
-"""Error bodies as X words them: problem+json for v2, `errors` with codes for v1.1."""
+"""Error bodies in X's words: problem+json for v2, `errors` with codes for v1.1."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The language of searches and stream rules: words, "phrases", #tags, @names, operators, OR, -, ().
 
-query ─> parts ─> Query, which tells of a post's words whether they match
-A space is AND and binds before OR. What X's language has beyond this is refused by name.
+query ─> parts ─> Query, which decides whether a post's words match
+A space is AND and binds tighter than OR. Anything else in X's language is refused by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trackers.fakex.world.feeds import WORD, Words
 
 PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[^\s()"]+)')
 OPERATOR = re.compile(r"([a-z_]+):(.+)\Z", re.DOTALL)
-# Operators that X wants others beside.
+# Operators that X accepts only beside others.
 NARROWING = frozenset({"is", "has", "lang"})
 PRODUCT = "Operator is not available in current product or product packaging. "
 LISTED = "Please refer to complete available operator list"
@@ -30,7 +30,7 @@ class BadQuery(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`match` decides; `is_keyed` says that something in it looks at words, tags or links."""
+    """`match` decides; `is_keyed`: some part of it looks at words, tags or links."""
 
     text: str
     match: Match
@@ -44,9 +44,9 @@ class Term(NamedTuple):
 
 
 def read_query(text: str, author_of: Resolve, *, longest: int) -> Query:
-    """The query; `author_of` tells the number of an author by name or id. BadQuery if unreadable.
+    """The query; `author_of` gives an author's number by name or id. BadQuery if unreadable.
 
-    Names are resolved now: a Query is good until somebody is renamed.
+    Names are resolved now: a Query is valid until somebody is renamed.
     """
     if not text.strip():
         raise BadQuery("Rules must contain a non-empty query")
@@ -78,7 +78,7 @@ def _take_apart(text: str) -> list[tuple[str, int]]:
 def _read_any(
     parts: list[tuple[str, int]], author_of: Resolve
 ) -> tuple[Term, list[tuple[str, int]]]:
-    """Terms with OR between them, up to a closing bracket or the end."""
+    """Terms with OR between them, up to a closing parenthesis or the end."""
     term, rest = _read_all(parts, author_of)
     choices = [term]
     while rest and rest[0][0] == "OR":
@@ -177,11 +177,11 @@ def _not(term: Term) -> Term:
 
 
 def _saying(words: str) -> Match:
-    """Whether a text has the words, one after the other."""
+    """Whether a text has the words in sequence."""
     wanted = words.casefold()
     row = WORD.findall(wanted)
     if not row or not wanted.isascii():
-        # Languages without spaces have no words to compare.
+        # Languages written without spaces have no words to compare.
         return lambda words: wanted in words.text
     if len(row) == 1:
         [only] = row

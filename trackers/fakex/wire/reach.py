@@ -1,6 +1,6 @@
-"""How far a request for a page reaches: by ids, by times, and a search by X's own bounds.
+"""How far a request for a page reaches: by ids, by times, and for searches X's own bounds.
 
-A search goes back a week and not quite to now; X refuses what asks for more.
+A search goes back a week and stops shortly before now; X refuses requests beyond either end.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEARCHED_MS = 7 * DAY
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Posts of which above < id < below; None is no bound."""
+    """Posts with above < id < below; None is no bound."""
 
     above: int
     below: int | None
@@ -44,7 +44,7 @@ def bounds_of(ask: PageAsk, settings: Settings, *, now_ms: int) -> Bounds:
 
 
 def _refuse_too_far(ask: PageAsk, settings: Settings, now_ms: int) -> None:
-    """X's complaints about a search that reaches back too far, or to too near."""
+    """X's complaints about a search that starts too early or ends too late."""
     oldest_ms, least_s = now_ms - SEARCHED_MS, settings.search_end_s
     since, complaints = _minute(oldest_ms), []
     for name, value in (("since_id", ask.since_id), ("until_id", ask.until_id)):
@@ -66,7 +66,7 @@ def _refuse_too_far(ask: PageAsk, settings: Settings, now_ms: int) -> None:
 
 
 def _first_id(at_ms: int) -> int:
-    """The least id of that millisecond."""
+    """The lowest id of that millisecond."""
     return max(0, at_ms - TWEPOCH_MS) << LOW_BITS
 
 

@@ -1,6 +1,6 @@
-"""From a request to what it asks for, by its endpoint; or all of X's complaints about it.
+"""From a request to what it asks for, per endpoint; or all of X's complaints about it.
 
-What is read of a look-up is hardly ever new, so the readers remember.
+Look-ups hardly ever differ in what they ask of each post, so the readers cache it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from trackers.fakex.wire.usage import UsageAsk, read_usage
 
 MOST_IDS_V1 = 100
 NOTHING = Ask([], Shape())
-# What is read only when it is known who asks.
+# Read only once the caller is known.
 UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
 Wish = Ask | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
 

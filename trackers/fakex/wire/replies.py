@@ -1,4 +1,4 @@
-"""Replies on their way out: what a request is answered with, and X's headers around it."""
+"""Replies on their way out: what answers a request, with X's headers."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
 
 @dataclass(slots=True)
 class Reply:
-    """`answered` is True when the body says something about every id which is not in `faulted`.
+    """`answered` is True when the body says something about every id that is not in `faulted`.
 
-    `refused_for` is the window without room (its scope), "cap" or "credits". `shown` are the posts
-    of a page, `fault` is what befell single ones of them. `twice`: the rate headers are, as they
-    come through two machines that each add them.
+    `refused_for` is the full window (its scope), "cap" or "credits". `shown` are the posts of a
+    page, `fault` the faults of single ones. `twice`: send each rate header twice, as if two
+    machines on the way had each added it.
     """
 
     status: int

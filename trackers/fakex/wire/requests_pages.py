@@ -1,6 +1,6 @@
 """Reading requests for pages of posts: timelines, mentions, searches and lists.
 
-What X would refuse whatever the time is refused here, with all complaints at once.
+What X would refuse at any time is refused here, with all complaints at once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ EXCLUDABLE = frozenset({"replies", "retweets"})
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """A kind of listing: what may be asked of it, how large its pages and how deep it is."""
+    """A kind of listing: what may be asked of it, its page sizes and its depth."""
 
     parameters: tuple[str, ...]
     least: int
@@ -49,8 +49,8 @@ DEPTH_WITHOUT_REPLIES = 800
 class PageAsk:
     """One page of a listing; `subject` is an account's or list's id, or the query.
 
-    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` has none: nothing is asked
-    for by its id.
+    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` is empty: nothing is asked
+    for by id.
     """
 
     endpoint: str
@@ -75,7 +75,7 @@ class PageReader:
         self._shapes = Shapes((*first, *self._sort.parameters, *OTHER_PARAMETERS))
 
     def read(self, subject: str, query: str) -> PageAsk:
-        """The page asked for; `subject` is what the path names. Raises Invalid."""
+        """The page asked for; `subject` is from the path. Raises Invalid."""
         given: dict[str, str] = {}
         rest: list[str] = []
         for part in query.split("&"):

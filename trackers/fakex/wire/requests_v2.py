@@ -1,6 +1,6 @@
 """Reading a v2 query string: ids, fields, vocabulary; or the 400 X would give.
 
-The ids differ in every request and the rest hardly ever does, so the rest is read once and kept.
+The ids differ in every request and the rest hardly ever does, so it is parsed once and cached.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MOST_IDS = 100
 
 
 class Invalid(Exception):
-    """A request which X answers with 400; holds every complaint and the ids it could read."""
+    """A request that X answers with 400; holds every complaint and the readable ids."""
 
     def __init__(self, complaints: Iterable[Complaint], ids: Iterable[str] = ()) -> None:
         super().__init__("invalid request")
@@ -34,7 +34,7 @@ class Invalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a reply shows of each tweet or user, and in which of the two vocabularies."""
+    """What a reply shows of each tweet or user, and in which vocabulary."""
 
     fields: frozenset[str] = frozenset()
     user_fields: frozenset[str] = frozenset()
@@ -49,14 +49,14 @@ class Ask:
 
 
 class Shapes:
-    """Reads what a query asks of each tweet; `known` are the endpoint's parameters."""
+    """Parses what a query asks of each tweet; `known` are the endpoint's parameters."""
 
     def __init__(self, known: tuple[str, ...]) -> None:
         self._known = known
         self._shapes: dict[tuple[str, ...], Shape] = {}
 
     def read(self, parts: tuple[str, ...], complaints: list[Complaint]) -> Shape:
-        """The shape that these parts of a query ask for; adds to the complaints."""
+        """The shape that these parts of a query ask for; appends complaints."""
         shape = self._shapes.get(parts)
         if shape is not None:
             return shape
@@ -84,7 +84,7 @@ class Shapes:
 
 @dataclass(frozen=True, slots=True)
 class NameAsk:
-    """One user by name; `ids` has none."""
+    """One user by name; `ids` is empty."""
 
     username: str
     shape: Shape
@@ -93,7 +93,7 @@ class NameAsk:
 
 @dataclass(frozen=True, slots=True)
 class StreamAsk:
-    """A stream of posts of one shape; `ids` has none."""
+    """A stream of posts of one shape; `ids` is empty."""
 
     shape: Shape
     ids: list[str] = field(default_factory=list)
@@ -131,7 +131,7 @@ class NameReader:
 
 
 class Reader:
-    """Reads the queries of one endpoint, whose list of values is the parameter `subject`."""
+    """Reads the queries of one endpoint; the parameter `subject` holds its list of values."""
 
     def __init__(self, subject: str, pattern: re.Pattern[str] = ID) -> None:
         self._subject, self._pattern = subject, pattern
@@ -179,7 +179,7 @@ class Reader:
 
 
 def _are_ids(text: str, ids: list[str]) -> bool:
-    """Whether all are ids, told quickly; what it refuses is looked at one by one."""
+    """Whether all are ids, by a quick check; what fails it is looked at one by one."""
     if not (text.isascii() and text.replace(",", "").isdigit()):
         return False
     lengths = set(map(len, ids))
@@ -212,7 +212,7 @@ def _unknown_values(found: dict[str, set[str]]) -> list[Complaint]:
 
 
 def _shape(found: dict[str, set[str]]) -> Shape:
-    """Either spelling of a field may be asked; `post.fields` anywhere makes the reply speak so."""
+    """Either spelling of a field is accepted; `post.fields` anywhere sets the reply's spelling."""
     posts = "post.fields" in found
     tweetish: Callable[[str], str] = dict(zip(POST_FIELDS, TWEET_FIELDS, strict=True)).__getitem__
     known_posts = found.get("post.fields", set()).intersection(POST_FIELDS)

@@ -1,7 +1,7 @@
-"""Bodies of `GET /2/tweets`, quickly: the part of a tweet that never changes is kept as text.
+"""Bodies of `GET /2/tweets`, fast: the part of a tweet that never changes is kept as text.
 
-A body is joined as a Latin-1 str which holds UTF-8 bytes, since one Latin-1 encode of the whole is
-a copy where UTF-8 would look at every character.
+A body is assembled as a Latin-1 str that holds UTF-8 bytes: encoding the whole as Latin-1 is a
+copy, while UTF-8 would look at every character.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trackers.fakex.world.traits import HIDEABLE, RELEASED, Figures, Traits
 
 
 class Told(NamedTuple):
-    """What is kept of a tweet; `plain_ms` is its age at the start, -1 if its fate must be asked."""
+    """What is kept of a tweet; `plain_ms` is its age at the start, -1 if its fate needs a check."""
 
     traits: Traits
     head: str
@@ -37,11 +37,11 @@ WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {
 }
 
 
-# Most counts are small, and looking a number up takes half the time of writing it.
+# Most counts are small, and looking one up takes half the time of formatting it.
 MOST_WRITTEN = 1 << 16
 WRITTEN = [str(number) for number in range(MOST_WRITTEN)]
 
-# What comes after the head of a tweet whose metrics a fault took or spoilt.
+# What follows the head of a tweet whose metrics a fault removed or spoilt.
 SPOILT = {
     "missing": "}",
     "broken": ',"public_metrics":{"retweet_count":"many","like_count":null}}',
@@ -50,11 +50,11 @@ A_LIKE_COUNT, NO_LIKE_COUNT = re.compile(r'"like_count":\d+'), '"like_count":nul
 
 
 class TweetWriter:
-    """Writes tweets of one shape from one population; keeps up to `keep` of them."""
+    """Writes tweets of one shape from one population; caches up to `keep` of them."""
 
     def __init__(self, shape: Shape, *, keep: int) -> None:
         self.shape, self._keep = shape, keep
-        # Two generations: a full one turns old and the old one is forgotten, at no cost a tweet.
+        # Two generations: when full, the older is dropped whole, at no cost per tweet.
         self._known: dict[str, Told] = {}
         self._older: dict[str, Told] = {}
         self._reposts = "repost_count" if shape.posts else "retweet_count"
@@ -69,9 +69,9 @@ class TweetWriter:
         faulted: Mapping[str, FaultAnswer],
         meta: bytes = b"",
     ) -> tuple[bytes, list[int]]:
-        """The whole 200 body and which tweets are in it; ids in `faulted` are spoilt.
+        """The whole 200 body and the tweets in it; ids in `faulted` are spoilt.
 
-        `meta` is the JSON of what a page tells of itself.
+        `meta` is the JSON of a page's meta.
         """
         data: list[str] = []
         errors: list[problems.Problem] = []
@@ -147,7 +147,7 @@ class TweetWriter:
             plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
             found = Told(tweet, write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
-                return found  # it may live by an override only, and that can be lifted
+                return found  # it may exist only by an override, which can be lifted
         if len(self._known) >= self._keep // 2:
             self._known, self._older = {}, self._known
         self._known[text] = found
@@ -155,7 +155,7 @@ class TweetWriter:
 
 
 def metrics_text(figures: Figures) -> str:
-    """The counts from the first number on, and the braces that end a tweet."""
+    """The counts from the first number on, and the closing braces of a tweet."""
     shares, replies, likes, quotes, bookmarks, views = figures
     try:
         return (
@@ -171,7 +171,7 @@ def metrics_text(figures: Figures) -> str:
 
 
 def write_head(tweet: Traits, shape: Shape, world: World) -> str:
-    """The tweet's JSON without metrics and last brace, as Latin-1 text."""
+    """The tweet's JSON without metrics and closing brace, as Latin-1 text."""
     fields, tweet_id = shape.fields, tweet.id
     said = world.said.get(tweet_id, UNTOLD)
     content = world.content(tweet) if tweet.flags & RELEASED or said is not UNTOLD else None
@@ -208,7 +208,7 @@ def write_head(tweet: Traits, shape: Shape, world: World) -> str:
 
 
 def _told(said: Said, text: str, shape: Shape) -> str:
-    """The whole of a long text, where the post is withheld, and its media."""
+    """The full text of a long post, where it is withheld, and its media."""
     told: dict[str, Any] = {}
     if "note_tweet" in shape.fields and len(text) > CUT_AT:
         told["note_post" if shape.posts else "note_tweet"] = {"text": text}
@@ -223,7 +223,7 @@ REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
 
 
 def _references(content: posts.Content, shape: Shape, world: World) -> str:
-    """Which post this one is about, and in a reply whose it is."""
+    """The post this one is about, and for a reply its author."""
     text = ""
     if "in_reply_to_user_id" in shape.fields and content.to is not None:
         text += f',"in_reply_to_user_id":"{world.people[content.to].id}"'
@@ -235,7 +235,7 @@ def _references(content: posts.Content, shape: Shape, world: World) -> str:
 
 
 def _entities(content: posts.Content, world: World) -> dict[str, list[dict[str, Any]]]:
-    """Where tags, names and links stand in a text; X leaves out kinds of which there are none."""
+    """Where tags, names and links stand in a text; X omits empty kinds."""
     found: dict[str, list[dict[str, Any]]] = {}
     for tag in content.tags:
         _mark(found, "hashtags", content.text, "#" + tag, {"tag": tag})
@@ -257,7 +257,7 @@ def _mark(
 
 
 def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
-    """What a fault makes of an answer: metrics can only be spoilt where there are some."""
+    """An answer after its fault: only an answer with metrics can have them spoilt."""
     if fault == "null_count":
         return said
     return said if isinstance(said, str) and fault in SPOILT else fault

@@ -1,4 +1,4 @@
-"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and wrong as was set.
+"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and as wrong as set.
 
 Numbers are strings as in OpenAPI 2.167 or integers as in 2.166; days come newest first.
 """
@@ -92,7 +92,7 @@ def usage_body(ask: UsageAsk, project: Project, *, at_ms: int, numbers: Numbers)
 
 
 def numeric_id(name: str) -> int:
-    """The number by which X would name a project or an app."""
+    """A numeric id, such as X uses, for a project or an app."""
     return 10_000_000 + zlib.crc32(name.encode()) % 10_000_000
 
 

@@ -39,12 +39,12 @@ class Author:
 
 
 def invent(number: int, *, seed: int, protected: float, suspended: float) -> Author:
-    """Author `number`; `protected` and `suspended` are the shares of authors that ever are."""
+    """Author `number`; `protected` and `suspended` are the shares ever affected."""
     draw = mix((seed * 0xD1342543DE82EF95 + number + 7) & MASK)
     fate, when = (draw & 0xFFFF) / 65536, (draw >> 16 & 0xFFFF) / 65536
     first = FIRST_NAMES[(draw >> 32) % len(FIRST_NAMES)]
     last = LAST_NAMES[(draw >> 40) % len(LAST_NAMES)]
-    # Half of the fates came before the start, the others come during the first world day.
+    # Half of the fates came before the start, the others come on the first world day.
     since = -1.0 if when < 0.5 else (when - 0.5) * 48 * HOUR
     is_suspended = fate < suspended
     is_protected = suspended <= fate < suspended + protected
@@ -55,12 +55,12 @@ def invent(number: int, *, seed: int, protected: float, suspended: float) -> Aut
         created_ms=EARLIEST_MS + (draw >> 20 & 0xFFFF) * 6 * HOUR,
         suspended_from=since if is_suspended else NEVER,
         protected_from=since if is_protected else NEVER,
-        # One protected account in four opens again, so that hidden tweets come back.
+        # One protected account in four opens again, so some hidden tweets come back.
         protected_until=max(since, 0.0) + 6 * HOUR if draw >> 60 < 4 else NEVER,
     )
 
 
 def _username(name: str, number: int) -> str:
-    """ASCII letters, digits and _, no longer than X lets names be; the number makes it unique."""
+    """ASCII letters, digits and _, within X's limit of length; the number makes it unique."""
     plain = name.encode("ascii", "ignore").decode().lower()
     return f"{plain[: LONGEST_NAME - len(str(number))]}{number}"

@@ -1,6 +1,6 @@
-"""Two times: X's own, which is on the wire, and world time, in which engagement happens.
+"""Two times: X's own, sent to clients, and world time, in which engagement happens.
 
-X's is real time, or as far ahead of it as was set, so that clients meet a clock not like theirs.
+X's is real time, or ahead of it by a set amount, so that clients meet a clock that is not theirs.
 
 World time runs `speed` times as fast from the world's start; a change of speed never makes it jump.
 """
@@ -17,7 +17,7 @@ def real_ms() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """From X's instant `from_ms` on world time runs at `speed`; `elapsed_ms` had run before."""
+    """From X's instant `from_ms` world time runs at `speed`; `elapsed_ms` had passed before."""
 
     from_ms: int
     elapsed_ms: float
@@ -30,7 +30,7 @@ class Clock:
         self._stretches = [Stretch(start_ms, 0.0, speed)]
 
     def now_ms(self) -> int:
-        """X's time; every instant on the wire, and every one given to the others here, is in it."""
+        """X's time, in which every instant sent to clients or passed to the methods here is."""
         return real_ms() + self.ahead_ms
 
     @property
@@ -38,11 +38,11 @@ class Clock:
         return self._stretches[-1].speed
 
     def change(self, speed: float, *, now_ms: int) -> None:
-        """Run at `speed` from now on; what was answered about earlier instants stays true."""
+        """Run at `speed` from now on; answers about earlier instants stay true."""
         self._stretches.append(Stretch(now_ms, self.elapsed_ms(now_ms), speed))
 
     def elapsed_ms(self, at_ms: int) -> float:
-        """World milliseconds run between the world's start and the instant `at_ms`."""
+        """World milliseconds from the world's start to the instant `at_ms`."""
         for stretch in reversed(self._stretches):
             if at_ms >= stretch.from_ms:
                 return stretch.elapsed_ms + (at_ms - stretch.from_ms) * stretch.speed

@@ -1,7 +1,7 @@
-"""What is listed where: the posts of the world in the order of their ids, and chosen ones of them.
+"""Listings: the posts of the world in order of their ids, and filtered feeds of them.
 
-A cache of pure functions: it reads the flows on as time goes by, and each feed in turn reads on in
-it. Which posts a reply then shows is asked of the world at the instant of the reply.
+A cache of pure functions: as time goes by it reads further into the flows, and each feed further
+into it. Which of these posts a reply shows is asked of the world at the time of the reply.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from trackers.fakex.world.said import newest_of
 from trackers.fakex.world.seeded import Moment, World
 from trackers.fakex.world.traits import HIDEABLE, Traits
 
-# The world's first tweets of which timelines and searches know; all could take a minute to read.
+# How many of the world's first tweets timelines and searches include; reading all could take a
+# minute.
 MOST_FIRST = 20_000
 MOST_FEEDS = 2_000
 MOST_WORDS = 20_000
@@ -31,7 +32,7 @@ BY_ID = attrgetter("id")
 
 
 class Post(NamedTuple):
-    """`number` is the post's in its flow, or its sentence when it is one of the first tweets."""
+    """`number` is its number in its flow; for one of the first tweets, its sentence's."""
 
     id: int
     visible_ms: int
@@ -47,7 +48,7 @@ class Post(NamedTuple):
 
 @dataclass
 class Words:
-    """A post and what it says, taken apart when it is first looked for."""
+    """A post and its words, split when it is first searched."""
 
     post: Post
     content: posts.Content
@@ -58,7 +59,7 @@ class Words:
 
     @cached_property
     def row(self) -> str:
-        """All words with one space around each, for phrases."""
+        """All words, each between spaces, to match phrases."""
         return f" {' '.join(WORD.findall(self.text))} "
 
     @cached_property
@@ -68,7 +69,7 @@ class Words:
 
 @dataclass(slots=True)
 class Feed:
-    """Its posts by id, oldest first; `read` is how many of all have been looked at."""
+    """Its posts by id, oldest first; `read` is how many posts of the world it has looked at."""
 
     posts: list[Post] = field(default_factory=list)
     read: int = 0
@@ -79,14 +80,14 @@ class Feeds:
         self._forget()
 
     def all(self, world: World, *, now_ms: int) -> list[Post]:
-        """Every post born by then, in the order in which they became known here."""
+        """Every post born by then, in the order in which they were read."""
         self._read_on(world, now_ms)
         return self._posts
 
     def feed(
         self, key: Hashable, match: Callable[[Post], bool], *, world: World, now_ms: int
     ) -> list[Post]:
-        """All that match, born by then, in the order of ids; `key` stands for `match`."""
+        """All matches born by then, in order of ids; `key` identifies `match` in the cache."""
         self._read_on(world, now_ms)
         feed = self._feeds.get(key)
         if feed is None:
@@ -96,7 +97,7 @@ class Feeds:
         self._feeds.move_to_end(key)
         if feed.read < len(self._posts):
             feed.posts.extend(filter(match, islice(self._posts, feed.read, None)))
-            # Nearly in order already: mostly one run, or two to merge.
+            # Almost sorted already: mostly one run, or two to merge.
             feed.posts.sort(key=BY_ID)
             feed.read = len(self._posts)
         return feed.posts
@@ -138,7 +139,7 @@ class Feeds:
 
 
 def is_shown(post: Post, world: World, moment: Moment) -> bool:
-    """Whether X lists the post then: it has appeared, is the newest version of itself, and neither
+    """Whether X lists the post at that moment: it has appeared, is the newest version, and neither
     it nor its author is hidden."""
     if post.visible_ms > moment.now_ms or newest_of(world.said, post.id) != post.id:
         return False
@@ -163,7 +164,7 @@ def oldest_first(posts: list[Post], *, above: int) -> Iterator[Post]:
 
 
 def _first(world: World) -> Iterator[Post]:
-    """The world's own tweets, all of which were there at its start."""
+    """The world's own tweets, all of which existed at its start."""
     for tweet_id in world.ids.between(0, MOST_FIRST):
         tweet = world.traits(tweet_id)
         if tweet is not None:
@@ -177,7 +178,7 @@ def _released(flow: Flow, number: int, world: World) -> Post:
 
 
 def _version(post_id: int, written_ms: int, world: World) -> Post:
-    """An edited post appears anew, under the id of its new version."""
+    """An edited post appears again, under the id of its new version."""
     tweet = world.traits(post_id)
     assert tweet is not None
     return Post(post_id, written_ms, tweet, world.content(tweet).kind, None, tweet.text)

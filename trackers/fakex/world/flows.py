@@ -1,7 +1,7 @@
-"""Posts that appear: a flow gives birth to them at a rate, and shows each some time after.
+"""Posts that appear: a flow creates them at a rate, and shows each some time later.
 
-A post's number, id, birth and lag follow from one another, so nothing is kept of a flow's posts.
-The ids are in the order of birth to the millisecond; the lags put their appearance out of it.
+A post's number, id, birth and lag follow from one another, so no post of a flow is stored. The ids
+are in order of birth, to the millisecond; the lags make posts appear out of that order.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from typing import Any
 from trackers.fakex.world.ids import LOW_BITS, MASK, TWEPOCH_MS, Ids, mix
 from trackers.fakex.world.traits import GAUSS
 
-# Of the 2^22 places in a millisecond the upper half is for flows: which flow, and which post.
+# Of the 2^22 ids in a millisecond the upper half is for flows: flow number, then turn.
 FLOWS_BEGIN = 1 << 21
 FLOW_BITS, TURN_BITS = 9, 12
 MOST_FLOWS, MOST_A_MS = 1 << FLOW_BITS, 1 << TURN_BITS
 LONGEST_USUAL_MS = 1_000
-RATE_UNIT = 1_000_000_000  # rates are whole posts in a million seconds, births whole milliseconds
+RATE_UNIT = 1_000_000_000  # rates are whole posts per million seconds; births, whole ms
 
 
 @dataclass(frozen=True, slots=True)
 class Lag:
     """How long after its birth a post appears (ms); shares are of all posts.
 
-    Most take about `usual_ms`, log-normally and a second at most; the others any time between.
+    Most take about `usual_ms`, log-normal, a second at most; the others any time between.
     """
 
     usual_ms: float = 300
@@ -55,10 +55,10 @@ class Lag:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """`count` posts from `from_ms` on, `micro_rate` in a million seconds, by some authors.
+    """`count` posts from `from_ms` on, `micro_rate` per million seconds, by some authors.
 
     `authors` are numbers of the world's people. Shares are of all posts, tags without their #.
-    `set_ms` is when the flow was set: what was born earlier appeared no sooner than that.
+    `set_ms` is when the flow was set: posts born earlier appear no sooner.
     """
 
     number: int
@@ -79,7 +79,7 @@ class Flow:
 
     @property
     def name(self) -> tuple[int, int]:
-        """What stays when the flow is ended early."""
+        """The part that stays the same when the flow is ended early."""
         return self.number, self.set_ms
 
     def born_ms(self, number: int) -> int:
@@ -102,7 +102,7 @@ class Flow:
         return self.authors[self.draw(number, 2) % len(self.authors)]
 
     def draw(self, number: int, purpose: int) -> int:
-        """64 random bits of post `number`, others for each purpose."""
+        """64 random bits of post `number`, different for each purpose."""
         return mix((self.seed * 0x9E3779B97F4A7C15 + number * 0xD1342543DE82EF95 + purpose) & MASK)
 
     def to_dict(self, now_ms: int) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Flows:
         return iter(self.flows.values())
 
     def find(self, tweet_id: int, ids: Ids) -> tuple[Flow, int] | None:
-        """The flow and number of a post, or None when no flow ever has one of this id."""
+        """The flow and number of a post, or None when no flow ever has a post with this id."""
         if not self.flows or tweet_id >> 63:
             return None
         place = ids.place(tweet_id)

@@ -1,7 +1,7 @@
 """Tweet ids: which exist, when each was born, and the world's N of them by number.
 
-Existence is decided from the id alone, so ten million tweets cost no memory: a millisecond holds
-`per_ms` tweets whose low 22 bits are a seeded walk which can be undone to check an id.
+Existence is decided from the id alone, so ten million tweets take no memory: a millisecond holds
+`per_ms` tweets whose low 22 bits are a seeded walk, which is inverted to check an id.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ LAST_PLAIN_MS = TWEPOCH_MS
 
 LOW_BITS = 22
 LOW_MASK = (1 << LOW_BITS) - 1
-# Any odd number can be undone modulo 2^22; this one scatters neighbours.
+# Any odd number can be inverted modulo 2^22; this one scatters neighbours.
 STRIDE = 0x2545F5
 UNSTRIDE = pow(STRIDE, -1, 1 << LOW_BITS)
 
@@ -52,7 +52,7 @@ def mix(number: int) -> int:
 
 
 def _tiers_in_turn() -> list[int]:
-    """Tell the tier of each of a hundred tweets, so that every run of ids holds all ages."""
+    """The tier of each of a hundred tweets, arranged so that every run of ids holds all ages."""
     turns = [n for n, tier in enumerate(TIERS) for _ in range(tier.share)]
     return [turns[place * 37 % 100] for place in range(100)]
 
@@ -62,7 +62,7 @@ PLACES = [TURNS[:place].count(TURNS[place]) for place in range(100)]
 
 
 def _coprime_step(count: int) -> int:
-    """A step near the golden cut of `count` which visits every place once."""
+    """A step near the golden section of `count` that visits every place once."""
     step = max(1, round(count * 0.6180339887))
     while math.gcd(step, count) != 1:
         step += 1
@@ -87,7 +87,7 @@ class Ids:
         )
 
     def born_ms(self, tweet_id: int) -> int | None:
-        """Epoch ms of the tweet's birth, or None when no such tweet was or will be born."""
+        """Epoch ms of the tweet's birth, or None when no such tweet ever exists."""
         if tweet_id < PRE_SNOWFLAKE:
             return self._plain_born_ms(tweet_id)
         if tweet_id >> 63:
@@ -105,7 +105,7 @@ class Ids:
         return since << LOW_BITS | (place * STRIDE + self._offset(since)) & LOW_MASK
 
     def id_at(self, index: int) -> int:
-        """The id of tweet number `index`, 0 <= index < tweets; distinct for distinct numbers."""
+        """The id of tweet number `index`, 0 <= index < tweets; unique."""
         hundred, place = divmod(index, 100)
         tier_number = TURNS[place]
         tier, count = TIERS[tier_number], self._counts[tier_number]

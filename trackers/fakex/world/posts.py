@@ -1,7 +1,7 @@
-"""What the posts of flows say: kind, words, tags, mentions, links, and whom they answer.
+"""What the posts of flows say: kind, words, tags, mentions, links, and whom they reply to.
 
-Everything follows from the flow and the post's number; names in a text are those its people had at
-first, as a text does not change when somebody is renamed.
+Everything follows from the flow and the post's number. Names in a text are people's original names:
+a text does not change when somebody is renamed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TAG = re.compile(r"#(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """`mentions` are authors by number, `about` is the id of the post that is answered or shared.
+    """`mentions` are author numbers, `about` is the id of the post replied to, quoted or retweeted.
 
     `thread` is the id of the post that began the conversation.
     """
@@ -51,13 +51,13 @@ def kind_of(flow: Flow, number: int) -> Kind:
 
 
 def plain(sentence: int) -> Content:
-    """A post of the world's first tweets: a sentence and what is in it."""
+    """A post of the world's first tweets: a sentence and its tags."""
     lang, text = texts.write(sentence)
     return Content(lang, text, tags=tuple(TAG.findall(text)) if "#" in text else ())
 
 
 def rewritten(content: Content, text: str | None) -> Content:
-    """The same post with another text, if there is one: its tags are found in it, no names."""
+    """The same post with another text, if there is one: its tags are read anew, names are not."""
     if text is None:
         return content
     return replace(content, text=text, tags=tuple(TAG.findall(text)), mentions=(), links=())
@@ -115,12 +115,12 @@ def _share(flow: Flow, number: int, *, ids: Ids, people: Sequence[Author]) -> Co
 
 
 def _back(flow: Flow, number: int) -> int:
-    """The earlier post which a reply, retweet or quote is about."""
+    """The earlier post that a reply, retweet or quote is about."""
     return number - 1 - flow.draw(number, 6) % min(number, FARTHEST_BACK)
 
 
 def _is_source(flow: Flow, number: int) -> bool:
-    """Whether a post may be shared: no retweet by its draw, which spares a walk back."""
+    """Whether a post may be shared: its draw does not make it a retweet. Saves a walk back."""
     draw = (flow.draw(number, 3) & 0xFFFF) / 65536
     return not flow.replies <= draw < flow.replies + flow.retweets
 

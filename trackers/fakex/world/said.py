@@ -1,6 +1,6 @@
-"""What someone decided that a post says, and the versions of one that was edited.
+"""What someone set a post to say, and the versions of an edited post.
 
-X gives each version an id and counts of its own; all of them are one post, and go together.
+X gives each version its own id and counts; all of them are one post, and are deleted together.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-# X cuts longer texts, and shows the whole of them as a note.
+# X cuts longer texts, and shows them in full as a note.
 CUT_AT = 280
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One version of a post. None and empty leave it as it was invented.
+    """One version of a post. None and empty values leave it as it was invented.
 
-    `versions`: the ids of all of them, oldest first; empty when it was never edited. `written_ms`:
-    when this one was; None for the first. `withheld` is as X shows it.
+    `versions`: all ids, oldest first; empty when it was never edited. `written_ms`: when this one
+    was written; None for the first. `withheld` is as X shows it.
     """
 
     text: str | None = None
@@ -33,7 +33,7 @@ Sayings = Mapping[int, Said]
 
 
 def edited(said: Sayings, post_id: int, *, new_id: int, text: str, now_ms: int) -> Sayings:
-    """With one more version of a post, whichever version of it was named."""
+    """With one more version of a post, no matter which version was named."""
     versions = (*(said.get(post_id, UNTOLD).versions or (post_id,)), new_id)
     older = {one: replace(said.get(one, UNTOLD), versions=versions) for one in versions[:-1]}
     newest = replace(older[versions[-2]], text=text, written_ms=now_ms)

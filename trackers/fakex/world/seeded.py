@@ -1,7 +1,7 @@
-"""The seeded world: for every id and instant, one answer. Nothing is remembered about a tweet.
+"""The seeded world: one answer for every id and instant. Nothing is stored about a tweet.
 
-A World never changes; a setting or an override makes a new one. So the log can name the world an
-answer came from and have it computed again later.
+A World never changes; a setting or an override makes a new one. So the log can keep the world that
+an answer came from and compute it again later.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from trackers.fakex.world.traits import (
 State = Literal["live", "deleted", "protected", "suspended"]
 Hidden = Literal["not_found", "not_authorized"]
 Answer = Figures | Hidden
-# What a fault makes X say of single ids instead, or do to their metrics.
+# What a fault makes X say about single ids instead, or does to their metrics.
 FaultAnswer = Literal["omitted", "broken", "missing", "null_count", "not_found"]
 
 
 class Moment(NamedTuple):
-    """A real instant (epoch ms) and the world time (ms) run since the start by then."""
+    """A real instant (epoch ms) and the world time (ms) that had passed since the start."""
 
     now_ms: int
     elapsed_ms: float
@@ -48,7 +48,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What someone decided about one tweet, stronger than its fate; None leaves fate alone."""
+    """What someone set for one tweet, which overrides its fate; None leaves fate alone."""
 
     state: State | None = None
     metrics: Mapping[str, int] | None = None
@@ -56,7 +56,7 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """The settings of a world's people and tweets; shares are of all authors or all tweets."""
+    """The settings for a world's people and tweets; shares are of all authors or all tweets."""
 
     authors: int = 400
     protected: float = 0.02
@@ -82,7 +82,7 @@ class World:
     said: Sayings = field(default_factory=dict)
 
     def moment(self, now_ms: int) -> Moment:
-        """Before its start the world is as at its start: no tweet of then has an age below 0."""
+        """Before its start the world is as at its start: no tweet has a negative age."""
         return Moment(now_ms, max(0.0, self.clock.elapsed_ms(now_ms)))
 
     def with_tweets(self, changes: Mapping[int, Override | None]) -> Self:
@@ -92,21 +92,21 @@ class World:
         return self._peopled(replace(self, tweets=kept))
 
     def with_author(self, author_id: int, state: AuthorState | None) -> Self:
-        """The same world with one author's state decided, or left to fate again by None."""
+        """The same world with one author's state set, or left to fate again by None."""
         authors = {known: was for known, was in self.authors.items() if known != author_id}
         if state:
             authors[author_id] = state
         return self._peopled(replace(self, authors=authors))
 
     def with_name(self, author_id: int, username: str | None) -> Self:
-        """The same world with one author renamed, or called as at first again by None."""
+        """The same world with one author renamed, or given the original name back by None."""
         names = {known: name for known, name in self.names.items() if known != author_id}
         if username:
             names[author_id] = username
         return self._peopled(replace(self, names=names))
 
     def with_lists(self, changes: Mapping[int, frozenset[int] | None]) -> Self:
-        """The same world with other lists: author ids by list, None for one that is no more."""
+        """The same world with other lists: author ids by list, None removes one."""
         lists = {**self.lists, **changes}
         kept = {list_id: members for list_id, members in lists.items() if members is not None}
         return self._peopled(replace(self, lists=kept))
@@ -115,7 +115,7 @@ class World:
         return self._peopled(replace(self, flows=flows))
 
     def with_said(self, said: Sayings) -> Self:
-        """The same world with other texts of posts, and versions of them."""
+        """The same world with other texts and versions of posts."""
         return self._peopled(replace(self, said=said))
 
     def traits(self, tweet_id: int) -> Traits | None:
@@ -144,11 +144,11 @@ class World:
             flags |= TROUBLED
         if posts.kind_of(flow, number) == "retweet":
             flags |= RETWEET
-        # Of no age at the start, though perhaps born before: so its appearance is asked for.
+        # Age 0 at the start, even if born before, so that its appearance is checked.
         return tweet._replace(author=author, flags=flags, lead_ms=-1)
 
     def _version(self, tweet_id: int, said: Said) -> Traits | None:
-        """A later version has counts of its own; author and fate are those of the first one."""
+        """A later version has its own counts; author and fate are those of the first."""
         first = self.traits(said.versions[0])
         if first is None or said.written_ms is None:
             return None
@@ -157,7 +157,7 @@ class World:
         return own._replace(author=first.author, flags=flags, lead_ms=-1)
 
     def visible_ms(self, tweet_id: int) -> int | None:
-        """When a flow's post appears, None for other tweets: they are there once they are born."""
+        """When a flow's post appears, None for other tweets, which appear at birth."""
         found = self.flows.find(tweet_id, self.ids)
         return found[0].visible_ms(found[1]) if found else None
 
@@ -175,7 +175,7 @@ class World:
         return posts.compose(flow, number, ids=self.ids, people=self.people_at_first)
 
     def age_ms(self, tweet: Traits, moment: Moment) -> float:
-        """World time since the tweet's birth; what it had lived at the start counts unscaled."""
+        """World time since the tweet's birth; its age at the start counts unscaled."""
         if tweet.lead_ms >= 0:
             return tweet.lead_ms + moment.elapsed_ms
         return moment.elapsed_ms - self.clock.elapsed_ms(tweet.born_ms)
@@ -195,7 +195,7 @@ class World:
 
     def state(self, tweet: Traits, moment: Moment) -> State:
         versions = self.said[tweet.id].versions if tweet.id in self.said else ()
-        # The deletion of any version is that of the post.
+        # Deleting any version deletes the post.
         for version in versions or (tweet.id,):
             override = self.tweets.get(version)
             if override and override.state:
@@ -221,7 +221,7 @@ class World:
 
     @cached_property
     def people_at_first(self) -> tuple[Author, ...]:
-        """The people with the names they were invented with."""
+        """The people with their original names."""
         nature = self.nature
         return tuple(
             invent(n, seed=self.seed, protected=nature.protected, suspended=nature.suspended)
@@ -234,7 +234,7 @@ class World:
 
     @cached_property
     def number_of(self) -> dict[int, int]:
-        """The place of an author, by id, among the people."""
+        """Each author's position among the people, by id."""
         return {author.id: number for number, author in enumerate(self.people)}
 
     @cached_property
@@ -277,14 +277,14 @@ class World:
         )
 
     def _is_awaited(self, tweet: Traits, moment: Moment) -> bool:
-        """Whether a flow has given birth to the tweet but not shown it yet."""
+        """Whether a flow has created the tweet but not shown it yet."""
         if not tweet.flags & RELEASED:
             return False
         visible_ms = self.visible_ms(tweet.id)
         return visible_ms is not None and visible_ms > moment.now_ms
 
     def _peopled(self, world: Self) -> Self:
-        # The people depend on the seed and nature only: carried over, not invented again.
+        # The people depend only on the seed and nature: reuse them.
         world.__dict__["people_at_first"] = self.people_at_first
         if world.names == self.names:
             world.__dict__["people"] = self.people

@@ -1,4 +1,4 @@
-"""What a tweet's id decides about it for ever, and its counts at any age: pure functions.
+"""What a tweet's id determines for good, and its counts at any age: pure functions.
 
 Views follow a Lomax curve (half at about 80 minutes, 95 % in a day: Pfeffer, Matter, Sargsyan,
 ICWSM 2023) after a ramp of 72 s; every other count is thinned from the views.
@@ -15,8 +15,8 @@ from trackers.fakex.world.ids import DAY, HOUR, MASK, MINUTE, mix
 LOMAX_POWER = -1.05
 LOMAX_SCALE_MS = 85.6 * MINUTE
 RAMP = -1 / 72_000
-RAMP_ENDS_MS = 30 * MINUTE  # where the ramp is below one view in 70 thousand million
-# Rates are whole 2^-24ths of a view: shifts are cheaper than roundings.
+RAMP_ENDS_MS = 30 * MINUTE  # where the ramp is below one view in 70 billion
+# Rates are in units of 2^-24 of a view: shifts are cheaper than rounding.
 RATE_BITS = 24
 VIEWS_SINCE_MS = 1672876800000  # 2023-01-05: X reports no views of older tweets
 
@@ -28,7 +28,7 @@ GAUSS = [NormalDist().inv_cdf((n + 0.5) / 65536) for n in range(65536)]
 
 
 class Shares(NamedTuple):
-    """Of all tweets, how many are deleted some day, lose counts, live twice or start slowly."""
+    """Shares of all tweets that one day are deleted, lose counts, come back, or start slowly."""
 
     deleted: float = 0.02
     falling: float = 0.03
@@ -37,7 +37,7 @@ class Shares(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """One tweet. A NamedTuple and not a dataclass: a hundred are read per answer, half as dear.
+    """One tweet. A NamedTuple costs half as much as a dataclass; an answer reads a hundred.
 
     `lead_ms` is its age at the world's start, -1 when it is born later; `pace` is 1 / scale (ms).
     """
@@ -59,12 +59,12 @@ class Traits(NamedTuple):
     text: int
 
 
-# Retweets, replies, likes, quotes, bookmarks, impressions: made by the hundred, so without names.
+# Retweets, replies, likes, quotes, bookmarks, impressions: unnamed, as they are made in bulk.
 Figures = tuple[int, int, int, int, int, int]
 
 
 class Counts(NamedTuple):
-    """Figures with their names, for those who are not in a hurry."""
+    """Figures with names, where speed does not matter."""
 
     retweets: int
     replies: int
@@ -102,14 +102,14 @@ def derive(
         bookmarks=likes * (5 + (third >> 24 & 0xFF) // 7) >> 8,
         phase=third >> 32 & 0xFF_FFFF,
         turn_ms=turn_ms,
-        # Squared: a few authors write much, most little.
+        # Squared: a few authors write much, most write little.
         author=int(authors * ((first >> 48) / 65536) ** 2),
         text=third >> 56 & 0xFF | second >> 24 & 0xF00,
     )
 
 
 def _fate(draw: int, shares: Shares) -> tuple[int, float]:
-    """The tweet's one oddity, if any, and the age (ms) or period (ms) which belongs to it."""
+    """The tweet's one special fate, if any, and the age or period (ms) that belongs to it."""
     fate, when = (draw & 0xFFFF) / 65536, (draw >> 16 & 0xFFFF) / 65536
     if fate < shares.deleted:
         return DELETED, -3 * HOUR * log(1 - when)
@@ -124,7 +124,7 @@ def _fate(draw: int, shares: Shares) -> tuple[int, float]:
 
 def count(tweet: Traits, age_ms: float) -> Figures:
     """The tweet's figures when it is `age_ms` old (world time); whole numbers, never negative."""
-    # Taken apart at once: a name of a tuple's place costs more than the sum it is used in.
+    # Unpacked at once: accessing a field by name costs more than the sum it is used in.
     (
         _id,
         _born_ms,
@@ -160,7 +160,7 @@ def count(tweet: Traits, age_ms: float) -> Figures:
 
 
 def count_busily(tweet: Traits, age_ms: float) -> Figures:
-    """As `count`, plus a steady growth above one a second, so that every reading finds change."""
+    """As `count`, plus steady growth of more than one a second, so that every reading differs."""
     retweets, replies, likes, quotes, bookmarks, views = count(tweet, age_ms)
     seconds = age_ms / 1000
     if tweet.flags & RETWEET:
@@ -178,7 +178,7 @@ def count_busily(tweet: Traits, age_ms: float) -> Figures:
 def _uneven(tweet: Traits, age_ms: float, figures: Figures) -> Figures:
     retweets, replies, likes, quotes, bookmarks, views = figures
     if tweet.flags & RETWEET:
-        # X gives the original's retweets and nothing else; here they grow by a curve of their own.
+        # X gives a retweet only the original's retweet count; here it has a curve of its own.
         return retweets, 0, 0, 0, 0, 0
     if tweet.flags & FALLS and int(age_ms / tweet.turn_ms) % 2:
         likes -= ceil(likes * 0.04)

@@ -1,7 +1,7 @@
-"""What an uploaded file is taken for, and its records one by one, so that parts can be cut of it.
+"""The format of an uploaded file, and its records one by one, ready to be cut into parts.
 
-lines ─> ids, JSONL: each line; a table: its rows, after its head; documents: an object a line
-What can be read already at this point to be damaged comes as Rejected.
+lines ─> ids, JSONL: each line; a table: its rows, after its head; documents: one object per line
+Whatever can be seen to be damaged at this point comes as Rejected.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from trackers.ingest.files.table import (
 from trackers.ingest.files.tablehead import head_of
 from trackers.ingest.found import SHOWN, Numbered, Rejected, UnreadableError, id_of
 
-# A list in one line that is longer is no line of many, but a document without line ends.
+# A longer list in one line is not a line among many, but a whole document without line ends.
 LONGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """`header`: the first line of a table, of which `column` holds the tweets, counted from 1.
+    """`header`: a table's first line; its column number `column`, from 1, holds the tweets.
 
     Without a column nobody could guess it. `files`: of an archive, with the number of the first
     line of each; it grows as the records are read.
@@ -43,14 +43,14 @@ class Cut:
 
 
 def cut(lines: Iterable[str]) -> Cut:
-    """Raises UnreadableError when there is no line at all."""
+    """Raises UnreadableError when there is not a single line."""
     damage: list[Rejected] = []
     filled = filled_in(lines, damage)
     first = next((one for one in filled if not is_remark(one[1])), None)
     if first is None:
         raise UnreadableError(damage[0].why if damage else "There is nothing in it.")
     format = guess(first[1].strip())
-    # Of JSON two hundred lines would be a gigabyte.
+    # Two hundred lines of JSON could be a gigabyte.
     sample = [first, *islice(filled, SAMPLE - 1 if format in ("csv", "ids") else 0)]
     if format == "csv" or (format == "ids" and hides_a_table(sample)):
         return table(sample, filled, damage)
@@ -62,7 +62,7 @@ def cut(lines: Iterable[str]) -> Cut:
 
 
 def hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
-    """Lines of which none is an id, below a title perhaps, but with a column of them."""
+    """Whether no line is an id, but below a title, perhaps, there is a column of ids."""
     return all(id_of(line) is None for _, line in sample) and place_of_ids(sample) is not None
 
 
@@ -79,13 +79,13 @@ def table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejec
 
 def objects(lines: Numbered) -> Iterator[Record | Rejected]:
     for one in Values(lines):
-        # In ASCII: half a surrogate pair is no UTF-8.
+        # Escaped to ASCII: a lone surrogate cannot be encoded as UTF-8.
         yield one if isinstance(one, Rejected) else ((one.line, json.dumps(one.value)),)
 
 
 def then(
     records: Iterable[Record | Rejected], damage: list[Rejected]
 ) -> Iterator[Record | Rejected]:
-    """And where the file breaks off, which is known at its end."""
+    """The records, then where the file breaks off, which is known only at the end."""
     yield from records
     yield from damage

@@ -1,7 +1,7 @@
 """JSON that is spread over many lines: a tweet archive's `tweets.js`, or one large array.
 
-Its values are read one by one from a buffer that holds little more than one of them. A damaged one
-is told of, and reading goes on where the next one seems to begin.
+Its values are read one by one from a buffer that holds little more than one of them. A damaged
+value is reported, and reading resumes where the next one seems to begin.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
 BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
-# Where a value of the outermost array begins, as archives and pretty printers set it.
+# Where a value of the outermost array begins, as archives and pretty printers lay it out.
 NEXT = re.compile(
     r"^\},? *(?=\{)|^(?P<indent> {1,4}|\t)\},\n(?P=indent)(?=\{)|\},\s*(?=\{\s*\"tweet\"\s*:)",
     re.MULTILINE,
 )
-# Letters that are fed at once, at least.
+# The least number of characters to feed at once.
 LEAST = 1 << 16
-# A value that is longer is damaged: it never ends.
+# A longer value is damaged: it never ends.
 LONGEST = 16 << 20
-# An error so near to the end of the buffer may be the buffer's end and no error.
+# An error this near to the end of the buffer may be due to the cut, and no real error.
 NEAR = 64
 
 
@@ -49,11 +49,11 @@ class Value:
 
 
 class Values:
-    """The values of a document one by one, and what is rejected between them."""
+    """The values of a document one by one, and what is rejected in between."""
 
     def __init__(self, lines: Numbered) -> None:
         self._lines, self._text, self._at, self._over = lines, "", 0, False
-        # Where each line of the buffer begins, and its number.
+        # Where each line in the buffer begins, and its number.
         self._starts: list[int] = []
         self._numbers: list[int] = []
         self._last = 0
@@ -71,26 +71,26 @@ class Values:
                 self._skip()
                 continue
             if end >= len(self._text) and not self._over and not isinstance(value, dict | list):
-                # The digits of a number may go on.
+                # More digits of the number may follow.
                 self._feed()
                 continue
             yield Value(self._number(), self._shown(), value)
             self._at = end
 
     def _go_to_next(self) -> bool:
-        """To the next value; False when there is none."""
+        """Move to the next value; False when there is none."""
         while True:
             between = BETWEEN.match(self._text, self._at)
             self._at = between.end() if between else self._at
             if self._over:
                 return self._at < len(self._text)
-            # Not so near to the end that `window.` may be cut.
+            # Not this near to the end, where `window.` may be cut off.
             if len(self._text) - self._at > NEAR:
                 return True
             self._feed()
 
     def _may_go_on(self, fault: Exception) -> bool:
-        """Whether the value just is not all there yet."""
+        """Whether the value may just be incomplete."""
         if self._over or len(self._text) - self._at > LONGEST:
             return False
         if not isinstance(fault, json.JSONDecodeError):
@@ -98,19 +98,19 @@ class Values:
         return "Unterminated" in fault.msg or fault.pos > len(self._text) - NEAR
 
     def _skip(self) -> None:
-        """To where the next value seems to begin, or to the end."""
+        """Move to where the next value seems to begin, or to the end."""
         self._at += 1
         while not (found := NEXT.search(self._text, self._at)):
             if self._over:
                 self._at = len(self._text)
                 return
-            # What the pattern needs of it may be cut by the buffer's end.
+            # The buffer may end within what the pattern needs.
             self._at = max(self._at, len(self._text) - NEAR)
             self._feed()
         self._at = found.end()
 
     def _feed(self) -> None:
-        """More lines, at least as much as there is: a long value is tried only now and then."""
+        """Read at least as much as is there already, so a long value is rarely parsed again."""
         before, self._text = self._text[self._at :], ""
         gone = max(0, bisect_right(self._starts, self._at) - 1)
         self._starts = [start - self._at for start in self._starts[gone:]]
@@ -118,7 +118,7 @@ class Values:
         self._at, length, pieces = 0, len(before), [before]
         enough = max(2 * len(before), LEAST)
         for number, line in self._lines:
-            # The pieces of a long line follow each other without an end between them.
+            # The pieces of one long line are joined without a newline.
             if number != self._last:
                 pieces.append("\n")
                 length += 1

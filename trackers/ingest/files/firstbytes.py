@@ -56,7 +56,7 @@ def head_of(file: BinaryIO) -> bytes:
 
 
 def check(head: bytes) -> str:
-    """A sentence to tell before it is read, if any. Raises UnreadableError for what is no text."""
+    """A sentence to show before reading, if any. Raises UnreadableError if it is not text."""
     if not head:
         raise UnreadableError("The file is empty.")
     for mark, sentence in KNOWN:
@@ -76,6 +76,6 @@ def is_utf8(head: bytes) -> bool:
     try:
         head.decode()
     except UnicodeDecodeError as fault:
-        # The end may cut a letter.
+        # A character may be cut at the end.
         return fault.start > len(head) - 4 and len(head) == LOOKED_AT
     return True

@@ -1,7 +1,7 @@
-"""One part of an uploaded file: read, tracked, counted and gone, in one transaction.
+"""One part of an uploaded file: read, tracked, counted and deleted, in one transaction.
 
 claim ─> read (nothing is locked) ─> the job, the tweets, the source's tweets, the report ─> commit
-Killed anywhere, nothing of it is written, and the part is done again when its lease has run out.
+If it is killed at any point, nothing is written, and the part is retried once its lease runs out.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from tweetwatch.database import array, cursor
 
-# Until it is asked again whether a paused source goes on.
+# How long until we check again whether a paused source was resumed.
 PAUSED_FOR = timedelta(seconds=30)
 
-# Of one source in the order of ids: two parts with the same tweets do not wait crosswise.
+# In the order of a source's ids: two parts with the same tweets do not deadlock.
 YIELDED = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
@@ -33,7 +33,7 @@ YIELDED = """
     RETURNING tweet_id
 """
 
-# The last of the locks, since all the parts of a file want it: it is held until the commit.
+# The last lock, since all parts of a file want it: it is held until the commit.
 COUNT = """
     UPDATE trackers_import
     SET read = read + %(read)s, tracked = tracked + %(tracked)s, already = already + %(already)s,
@@ -63,13 +63,13 @@ class Imported:
 
 
 def import_parts(batch: Batch) -> list[Imported]:
-    """Import the claimed parts, each by itself; those that are not ours any more are left out."""
+    """Import the claimed parts, each by itself; parts that are no longer ours are left out."""
     done = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
     return [one for one in done if one is not None]
 
 
 def import_part(batch: Batch) -> Imported | None:
-    """None: the lease was lost, the source is paused or gone, and nothing was written."""
+    """None: the lease was lost, or the source is paused or gone; nothing was written."""
     (key,) = batch.keys
     part = ImportPart.objects.select_related("source__report").filter(pk=key).first()
     if part is None:
@@ -89,7 +89,7 @@ def import_part(batch: Batch) -> Imported | None:
     found = [one for one in all if isinstance(one, Found)]
     rejected = [one for one in all if isinstance(one, Rejected)]
     with transaction.atomic():
-        # The fence, and the lock that whoever removes the source waits for.
+        # The fence, and the lock that removing the source waits for.
         if not queue.finish(batch, {}):
             return None
         came_from = str(part.source)
@@ -109,7 +109,7 @@ def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: 
         ImportPart.objects.filter(pk=part.pk).delete()
         again = len(found) - len(new)
         db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
-        # With the source's row locked, as by whoever begins to follow it.
+        # With the source's row locked, as when someone begins to follow it.
         arrive((source, id) for id in new)
         db.execute(
             COUNT,

@@ -1,4 +1,4 @@
-"""An import begins, begins again where it failed, or is forgotten before it ever began."""
+"""Begin an import, retry its failed parts, or forget an upload that was never begun."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from trackers.jobs import queue
 from trackers.jobs.models import STRIKES
 
 AT_ONCE = timedelta(0)
-# An upload that never came to its end; and one that nobody started.
+# For an upload that was never completed, and for one that nobody started.
 UNFINISHED_AFTER, UNSTARTED_AFTER = timedelta(days=1), timedelta(days=7)
 
 
 def start(report: Import, *, column: int | None, referenced: bool) -> bool:
-    """Put every part in the queue; False when it was started already.
+    """Put every part in the queue; False when it was started before.
 
-    `column` counts from 1; of a table that has none there, UnreadableError.
+    `column` counts from 1; UnreadableError if a table has no such column.
     """
     if report.format == "csv" and not 0 < (column or 0) <= len(columns(report)):
         raise UnreadableError("Say which column holds the tweets.")
     with transaction.atomic():
-        # Whoever comes second waits here, and finds it begun.
+        # A second caller waits here, and finds it begun.
         begun = Import.objects.filter(
             pk=report.pk, began_at=None, uploaded_at__isnull=False
         ).update(column=str(column or ""), referenced=referenced, began_at=Now())
@@ -40,21 +40,21 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
 
 
 def failed_parts(report: Import) -> list[int]:
-    """Parts that nobody takes any more: four workers died of each, or gave it up."""
+    """Parts that nobody takes any more: four workers died of them, or gave up."""
     waiting = ImportPart.objects.filter(source=report.pk).values("pk")
     failed = ImportJob.objects.filter(key__in=waiting, attempts__gte=STRIKES)
     return list(failed.values_list("key", flat=True))
 
 
 def try_again(report: Import) -> int:
-    """Put the parts that failed back into the queue; how many."""
+    """Put the parts that failed back into the queue; returns how many."""
     return queue.schedule_many(
         ImportJob.namespace, [(key, AT_ONCE) for key in failed_parts(report)]
     )
 
 
 def forget_unfinished(now: datetime) -> int:
-    """Remove uploads that broke off a day ago, and those nobody started for a week; how many."""
+    """Remove uploads that broke off a day ago or were not started for a week; returns how many."""
     left = Import.objects.filter(began_at=None).filter(
         Q(uploaded_at=None, source__created_at__lt=now - UNFINISHED_AFTER)
         | Q(uploaded_at__lt=now - UNSTARTED_AFTER)

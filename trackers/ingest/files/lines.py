@@ -1,7 +1,7 @@
 """What a person or a file gives us, line by line: ids, addresses, CSV, JSONL, JSON.
 
-line ─> Found (an id, perhaps with all that X told of it) or Rejected (its number and why)
-A bad line is told of and refuses nothing else.
+line ─> Found (an id, perhaps with everything X sent about it) or Rejected (its number and why)
+A bad line is reported, and no other is refused because of it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trackers.ingest.found import (
 
 __all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
 
-# In letters, of which each is four bytes at the most; the last one may be in the next piece.
+# In characters, each of at most four bytes; the last one may be in the next piece.
 LONGEST_PIECE = LONGEST_LINE // 4 - 1
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
 SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
@@ -39,7 +39,7 @@ def read(
 ) -> Iterator[Found | Rejected]:
     """Read ids, addresses, CSV or JSON; `auto` decides by the first line that is not empty.
 
-    Empty lines are passed over, and those that begin with # at the head or among ids. Raises
+    Empty lines are skipped, and so are those that begin with #, at the top or among ids. Raises
     UnreadableError, before the first tweet, when the options do not fit.
     """
     damage: list[Rejected] = []
@@ -52,16 +52,16 @@ def read(
 
 
 def filled_in(lines: Iterable[str], damage: list[Rejected]) -> Numbered:
-    """The lines that are not empty; where the file breaks off, they end, and it is told of.
+    """The lines that are not empty. If the file breaks off, they end, and `damage` says so.
 
-    Pieces of one long line have one number.
+    All pieces of one long line have its number.
     """
     number, ended = 0, True
     try:
         for line in lines:
             number += ended
             ended = len(line) < LONGEST_PIECE or line.endswith("\n")
-            # Only the ends of lines are cut: in a table, an empty first cell may be a tab.
+            # Only line ends are stripped: in a table, an empty first cell may be a tab.
             text = line.rstrip("\r\n").lstrip("\ufeff")
             if text.strip():
                 yield number, text

@@ -1,4 +1,4 @@
-"""JSON values ─> tweets: as v2 or v1.1 shows them, as twarc writes them, as an archive keeps them.
+"""JSON values ─> tweets: in the shape of v2 or v1.1, of twarc, or of an archive.
 
 A value may be one tweet, a list of them, or a whole answer with `data` and `includes`.
 """
@@ -20,7 +20,7 @@ from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
 from trackers.xapi.parse.v2 import NOTHING
 
-# A retweet of a quote of a quote.
+# For a retweet of a quote of a quote.
 DEEPEST = 3
 
 
@@ -38,7 +38,7 @@ def value_of(line: str) -> Any:
     try:
         return orjson.loads(line)
     except ValueError:
-        # It refuses half a surrogate pair, which X cuts texts into; the other one does not.
+        # orjson refuses lone surrogates, which X makes by cutting texts; json does not.
         return json.loads(line)
 
 
@@ -56,7 +56,7 @@ def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
         yield from tweets_of_answer(value, referenced=referenced)
         return
     for one in value if isinstance(value, list) else [value]:
-        # An archive wraps each.
+        # An archive wraps each tweet.
         inner = one.get("tweet") if isinstance(one, dict) and "id" not in one else None
         tweet = inner if isinstance(inner, dict) else one
         yield tweet
@@ -65,7 +65,7 @@ def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
 
 
 def tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator[Any]:
-    """The tweets of a v2 answer, each with its author and the time that twarc notes once."""
+    """The tweets of a v2 answer, each with its author and twarc's time, which is noted once."""
     data, marks = answer["data"], answer.get("__twarc")
     includes = answer.get("includes")
     users = {user["id"]: user for user in objects(includes, "users")}
@@ -84,7 +84,7 @@ def tweets_of_answer(answer: Mapping[str, Any], *, referenced: bool) -> Iterator
 
 
 def objects(includes: Any, name: str) -> list[dict[str, Any]]:
-    """Objects with an id, of a list in `includes`."""
+    """The objects with an id from a list in `includes`."""
     given = includes.get(name) if isinstance(includes, dict) else None
     return [
         one
@@ -101,7 +101,7 @@ def with_context(tweet: dict[str, Any], users: Mapping[str, Any], marks: Any) ->
 
 
 def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> Iterator[Any]:
-    """What a tweet retweets, quotes or answers: whole where it is inside, else its id."""
+    """What a tweet retweets, quotes or answers: the whole tweet if it is included, else its id."""
     inside = [tweet.get("retweeted_status"), tweet.get("quoted_status")]
     others = tweet.get("referenced_tweets")
     inside += others if isinstance(others, list) else []
@@ -183,7 +183,7 @@ def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
 
 
 def archived(value: Mapping[str, Any], id: int) -> Post:
-    """A tweet of one's own archive, whose counts are texts of a day that it does not name."""
+    """A tweet of the user's own archive. Its counts are ignored: they are undated."""
     return Post(
         id,
         None,
@@ -196,7 +196,7 @@ def archived(value: Mapping[str, Any], id: int) -> Post:
 
 
 def retrieved_at(value: Mapping[str, Any]) -> datetime | None:
-    """When twarc fetched it, as twarc notes it."""
+    """When twarc fetched it, according to twarc."""
     marks = value.get("__twarc")
     text = marks.get("retrieved_at") if isinstance(marks, dict) else None
     try:

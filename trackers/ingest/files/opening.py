@@ -25,11 +25,11 @@ LONGEST_LINE = 16 << 20
 
 
 class CutOff(Exception):
-    """A packed file that ends too early, or is damaged: what comes after cannot be read."""
+    """A packed file that ends too early or is damaged: the rest of it cannot be read."""
 
 
 class Counted(io.RawIOBase):
-    """A file that counts the bytes which were taken from it."""
+    """A file that counts the bytes read from it."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.taken = file, 0
@@ -38,7 +38,7 @@ class Counted(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        # As much as there is: from a terminal or a pipe, lines come one by one.
+        # Whatever is available: from a terminal or a pipe, lines come one by one.
         bytes = getattr(self._file, "read1", self._file.read)(len(memoryview(buffer)))
         memoryview(buffer)[: len(bytes)] = bytes
         self.taken += len(bytes)
@@ -107,7 +107,7 @@ def lines_of(
             if is_packed:
                 limits.check_ratio(packed=counted.taken, unpacked=taken.bytes - begins_at)
             if is_cut or was_cut:
-                # Between two pieces there may be half a letter.
+                # A character may be split between two pieces.
                 yield pieces.decode(line, final=not is_cut)
             else:
                 yield line.decode("utf-8", "replace")

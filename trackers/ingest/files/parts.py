@@ -1,4 +1,4 @@
-"""A file in parts: whole lines with their numbers, packed, as any worker can take them."""
+"""A file in parts: whole lines with their numbers, packed, for any worker to take."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from trackers.ingest.files.rejected import Rejects
 from trackers.ingest.files.table import Record
 from trackers.ingest.found import Rejected
 
-# Some tenths of a second of work: little is done again after a crash, and many hands can help.
-# A quarter of it costs a third more in statements and commits; and its tweets would be less than a
-# second's arrivals, which the queue does not spread.
+# Some tenths of a second of work: little is repeated after a crash, and many workers can help.
+# A quarter of this costs a third more in statements and commits; and its tweets would be fewer than
+# a second's arrivals, which the queue does not spread.
 MOST_LETTERS, MOST_LINES = 4 << 20, 4000
-# The fastest; of JSON it leaves a fifth.
+# The fastest level; it shrinks JSON to a fifth.
 LEVEL = 1
 
 
 def parts(records: Iterable[Record | Rejected], rejects: Rejects) -> Iterator[Record]:
-    """Lines of one part each; records stay whole. What was rejected already goes to `rejects`."""
+    """Yields the lines of one part at a time; records stay whole. Rejects go to `rejects`."""
     part: list[tuple[int, str]] = []
     size = 0
     for record in records:
@@ -40,7 +40,7 @@ def pack(lines: Sequence[tuple[int, str]]) -> bytes:
 
 
 def unpack(packed: bytes) -> Iterator[tuple[int, str]]:
-    # Not splitlines: tweets have line separators of their own in them.
+    # Not splitlines: tweets contain line separators of their own.
     for one in zlib.decompress(packed).decode().split("\n"):
         number, _, line = one.partition("\t")
         yield int(number), line

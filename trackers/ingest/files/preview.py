@@ -1,4 +1,4 @@
-"""How the parts of an import are read: by its format, and as a person chose."""
+"""How the parts of an import are read: by its format, and by what a person chose."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def read_part(
     """`column` counts from 1; only a table has one."""
     if report.format == "csv":
         return read_rows(lines, place_below(report.header, column))
-    # Documents were cut into one object a line.
+    # Documents were already cut into one object per line.
     reader = READERS["jsonl" if report.format == "json" else report.format]
     return reader(lines, Options(referenced=referenced))
 
 
 def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
-    """Without a column of a table there are no tweets in it yet."""
+    """Until a table's column is chosen, it shows no tweets."""
     part = first_part(report)
     if report.format != "csv":
         return Preview(*firsts(read_part(report, part, column=0, referenced=referenced)))
@@ -59,7 +59,7 @@ def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
 
 
 def columns(report: Import) -> tuple[str, ...]:
-    """A table's columns by their names, or by their numbers."""
+    """The names of a table's columns, or their numbers."""
     return tuple(
         name[:SHOWN_CELL] or f"column {place}"
         for place, name in enumerate(columns_of(report.header), start=1)
@@ -69,7 +69,7 @@ def columns(report: Import) -> tuple[str, ...]:
 def firsts(
     stream: Iterator[Found | Rejected],
 ) -> tuple[tuple[Found, ...], tuple[Rejected, ...]]:
-    """The first few of both in a part."""
+    """The first few found and rejected lines of a part."""
     found: list[Found] = []
     rejected: list[Rejected] = []
     for one in stream:

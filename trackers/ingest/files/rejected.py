@@ -11,8 +11,8 @@ from tweetwatch.database import cursor
 KEPT = 1000
 NUL = {0: "\ufffd"}
 
-# Parts come in any order: what is kept of a later one gives way to an earlier one's. The caller
-# holds the import's row, so that no two of them count at once.
+# Parts finish in any order: lines kept from a later part give way to those of an earlier one. The
+# caller holds the import's row, so no two parts count at once.
 KEEP = """
     INSERT INTO trackers_rejectedline (source_id, tracked, line, text, why)
     SELECT DISTINCT ON (line) %(source)s::bigint, %(tracked)s, line, text, why

@@ -1,4 +1,4 @@
-"""CSV with any names of columns: which one holds the tweets is guessed from names and values."""
+"""CSV with any column names: guesses from names and values which column holds the tweets."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from trackers.ingest.found import (
     is_rounded,
 )
 
-# The plainest first: beside one of these, `id` is often the row's own number, or 1.2E+18 where a
-# spreadsheet was, and `tweet` the text.
+# The clearest names first: beside one of these, `id` is often the row's own number, or 1.2E+18 if
+# it went through a spreadsheet, and `tweet` is the text.
 ID_COLUMNS = (
     "tweet_id",
     "id_str",
@@ -40,9 +40,9 @@ OF_SOMETHING_ELSE = (
     "parent", "media", "place", "list",
 )  # fmt: skip
 SAMPLE = 200
-# How far into a file its header may be.
+# How many lines down a file's header may be.
 HEADS = 50
-# Tweets have line ends in them; a field that is open for longer is rather a damaged line.
+# Tweets contain line ends; but a quoted field that runs on for longer is probably a damaged line.
 LONGEST_FIELD = 100
 # Ids of tweets are that long since 2010.
 LOOKS_LIKE_A_TWEET = 10**14
@@ -50,7 +50,7 @@ LOOKS_LIKE_A_TWEET = 10**14
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the tweets are. `head`: how many of the first lines come before them, header or not."""
+    """Where the tweets are. `head`: how many lines come before them, header included."""
 
     delimiter: str
     column: int
@@ -61,7 +61,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of a table, or several where a field runs on; `fault` in place of cells."""
+    """A line of a table, or several where a field runs on; `fault` instead of cells."""
 
     number: int
     text: str
@@ -123,9 +123,9 @@ Record = Sequence[tuple[int, str]]
 
 
 def records(lines: Numbered, delimiter: str) -> Iterator[Record]:
-    """Lines that belong together: a quoted field may run over several.
+    """Groups lines into records: a quoted field may run over several lines.
 
-    One that is never closed costs only its own line.
+    A quote that is never closed costs only its own line.
     """
     ahead: deque[tuple[int, str]] = deque()
     while True:
@@ -141,7 +141,7 @@ def records(lines: Numbered, delimiter: str) -> Iterator[Record]:
 
 
 def how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: str) -> int:
-    """How many of the next lines complete a record; 0 when none of them does."""
+    """How many of the next lines complete a record; 0 when they do not."""
     for count, (_, line) in enumerate(ahead, start=1):
         text += "\n" + line
         if '"' in line and not isinstance(cells_of(text, delimiter), str):
@@ -152,7 +152,7 @@ def how_many_complete(text: str, ahead: Sequence[tuple[int, str]], delimiter: st
 def cells_of(text: str, delimiter: str) -> Sequence[str] | str:
     """The cells of a record, or what is wrong with it."""
     try:
-        # Not splitlines: tweets have line separators of their own in them.
+        # Not splitlines: tweets contain line separators of their own.
         lines = [line + "\n" for line in text.split("\n")]
         return next(csv.reader(lines, delimiter=delimiter, strict=True))
     except csv.Error as fault:
@@ -185,7 +185,7 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
             name = cells[column].strip() if has_header else str(column + 1)
             return Place(delimiter, column, name, head + has_header, has_header)
         if any(map(is_mostly_ids, ids)):
-            # A header after all, of ids of something else.
+            # This was the header after all, but its ids are those of something else.
             return None
     return None
 
@@ -234,7 +234,7 @@ def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
-    """The column that a person named; by its number too, which counts from 1."""
+    """The column that a person named; or numbered, from 1."""
     for head, (_, line) in enumerate(sample[:HEADS]):
         delimiter = delimiter_of(line)
         cells = cells_of(line, delimiter)

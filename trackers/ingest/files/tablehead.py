@@ -11,9 +11,9 @@ from trackers.ingest.found import id_of
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where a table begins: its first line, and which of the sample that is.
+    """Where a table begins: its first line, and that line's position in the sample.
 
-    `column`: the one that seems to hold the tweets, counted from 1.
+    `column`: the one that seems to hold the tweets, counted from 1; None if unknown.
     """
 
     line: str
@@ -23,7 +23,7 @@ class Head:
 
 
 def head_of(sample: Sequence[tuple[int, str]]) -> Head:
-    """Of a table without a column of ids, as if the first line were its head."""
+    """Without a column of ids, the first line is taken for the head."""
     place = place_of_ids(sample)
     if place is None:
         line = sample[0][1]
@@ -33,7 +33,7 @@ def head_of(sample: Sequence[tuple[int, str]]) -> Head:
 
 
 def columns_of(line: str) -> Sequence[str]:
-    """What a table's first line calls its columns; empty ones where it is a row already."""
+    """What a table's first line calls its columns; empty names if it is already a row."""
     cells = cells_of(line, delimiter_of(line))
     if isinstance(cells, str):
         return []
@@ -46,5 +46,5 @@ def names_columns(line: str) -> bool:
 
 
 def place_below(line: str, column: int) -> Place:
-    """A column, counted from 1, in rows whose table began with that line."""
+    """A column, counted from 1, in the rows of a table that began with that line."""
     return Place(delimiter_of(line), column - 1, str(column), 0, False)

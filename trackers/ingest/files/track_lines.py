@@ -1,4 +1,4 @@
-"""Track the tweets that lines of text name: pasted, piped or of a file, in chunks."""
+"""Track the tweets that lines of text name: pasted, piped or from a file, in chunks."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class TrackedLines:
 def track_in_chunks(
     lines: Iterable[str], *, came_from: str, format: str = "auto"
 ) -> Iterator[Chunk]:
-    """Track the tweets that the lines name; the counts of each chunk once it is committed.
+    """Track the tweets that the lines name; yields the counts of each chunk once it is committed.
 
-    The rejected ones of a chunk come with it and are not kept here.
+    A chunk's rejected lines come with it, and are not kept here.
     """
     return track_stream(read(lines, format=format), came_from=came_from)
 
 
 def track_lines(lines: Iterable[str], *, came_from: str) -> TrackedLines:
-    """Track the tweets that some pasted lines name; all counts and every rejected line."""
+    """Track the tweets that some pasted lines name; returns all counts and every rejected line."""
     total = TrackedLines()
     for chunk in track_in_chunks(lines, came_from=came_from):
         total.read += chunk.read

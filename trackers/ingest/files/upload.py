@@ -1,7 +1,7 @@
-"""An uploaded file goes into the database, part by part; nothing is imported yet.
+"""An uploaded file is put into the database, part by part; nothing is imported yet.
 
-file ─> ImportParts ─> Import.uploaded_at: a person looks, and starts it (`importing`)
-A part is committed by itself: no transaction is open for as long as a file takes.
+file ─> ImportParts ─> Import.uploaded_at: a person looks at it and starts it (`importing`)
+Each part is committed by itself: no transaction stays open while a file is being read.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def upload_file(
 
 
 def nobody_counts(_taken: int) -> None:
-    """For whom the bytes that were read are no news."""
+    """For callers that do not track progress."""
 
 
 def new_import(cuts: Cut, *, name: str, owner: str, size: int, told: str) -> Import:
@@ -86,7 +86,7 @@ def store(report: Import, cuts: Cut, taken: Taken) -> None:
 
 
 def nothing_in(report: Import, rejects: Rejects) -> str:
-    """Why a whole file has no tweet in it, by its first line that was rejected."""
+    """Why a file holds no tweet at all, judging by its first rejected line."""
     column = int(report.column) if report.column else 1
     bad = [*rejects.first, *preview(report, column=column, referenced=True).rejected]
     first = min(bad, key=lambda one: one.line, default=None)

@@ -1,6 +1,6 @@
 """Where a reading begins: a poll at its cursor, a gap at its edge, an overlap at its depth.
 
-`now_ms` is the present in Unix ms, by any clock that is right to minutes.
+`now_ms` is the present in Unix ms, by any clock that is correct to within minutes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trackers.tweets.snowflake import first_id_at
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The sweep to go on with, None when X shows nothing of it any more; and what is lost of it."""
+    """The sweep to read, None if X no longer shows any of it; and the part that is lost."""
 
     sweep: Sweep | None
     lost: Unread | None = None
@@ -36,9 +36,9 @@ def begin_poll(
 
 
 def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> Begun:
-    """The backfill of a gap; `passed`: how many newer posts the source has yielded by now."""
+    """Filling a gap; `passed`: how many posts newer than it the source has yielded by now."""
     if rules.kind == "list":
-        # A list has no ids to begin at, only the place where it stopped.
+        # Lists have no ids to begin at, only the place where reading stopped.
         filling = replace(sweep("gap", gap.from_id, None, rules), token=gap.token, passed=passed)
         return Begun(filling) if gap.token else Begun(None, replace(gap, why="reach"))
     filling = replace(sweep("gap", gap.from_id, gap.to_id, rules), passed=passed)
@@ -46,16 +46,16 @@ def begin_gap(gap: Unread, rules: ReadingRules, *, passed: int, now_ms: int) -> 
 
 
 def begin_overlap(rules: ReadingRules, *, depth: timedelta, now_ms: int) -> Begun:
-    """Read again all of the last `depth`, whatever was read before."""
+    """Read all of the last `depth` again, whatever was read before."""
     since_id = first_id_at(now_ms - depth // MILLISECOND)
     floor = floor_of(rules, now_ms=now_ms)
     return Begun(sweep("overlap", highest(since_id, floor), None, rules))
 
 
 def above_floor(sweep: Sweep, floor: int | None) -> Begun:
-    """The same from a floor up: X's own, or the one that it names when it refuses `since_id`.
+    """The same from a floor up: X's own, or the id it names when it refuses `since_id`.
 
-    What is below was read before, or is lost and told of.
+    What is below was read before, or is lost, and reported as such.
     """
     if floor is None or (sweep.since_id is not None and sweep.since_id >= floor):
         return Begun(sweep)
@@ -76,18 +76,18 @@ def since_id_of(cursor: Cursor, rules: ReadingRules) -> int:
 
 
 def through_id_of(cursor: Cursor, rules: ReadingRules) -> int:
-    """Up to here everything was read, also where nothing was posted."""
+    """Everything up to here was read, even where nothing was posted."""
     at = indexed_at_ms(cursor, rules)
     return 0 if at is None else max(0, first_id_at(at - rules.k_ms) - 1)
 
 
 def passed_id_of(cursor: Cursor, rules: ReadingRules) -> int:
-    """No poll will read what appears up to here: a new post below it is a leak."""
+    """No later poll reads up to here: a new post below it is a leak."""
     return max(cursor.passed_id, since_id_of(cursor, rules))
 
 
 def indexed_at_ms(cursor: Cursor, rules: ReadingRules) -> int | None:
-    """What X showed at the last poll is of this time: search runs some seconds behind."""
+    """The time that the last poll's results reflect: search is some seconds behind."""
     return None if cursor.asked_at_ms is None else cursor.asked_at_ms - rules.lag_ms
 
 

@@ -1,4 +1,4 @@
-"""A source as one step of its poll writes it: only while the poll is its own.
+"""The row of a source, as a poll's step writes it: only while the poll is its own.
 
 Locks, in this order: the poll's bucket and its job, the source's, authors, and tweets by their ids.
 """
@@ -16,14 +16,14 @@ from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from tweetwatch.database import cursor
 
-# The fence: a claim that ran out, or that a person ended, is no longer ours.
+# The fence: a claim that ran out, or that a person ended, is not ours any more.
 HOLD = """
     WITH held AS MATERIALIZED (
         SELECT stamp FROM {bucket} WHERE lease = %(lease)s AND %(key)s = ANY(keys) FOR UPDATE
     )
     SELECT FROM {job} WHERE key = %(key)s AND stamp = ANY(ARRAY(SELECT stamp FROM held)) FOR UPDATE
 """
-# What a step writes. The rest is a person's.
+# What a step writes. The other fields are a person's.
 WRITTEN = [
     "account_id", "username", "was_account_id", "was_of",
     "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "version", "poll_at",
@@ -34,7 +34,7 @@ WRITTEN = [
 
 @contextmanager
 def held(batch: Batch, source: Source) -> Iterator[Source | None]:
-    """The source's row, locked in a transaction, if nothing has changed it since it was read.
+    """The source's row, locked in a transaction, if it has not changed since it was read.
 
     None when the claim is lost, or it was paused, changed or removed: nothing may be written.
     """
@@ -48,12 +48,12 @@ def held(batch: Batch, source: Source) -> Iterator[Source | None]:
 
 
 def write(source: Source) -> None:
-    """Write the row that is held, and go on with it."""
+    """Write the row that is held, and continue with it."""
     source.version += 1
     source.save(update_fields=WRITTEN)
 
 
 def leave(batch: Batch, source: Source, delay: timedelta | None) -> None:
-    """Write the row that is held, and end the claim: due after `delay`; None: not any more."""
+    """Write the row that is held, and end the claim: due after `delay`; None: never."""
     write(source)
     queue.finish(batch, {} if delay is None else {source.pk: max(delay, timedelta(0))})

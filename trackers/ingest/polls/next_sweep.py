@@ -1,8 +1,8 @@
-"""What a source reads next, and what is left of a reading that ended: its cursor and its gaps.
+"""What a source reads next, and what a finished reading leaves: a new cursor, and gaps.
 
-A poll when one is due, then the newest gap that X can still fill, then the overlap. After a poll
-its gaps have a turn, also where the next poll is due already. An overlap stands back between two
-pages when a poll is due, and has its turn after that.
+First a poll that is due, then the newest gap that X can still fill, then the overlap. After a poll
+its gaps get a turn, even if the next poll is already due. An overlap gives way between two pages
+when a poll is due, and continues after it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from trackers.ingest.sources.news import tell_gaps
 from trackers.tweets.snowflake import born_at
 
 AT_ONCE = timedelta(0)
-# What nobody waits for lets the polls that are due go first.
+# Reading that nobody waits for lets due polls go first.
 NOT_URGENT = timedelta(seconds=1)
-# A gap of which nothing could be read is tried again after the next poll; a stream's after this.
+# If a gap cannot be filled at all, it is tried again after the next poll; a stream's, after this.
 TRY_AGAIN = timedelta(minutes=10)
-# An overlap has no budget: cut short it would measure less than it says.
+# An overlap has no budget: cut short, it would measure less than it claims.
 PAGES_OF_AN_OVERLAP = 10_000
 WEEK = timedelta(days=7)
 
@@ -45,7 +45,7 @@ def begin_next(
     after: Purpose | None = None,
     stuck: int | None = None,
 ) -> timedelta | None:
-    """Begin the next reading of the row that is held, if there is one; when its job is due then.
+    """Begin the next reading of the held row, if there is one; returns when its job is due then.
 
     None: there will be nothing to read. `after`: what has just ended. `stuck`: a gap that cannot
     be filled for now.
@@ -83,7 +83,7 @@ def overlap_is_due(source: Source, polling: Polling, *, now: datetime) -> bool:
 def next_overlap(
     source: Source, polling: Polling, rules: ReadingRules, *, now: datetime
 ) -> Sweep | None:
-    """The one that stood back, or a new one if it is due."""
+    """The one that gave way, or a new one if it is due."""
     if source.resting:
         return Sweep(**source.resting)
     if not source.is_polled or not overlap_is_due(source, polling, now=now):
@@ -101,7 +101,7 @@ def deep_overlap_is_due(source: Source, *, now: datetime) -> bool:
 
 
 def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
-    """Whether the reading, which is between two pages, lets a poll go first; then it is kept."""
+    """Whether the reading, between two pages, gives way to a poll; if so, it is kept for later."""
     if sweep.purpose != "overlap" or not source.is_polled or not is_due(source, now=now):
         return False
     source.resting = asdict(sweep)
@@ -110,20 +110,20 @@ def stands_back(source: Source, sweep: Sweep, *, now: datetime) -> bool:
 
 
 def fillable(source: Source) -> Iterable[Gap]:
-    """Newest first, so that what fills one does not count as newer than the next."""
+    """Newest first, so that posts filling one gap do not count as newer than the next gap."""
     rows = source.gaps.filter(closed_at=None).exclude(why=Gap.Why.REACH)
     return rows.order_by("-to_id", "-pk")
 
 
 def ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
-    """When all posts of a gap have appeared. Polls look again at what is new; a stream does not."""
+    """When all posts of a gap have appeared. Polls re-read recent posts; streams do not."""
     if source.is_polled:
         return row.found_at
     return born_at(row.to_id) + timedelta(milliseconds=rules.lag_ms + rules.k_ms)
 
 
 def begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
-    """Whether there is something of the gap to read; what X shows no more of it is told of."""
+    """Whether there is any of the gap left to read; what X no longer shows is reported as lost."""
     passed = max(0, source.yielded - row.yielded_when_found)
     begun = begin_gap(unread_of(row), rules, passed=passed, now_ms=ms(now))
     lose(source, row, begun, now=now)
@@ -133,7 +133,7 @@ def begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetim
 
 
 def lose(source: Source, row: Gap | None, begun: Begun, *, now: datetime) -> None:
-    """Tell what of a reading is lost; the gap that it fills, `row`, is so much smaller."""
+    """Report what a reading has lost; the gap that it fills, `row`, shrinks by that."""
     lost = begun.lost
     if begun.sweep is None and row is not None:
         if lost is None:
@@ -159,7 +159,7 @@ def until_next(
 
 
 def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime) -> int | None:
-    """What the row that is held says after a reading; the gap that it could not make smaller."""
+    """Update the held row after a reading; returns the gap that could not be narrowed."""
     set_cursor(source, step.cursor)
     filled, source.filling = source.filling, None
     gap = step.gap if isinstance(step, Short) else None
@@ -170,13 +170,13 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
     elif gap is None:
         filled.close(now=now)
     else:
-        # A list whose place X forgot begins at its head: what is above the gap is none of it.
+        # A list whose place X forgot is read from its head: the part above the gap is not in it.
         stuck = filled.pk if gap.to_id >= filled.to_id else None
         gap = replace(gap, to_id=min(gap.to_id, filled.to_id))
         narrow(filled, gap, yielded_when_found=source.yielded - sweep.passed)
     if sweep.purpose == "poll":
         source.polled_at = now
-        # From when it was due, so that polls do not drift; what was missed is not made up for.
+        # Counted from when it was due, so that polls do not drift; missed polls are skipped.
         source.poll_at = max(now, (source.poll_at or now) + source.every)
     elif sweep.purpose == "overlap":
         source.overlapped_at = now
@@ -187,7 +187,7 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
 
 
 def tell(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
-    """A new gap. `passed`: how many posts X has counted down to it."""
+    """Open a new gap. `passed`: how many posts X has counted down to it."""
     source.gaps.create(
         from_id=gap.from_id,
         to_id=gap.to_id,
@@ -200,7 +200,7 @@ def tell(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None
 
 
 def narrow(row: Gap, gap: Unread, *, yielded_when_found: int | None = None) -> None:
-    """This is left of it."""
+    """Reduce the gap to what is left of it."""
     row.from_id, row.to_id, row.why, row.token = gap.from_id, gap.to_id, gap.why, gap.token or ""
     if yielded_when_found is not None:
         row.yielded_when_found = yielded_when_found

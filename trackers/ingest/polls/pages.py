@@ -1,9 +1,9 @@
-"""What follows a page of a poll: the next page, a cursor that moves, or a gap that is told.
+"""What follows a page of a poll: the next page, a new cursor, or a gap.
 
 Sweep ─ ask_for ─> Ask ─> X ─> Page ─ follow ─> More | Done | Short | Hidden
 
-The page's posts and what follows it are written in one transaction. So the cursor moves with the
-last page or with a gap that tells what is missing, and never else; a crash repeats one page.
+The page's posts and what follows are written in one transaction. So the cursor moves only with the
+last page, or together with a gap that covers what is missing; a crash repeats one page.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class More:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Store the page; the sweep is over, and its gap, if it filled one, is closed."""
+    """Store the page; the sweep is over, and the gap that it filled, if any, is closed."""
 
     cursor: Cursor | None
 
 
 @dataclass(frozen=True, slots=True)
 class Short:
-    """Store the page; the sweep is over, but for this gap, which takes the place of its own."""
+    """Store the page; the sweep is over except for this gap, which replaces its own."""
 
     cursor: Cursor | None
     gap: Unread
@@ -66,12 +66,12 @@ def ask_for(sweep: Sweep, of: int | str, rules: ReadingRules) -> Ask:
 def follow(
     sweep: Sweep, page: Page, *, cursor: Cursor | None, rules: ReadingRules
 ) -> More | Done | Short | Hidden:
-    """What to do with a page that `ask_for` the sweep brought.
+    """What to do with the page that the sweep's request brought.
 
     1. X shows nothing of the source: nothing.
-    2. It reached the bottom: done; or short, when it may be X's reach that ended it.
+    2. It reached the bottom: done; or short, if X's reach may have ended it.
     3. X repeats itself, or the budget is used up: short.
-    4. Else the next page.
+    4. Otherwise the next page.
     """
     if page.missing is not None and not page.ids:
         return Hidden(page.missing)
@@ -85,18 +85,18 @@ def follow(
     if swept.pages_left > 0:
         return More(swept)
     if swept.oldest_id is None:
-        # Nothing but empty pages so far: there is no gap that could be named, so it goes on.
+        # Only empty pages so far: there is no id to describe a gap with, so it goes on.
         return More(replace(swept, pages_left=rules.pages), at_once=False)
     return short(swept, cursor, "budget")
 
 
 def give_up(sweep: Sweep, *, cursor: Cursor | None, why: Why) -> Done | Short | None:
-    """End a sweep that cannot go on; None when it has read nothing, so that nothing moves."""
+    """End a sweep that cannot go on; None if it has read nothing, so that nothing moves."""
     return None if sweep.oldest_id is None else short(sweep, cursor, why)
 
 
 def without_token(sweep: Sweep, rules: ReadingRules) -> Sweep:
-    """The same sweep after X refused its token: below what was read, and a list from its head."""
+    """The same sweep after X refused its token: below what was read; a list, from its head."""
     if rules.kind == "list" or sweep.oldest_id is None:
         return replace(sweep, token=None, passed=0)
     return replace(sweep, token=None, until_id=sweep.oldest_id)
@@ -105,9 +105,9 @@ def without_token(sweep: Sweep, rules: ReadingRules) -> Sweep:
 def after_stale(
     sweep: Sweep, suggested: int | None, *, cursor: Cursor | None, rules: ReadingRules, now_ms: int
 ) -> Begun | Done | Short:
-    """What follows when search finds the sweep's `since_id` too old; `suggested` as X named it.
+    """What to do when search finds the sweep's `since_id` too old; `suggested` is X's own.
 
-    One that has pages already waited too long between them: it ends, and its gap begins anew.
+    A sweep with pages waited too long between two of them: it ends, and its gap begins anew.
     """
     ended = give_up(sweep, cursor=cursor, why="quota")
     if ended is not None:
@@ -116,7 +116,7 @@ def after_stale(
 
 
 def wanted(page: Page, exclude: tuple[Excluded, ...]) -> frozenset[int]:
-    """The ids of a page without those that the source leaves out, for kinds where X does not."""
+    """The ids of a page without those that the source leaves out, for kinds where X cannot."""
     left_out: set[int] = set()
     if "replies" in exclude:
         left_out |= page.replies
@@ -134,16 +134,16 @@ def after(sweep: Sweep, page: Page, rules: ReadingRules) -> Sweep:
         pages_left=sweep.pages_left - 1,
         newest_id=max(newest, default=None),
         oldest_id=min(oldest, default=None),
-        # Of the first page: what appears while the others are read may be missing from them all.
+        # From the first page: what appears while the others are read may be on none of them.
         asked_at_ms=unix_ms(page.asked_at) if sweep.pages == 0 else sweep.asked_at_ms,
-        # X counts what it leaves out of a page as well.
+        # X also counts the posts that it leaves out of a page.
         passed=sweep.passed + (len(page.ids) if page.next_token is None else rules.page_size),
         token=page.next_token,
     )
 
 
 def is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
-    """Lists are read from their head: down to the page that ends below where the last one began."""
+    """Lists are read from the head, down to a page that ends below where the last sweep began."""
     return (
         rules.kind == "list"
         and sweep.since_id is not None
@@ -153,9 +153,9 @@ def is_below_floor(sweep: Sweep, page: Page, rules: ReadingRules) -> bool:
 
 
 def is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
-    """Whether X may have ended because it shows no more, rather than because there is no more.
+    """Whether it may have ended at the limit of what X shows, rather than at the last post.
 
-    A page short of it already: posts that were deleted leave a page without filling it up.
+    This allows for one page less: deleted posts leave pages short without being made up for.
     """
     return rules.reach is not None and sweep.passed > rules.reach - rules.page_size
 
@@ -177,7 +177,7 @@ def short(sweep: Sweep, cursor: Cursor | None, why: Why) -> Done | Short:
 def moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
     """The cursor after a sweep; only a poll moves it.
 
-    When X did not tell its time, that of an earlier poll still holds: all was read up to then.
+    If X gave no time, an earlier poll's still holds: everything up to then was read.
     """
     if sweep.purpose != "poll":
         return cursor
@@ -193,5 +193,5 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def unix_ms(at: datetime | None) -> int | None:
-    """Cut to the millisecond, which is never later."""
+    """Truncated to the millisecond, so never later."""
     return None if at is None else (at - EPOCH) // MILLISECOND

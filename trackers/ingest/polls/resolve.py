@@ -1,4 +1,4 @@
-"""Whose name is it? A username is looked up once; from then on the account is known by its id."""
+"""Whose name is it? A username is looked up once; from then on the account's id is used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from trackers.xapi.endpoints import USERNAMES
 from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.timelines import Named, look_up_username
 
-# A name that X does not show may be given back, or was mistyped and is corrected.
+# A name that X does not show may return, or a person may correct a typo.
 UNKNOWN_WAIT = timedelta(hours=1)
 UNKNOWN: Mapping[str, str] = {
     "not_found": "X knows no account of this name.",
@@ -33,9 +33,9 @@ UNKNOWN: Mapping[str, str] = {
 
 
 def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) -> str:
-    """Look up whose name it is, and poll the account at once; what became of it, in a sentence.
+    """Look up whose name it is, and poll the account at once; returns a sentence about it.
 
-    Raises ValueError, with a sentence, for what is no username.
+    Raises ValueError, with a sentence, for an invalid username.
     """
     name = username(source.of)
     asked = reserve(now=now)
@@ -83,7 +83,7 @@ def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
 
 
 def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
-    """Keep what X said of the name."""
+    """Store what X said about the name."""
     if named.account is None and named.missing is None:
         fail(batch, source, Garbage("X said nothing of the username."))
         return "X said nothing of the username."

@@ -1,4 +1,4 @@
-"""Who waits first when X's window runs low: sources of a lower priority leave some of it over."""
+"""Who waits when X's window runs low: sources of lower priority leave some of it to others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
 from tweetwatch.database import cursor
 
-# Of a window's limit, what is left over for those of a higher priority.
+# The share of a window's limit that is left over for sources of higher priority.
 LEFT_OVER: Mapping[int, float] = {Source.Priority.LOW: 0.3, Source.Priority.NORMAL: 0.1}
 
-# When the window opens again, by our clock, if it runs low and others come first; or when to look
-# whether X still says so. What X says is left, less what is under way, our own request too. A
-# window that is over tells nothing.
+# If the window runs low and others come first: when it opens again, by our clock, or when to check
+# whether X still says so. Counted is what X says is left, less what is under way, including our own
+# request. A window that is over says nothing.
 RUNS_LOW = f"""
     SELECT least({OPENS}, statement_timestamp() + {UNHEARD_FOR})
     FROM trackers_window w
@@ -30,9 +30,9 @@ RUNS_LOW = f"""
 
 
 def left_to_others(source: Source, turn: turns.Turn) -> datetime | None:
-    """Until when the rest of the turn's window is for sources of a higher priority; None: not so.
+    """Until when the rest of the turn's window is reserved for higher priorities; None if not.
 
-    A look without a lock: requests that others reserve at the same moment may each find it so.
+    A check without a lock: requests that others reserve at the same moment may each pass it.
     """
     share = LEFT_OVER.get(source.priority)
     if share is None:

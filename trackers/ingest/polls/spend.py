@@ -1,7 +1,7 @@
 """What a page costs: a request in a window, and tweet-days for the posts that it may show.
 
 purses ─> a credential in turn ─> tweet-days reserved ─> PageGrant ─ the page ─> settled
-X bills each post that it shows, also those that a source leaves out.
+X bills each post that it shows, even those that the source leaves out.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from trackers.xapi.page import FEWEST, MOST, Page
 from trackers.xapi.timelines import ENDPOINTS
 from tweetwatch.database import array, cursor
 
-# How long nothing is asked when there is no credential that could; a person has to act.
+# How long to ask nothing when no credential can be used; a person has to act.
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
 A_MOMENT = timedelta(seconds=1)
-# Posts that were left out are re-read by the next polls only, if at all.
+# Left-out posts matter only because the next polls may read them again.
 LEFT_OUT_KEPT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class PageGrant:
-    """A request that may be sent, for `payment.posts` posts at the most."""
+    """A request that may be sent, for at most `payment.posts` posts."""
 
     turn: turns.Turn
     payment: Payment
@@ -49,7 +49,7 @@ def reserve(
 ) -> PageGrant | Wait:
     """A request and the money for its page. `age` of its posts: the older leave to the younger."""
     usable = [purse for purse in ledger.purses() if purse.usable]
-    # One that X refuses is tried once a minute, or when there is no other.
+    # A project whose credentials X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     kind = kind_of(source)
     paying = [purse for purse in usable if money_left(purse, age) >= FEWEST[kind]]
@@ -97,7 +97,7 @@ def in_turn(
 
 
 def nobody(source: Source) -> turns.NoRoom | turns.NoCredential:
-    """Why no project at all can be asked, and what a person has to do."""
+    """Why no project can ask at all, and what a person has to do."""
     turn = turns.take(ENDPOINTS[kind_of(source)])
     if isinstance(turn, turns.Turn):
         turns.cancel(turn)
@@ -106,7 +106,7 @@ def nobody(source: Source) -> turns.NoRoom | turns.NoCredential:
 
 
 def first_room(shut: Sequence[turns.NoRoom | turns.NoCredential], *, now: datetime) -> Wait:
-    """When the first window opens; else a person has to act."""
+    """Wait until the first window opens; or, if none will, until a person acts."""
     rooms = [one for one in shut if isinstance(one, turns.NoRoom)]
     if rooms:
         first = min(rooms, key=lambda one: one.until)
@@ -114,8 +114,8 @@ def first_room(shut: Sequence[turns.NoRoom | turns.NoCredential], *, now: dateti
     return Wait(now + NO_CREDENTIAL_WAIT, shut[0].why)
 
 
-# What is paid for is a tweet's newest version, which X bills by an id of its own.
-# ANY(ARRAY): by the primary key whatever the statistics say.
+# A tweet's newest version is what is paid for; X bills it under its own id.
+# ANY(ARRAY): uses the primary key whatever the statistics say.
 PAID = """
     SELECT coalesce(newest, id) FROM trackers_tweet
     WHERE id = ANY(%(ids)s::bigint[] || ARRAY(
@@ -125,9 +125,9 @@ PAID = """
 
 
 def billed(asked: PageGrant, page: Page, source: Source) -> int:
-    """How many posts of the page X bills: those that the project did not pay for today.
+    """How many posts of the page X bills: those that the project has not paid for today.
 
-    To be asked before the page is stored, which marks them.
+    Call it before storing the page, which marks them as paid.
     """
     payment = asked.payment
     given = {"ids": array(page.ids), "day": payment.day, "project": payment.project}
@@ -137,7 +137,7 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
 
 
 def settle(asked: PageGrant, page: Page, *, posts: int) -> None:
-    """X answered, and billed so many posts."""
+    """X answered, and billed this many posts."""
     turns.answered(asked.turn, page.window)
     ledger.settle(
         asked.payment,
@@ -148,7 +148,7 @@ def settle(asked: PageGrant, page: Page, *, posts: int) -> None:
 
 
 def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
-    """Which posts may have been billed nobody knows, so all that were reserved were."""
+    """Nobody knows which posts may have been billed, so all that were reserved count as billed."""
     turns.settle_failed(asked.turn, error, now=now)
     if error.sent and error.maybe_billed:
         ledger.keep(asked.payment)
@@ -157,7 +157,7 @@ def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
 
 
 def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
-    """Posts without a row that the payment's project paid for on its day."""
+    """Posts without a row of their own that the payment's project has paid for on its day."""
     told = source.left_out
     if (told.get("day"), told.get("project")) != (payment.day.isoformat(), payment.project):
         return frozenset()
@@ -165,7 +165,7 @@ def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
 
 
 def leave_out(source: Source, ids: Collection[int], payment: Payment) -> None:
-    """Remember that these are paid; the newest alone."""
+    """Remember that these are paid; only the newest are kept."""
     if ids:
         known = sorted(left_out_of(source, payment).union(ids), reverse=True)[:LEFT_OUT_KEPT]
         source.left_out = {

@@ -1,4 +1,4 @@
-"""Between the rows of a source and the plain values that its readings are decided with."""
+"""Converts between a source's rows and the plain values that its readings are decided with."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.sources.naming import list_id
 from trackers.xapi.page import Excluded, Kind
 
-# Search shows a post up to so much after a timeline does.
+# Search shows a post up to this much later than a timeline does.
 SEARCH_LAG_MS = 30_000
 
 
 @dataclass(frozen=True, slots=True)
 class Polling:
-    """How sources are polled: how X is asked, and what is true of all of them.
+    """How sources are polled: how X is asked, and what holds for all of them.
 
-    `late_timelines`, `late_search`: how much later than its id says a post may appear, where the
-    source has no bound of its own. Each `overlap_every` the last `overlap_depth` is read again,
+    `late_timelines`, `late_search`: how much later than its id says a post may appear, for sources
+    without a bound of their own. Every `overlap_every` the last `overlap_depth` is read again,
     and once a week the last `overlap_weekly_depth`.
     """
 
@@ -35,7 +35,7 @@ class Polling:
 
 
 def kind_of(source: Source) -> Kind:
-    """What X is asked for: search fills the gaps of a stream."""
+    """The kind of page to ask X for: search fills the gaps of a stream."""
     return "search" if source.kind == Source.Kind.STREAM else cast("Kind", source.kind)
 
 
@@ -61,9 +61,9 @@ def excluded(source: Source) -> tuple[Excluded, ...]:
 
 
 def asked_of(source: Source) -> int | str | None:
-    """The account, list or query that X is asked for; None while the account's id is not known.
+    """The account, list or query to ask X for; None while the account's id is unknown.
 
-    Raises ValueError, with a sentence, for a list that has no number.
+    Raises ValueError, with a sentence, for a list without a number.
     """
     match kind_of(source):
         case "search":
@@ -95,7 +95,7 @@ def set_sweep(source: Source, sweep: Sweep | None) -> None:
 
 
 def unread_of(row: Gap) -> Unread:
-    # A stream's is filled as one that was left over for want of requests.
+    # A stream's gap is filled like one left by a lack of requests.
     why = "quota" if row.is_of_stream else row.why
     return Unread(row.from_id, row.to_id, cast("Why", why), row.token or None)
 

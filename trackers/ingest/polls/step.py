@@ -1,7 +1,7 @@
-"""One step of a poll: one request to X, and one transaction for all that it brought.
+"""One step of a poll: one request to X, and one transaction for everything it brought.
 
 source ─> the reading under way, or the next one ─> a request and its money ─> a page ─> stored
-A step that dies is simply done again; no transaction is open while X is asked.
+A step that dies is simply repeated; no transaction is open while X is asked.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tweetwatch.database import DatabaseClock, persist
 
 @dataclass(frozen=True, slots=True)
 class Polled:
-    """What a step came to. `shown`: posts of the page; `stored`: None when none was written."""
+    """What a step achieved. `shown`: posts on the page; `stored`: None when nothing was written."""
 
     source: str
     said: str
@@ -47,7 +47,7 @@ class Polled:
 def poll(batch: Batch, polling: Polling) -> Polled:
     """The next step of the source whose poll was claimed."""
     batch = alone(batch)
-    # Before the database tells its time: what was measured is never dated before X said it.
+    # Taken before the database's time: a measurement is never dated before X made it.
     began = time.monotonic()
     now, plan = intervals.current()
     source = Source.objects.filter(pk=batch.keys[0]).first()
@@ -69,7 +69,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
 
 
 def alone(batch: Batch) -> Batch:
-    """One source: each asks X, and a task's time is short. The others are due at once."""
+    """One source: each asks X, and a task's time is short. The others become due at once."""
     if len(batch.keys) == 1:
         return batch
     queue.release(replace(batch, keys=batch.keys[1:]))
@@ -77,14 +77,14 @@ def alone(batch: Batch) -> Batch:
 
 
 def is_read(source: Source) -> bool:
-    """Of a stream there are gaps to be filled."""
+    """A stream is read only to fill its gaps."""
     return source.is_polled or source.kind == Source.Kind.STREAM
 
 
 def begin_reading(
     batch: Batch, source: Source, polling: Polling, *, now: datetime
 ) -> Source | None:
-    """The source with the reading that it begins; None when there is none, and its job waits."""
+    """The source with the reading it has begun; None if there is none, and its job waits."""
     with held(batch, source) as row:
         if row is None:
             queue.release(batch)
@@ -142,10 +142,10 @@ def keep(
     plan: intervals.Plan,
     until: float,
 ) -> Polled:
-    """Store the page that X was paid for; what is not settled counts as spent."""
+    """Store the page that was paid for; what is not settled counts as spent."""
     page, asked = brought.page, brought.asked
     posts = persist(lambda: billed(asked, page, source), until=until)
-    # What was committed before its connection broke is not repeated: the lease is off the row then.
+    # If the connection broke after the commit, this is not repeated: the row has lost the lease.
     stored = persist(lambda: store(batch, source, brought, polling, plan), until=until)
     if stored is None:
         drop(batch, asked, page.ids)
@@ -154,13 +154,13 @@ def keep(
 
 
 def drop(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
-    """It was paused, changed or removed meanwhile, or its lease ran out: only the money counts."""
+    """The source was paused, changed or removed, or the lease ran out: only the money counts."""
     mark_paid(ids, day=asked.payment.day, project=asked.payment.project)
     queue.release(batch)
 
 
 def age_of(sweep: Sweep, *, now: datetime) -> timedelta:
-    """How old the posts are that it reads: the older leave money that is short to the younger."""
+    """How old the posts to be read are: scarce money is left to the younger ones."""
     if sweep.purpose != "gap" or sweep.until_id is None:
         return timedelta(0)
     return max(now - born_at(sweep.until_id), timedelta(0))

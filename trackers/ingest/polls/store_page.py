@@ -2,9 +2,9 @@
 
 page ─> SourceTweet ─> new to the source: tracked, described, measured, scheduled
                   └──> tracked before: measured once more, since it is paid for
-     ─ an edited post, under the id of a version, is the tweet that was tracked by another
+     ─ an edited post, under the id of one version, is the tweet tracked under another
      └─ follow ─> the next page, or cursor and gaps ─> when the source's job is due again
-After a crash either all of it is there or nothing, and then the same page is asked for again.
+After a crash either all of it is there or none, and then the same page is asked for again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ HIDDEN: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """A page that X answered with at `at`, and for what it was asked."""
+    """The page that X sent at `at`, and what it was asked for."""
 
     page: Page
     asked: PageGrant
@@ -56,8 +56,8 @@ class Brought:
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """How many posts of the page are new to the source, how many slipped through before, and how
-    many that were tracked before were measured. `is_over`: the reading has come to its end."""
+    """How many posts of the page are new to the source, how many slipped through earlier, and how
+    many tracked ones were measured again. `is_over`: the reading has ended."""
 
     new: int = 0
     late: int = 0
@@ -68,7 +68,7 @@ class StoredPage:
 def store(
     batch: Batch, source: Source, brought: Brought, polling: Polling, plan: Plan
 ) -> StoredPage | None:
-    """Write the page and what follows it; None when the source is another one by now."""
+    """Write the page and what follows it; None when the source has changed meanwhile."""
     with held(batch, source) as row:
         if row is None:
             return None
@@ -89,7 +89,7 @@ def store(
 
 
 def hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
-    """Nothing moves; when to look again."""
+    """Nothing moves; returns when to look again."""
     tell_shown(source.pk, source.hidden_because, step.why)
     source.hidden_because = step.why
     source.problem = HIDDEN.get(step.why, "X does not show it to our credentials.")
@@ -101,7 +101,7 @@ def hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
 def go_on(
     source: Source, sweep: Sweep, step: More | Done | Short, polling: Polling, *, now: datetime
 ) -> timedelta | None:
-    """Keep what follows from the page; when the job is due again."""
+    """Store what follows from the page; returns when the job is due again."""
     if isinstance(step, More):
         if stands_back(source, step.sweep, now=now):
             return begin_next(source, polling, now=now)
@@ -111,7 +111,7 @@ def go_on(
     return begin_next(source, polling, now=now, after=sweep.purpose, stuck=stuck)
 
 
-# `late`: it appeared below the cursor, which had passed it, and in no gap: a leak.
+# `late`: it appeared below a cursor that had already passed it, and in no gap: a leak.
 YIELD = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT %(source)s, shown.tweet_id, %(at)s,
@@ -125,9 +125,9 @@ YIELD = """
     RETURNING tweet_id, late
 """
 
-# Those of the page that this transaction did not insert. Locked in the order of ids before any of
-# them is written. Whoever inserts tweets (track) holds none of the existing ones yet, and locks
-# authors before these, as the updater does: so nobody waits crosswise.
+# The page's tweets that this transaction did not insert, locked in the order of ids before any of
+# them is written. Code that inserts tweets (track) holds no existing ones yet, and locks authors
+# before these, as the updater does: so nobody deadlocks.
 TRACKED_BEFORE = """
     SELECT id, created_at FROM trackers_tweet
     WHERE id = ANY(%(ids)s::bigint[]) AND tracked_at <> now()
@@ -136,8 +136,8 @@ TRACKED_BEFORE = """
 
 
 def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int]:
-    """Track what is new to the source and measure what was tracked; how many are new, late and
-    measured again."""
+    """Track what is new to the source and measure what was tracked; returns how many are new, late
+    and measured again."""
     page, payment = brought.page, brought.asked.payment
     ids = wanted(page, brought.rules.exclude)
     shown = [Found(id, page.posts.get(id), brought.at) for id in page.ids]
@@ -151,7 +151,7 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
     learn(edits(shown, now=brought.at), and_lock=tweets.values())
     with cursor() as db:
         before = dict(db.execute(TRACKED_BEFORE, {"ids": array(tweets.values())}).fetchall())
-    # The newest version is what is followed; what X shows and bills besides is only paid for.
+    # Only the newest version is followed; older ones that X shows and bills are just paid for.
     older = {id for id, known in versions.items() if id != known.newest}
     figures = {
         tweets[id]: page.posts[id].figures
@@ -177,19 +177,19 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
 def yielded(
     source: Source, tweets: Mapping[int, int], brought: Brought
 ) -> tuple[frozenset[int], frozenset[int]]:
-    """Those that the source never yielded before, and which of them slipped through a poll.
+    """Those new to the source, and those among them that slipped through a poll.
 
-    `tweets`: by the ids that are shown, which tell when they appeared.
+    `tweets`: by the ids that X shows, which tell when they appeared.
     """
     known = cursor_of(source)
-    # What fills a gap was not read before: nothing of it slipped through.
+    # What fills a gap was never read before, so none of it slipped through.
     is_measured = known is not None and brought.sweep.purpose != "gap"
     given = {
         "source": source.pk,
         "ids": array(tweets),
         "tweets": array(tweets.values()),
         "at": brought.at,
-        # What may be forgotten is no leak when a list shows it again.
+        # If its yield may have been forgotten, it is no leak when a list shows it again.
         "begun": max(source.begun_id, forgotten_up_to(brought.at)),
         "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
     }
@@ -205,7 +205,7 @@ def again(
     *,
     at: datetime,
 ) -> list[Measured]:
-    """Samples of tweets that were tracked before; the run has a hole as it has for the updater."""
+    """Samples of tweets that were tracked before; the run has a hole, as for the updater."""
     made = []
     for id, counts in figures.items():
         tier = plan.tier(born[id], now=at) or (plan.tiers[-1] if plan.tiers else None)

@@ -1,7 +1,7 @@
-"""What a poll knows between two pages: plain values, which the rows of a source keep.
+"""What a poll knows between two pages: plain values, stored in the rows of a source.
 
-A sweep reads from the newest post down to where the last one began, page by page. Its state after
-each stored page is all that going on needs, after a crash as after a night.
+A sweep reads page by page from the newest post down to where the last one began. Its state after
+each stored page is all that is needed to continue, after a crash or after a night.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Literal
 
 from trackers.xapi.page import MOST, Excluded, Kind
 
-# poll: reads what is new. gap: reads what a poll had to leave out. overlap: reads again what was
-# read, to see what had slipped through.
+# poll: reads what is new. gap: reads what a poll had to leave out. overlap: reads recent posts
+# again, to see what had slipped through.
 Purpose = Literal["poll", "gap", "overlap"]
-# budget: the pages of a poll were used up. quota: X allows no more requests, or money ran out.
+# budget: a poll's pages are used up. quota: X allows no more requests, or the money ran out.
 # reach: X shows nothing older. repeats: X sent the same page again and again.
 Why = Literal["budget", "quota", "reach", "repeats"]
 
@@ -27,7 +27,7 @@ REACH_WITHOUT_REPLIES = 800
 class ReadingRules:
     """How a source is read. `k_ms`: how late a post may appear; `lag_ms`: how late all of them do.
 
-    `pages`: of one poll at most. `margin`: how far search stays above X's floor of seven days.
+    `pages`: most pages of one poll. `margin`: how far search stays above X's floor of seven days.
     """
 
     kind: Kind
@@ -40,7 +40,7 @@ class ReadingRules:
 
     @property
     def reach(self) -> int | None:
-        """How many of the newest posts X shows at all; None when it does not count them."""
+        """How many of the newest posts X shows at all; None if there is no such limit."""
         if self.kind == "account" and "replies" in self.exclude:
             return REACH_WITHOUT_REPLIES
         return REACH[self.kind]
@@ -50,9 +50,9 @@ class ReadingRules:
 class Cursor:
     """How far a source is read.
 
-    latest_id: the newest id that was stored, or where the first poll began. asked_at_ms: when the
-    last poll that read to its end began, by X's clock; None when X never told. passed_id: the
-    highest `since_id` of such polls: what appears below it slipped through.
+    latest_id: the newest id stored, or where the first poll began. asked_at_ms: when the last poll
+    that read to its end began, by X's clock; None when X gave no time. passed_id: the highest
+    `since_id` of such polls: what appears below it slipped through.
     """
 
     latest_id: int
@@ -64,7 +64,7 @@ class Cursor:
 class Unread:
     """Posts that were not read: from_id < id < to_id; without from_id, all older ones.
 
-    token: where a list goes on, which knows no ids.
+    token: where a list continues, as lists know no ids.
     """
 
     from_id: int | None
@@ -74,18 +74,18 @@ class Unread:
 
     @property
     def is_lost(self) -> bool:
-        """X will never show it: only a person, or an import, fills it."""
+        """X will never show it: only a person, with an import, can fill it."""
         return self.why == "reach"
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A reading under way, as it is after its last stored page.
+    """A reading under way, as of its last stored page.
 
-    since_id, until_id: the exclusive bounds of every page. through_id: up to here all was read
-    before. newest_id, oldest_id: of the pages so far. asked_at_ms: when the first page was asked
-    for, by X's clock. passed: how many posts X has counted down to here, about. pages_left: until
-    the budget is used up. is_deep: the overlap of the week.
+    since_id, until_id: the exclusive bounds of every page. through_id: everything up to here was
+    read before. newest_id, oldest_id: of the pages so far. asked_at_ms: when the first page was
+    asked for, by X's clock. passed: roughly how many posts X has counted down to here. pages_left:
+    until the budget is used up. is_deep: the weekly overlap.
     """
 
     purpose: Purpose

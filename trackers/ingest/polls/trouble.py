@@ -1,6 +1,6 @@
-"""When a source cannot be read now: how long it waits, what it says, and what is told as a gap.
+"""When a source cannot be read now: how long it waits, what it says, and what becomes a gap.
 
-Each of these is one transaction on the row that is held, and ends the claim.
+Each of these is one transaction on the held row, and ends the claim.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from trackers.xapi.errors import (
     XError,
 )
 
-# A shorter wait is an ordinary one: the first reply of a window, the last of the money.
+# A shorter wait is normal: for the first reply of a window, or the last of the money.
 TOLD_FROM = timedelta(seconds=5)
 FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
-# What X did not understand it will not understand in a minute either.
+# If X did not understand a request now, it will not in a minute either.
 NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
-# What X does not show may be gone, or X may be wrong for hours: it is looked at at least so often,
-# and nothing of it is given up.
+# What X does not show may be gone, or X may be wrong for hours: we check at least this often, and
+# give up none of it.
 HIDDEN_AT_MOST = timedelta(hours=1)
-# What cannot be read of old posts does not keep new ones from being read.
+# Trouble with old posts must not keep new ones from being read.
 MOST_FAILURES_OF_OLD = 3
 
 
 def put_off(
     batch: Batch, source: Source, wait: Wait, sweep: Sweep | None, *, now: datetime
 ) -> timedelta:
-    """Nobody may ask: wait. A reading that would wait for more than a poll's time ends here.
+    """Nobody may ask: wait. A reading that would wait longer than a poll's interval ends here.
 
-    What it has not read is a gap, and the next poll goes first.
+    What it has not read becomes a gap, and the next poll goes first.
     """
     delay = max(wait.until - now, timedelta(0))
     if delay < TOLD_FROM:
@@ -62,9 +62,9 @@ def put_off(
 
 
 def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
-    """One that has read nothing is kept if it is a poll, and else begins anew after the next.
+    """A reading that has read nothing is kept if it is a poll; others begin anew after the next.
 
-    An overlap does in any case: cut short it would tell of less than it says.
+    An overlap always does: cut short, it would measure less than it claims.
     """
     if sweep.purpose == "overlap":
         drop(source)
@@ -87,9 +87,9 @@ def fail(
 ) -> timedelta:
     """X gave no page: what the source does next, and when.
 
-    1. The window or the money of this credential is used up: the next step finds out who may ask.
-    2. X finds its place too old, or no longer knows it: it goes on from another one.
-    3. Else it waits, each time twice as long.
+    1. The window or the money of this credential is used up: the next step finds who may ask.
+    2. X finds its place too old, or no longer knows it: it continues from another one.
+    3. Otherwise it waits, twice as long each time.
     """
     if is_known(error):
         queue.release(batch)
@@ -109,7 +109,7 @@ def fail(
 
 
 def misname(batch: Batch, source: Source, why: str) -> None:
-    """Nothing can be asked for by such a name: a person has to change it."""
+    """Nothing can be asked for under this name: a person has to change it."""
     with held(batch, source) as row:
         if row is not None:
             row.problem = why[:300]
@@ -117,9 +117,9 @@ def misname(batch: Batch, source: Source, why: str) -> None:
 
 
 def is_known(error: XError) -> bool:
-    """Whether the books of windows and money say by now when somebody may ask again.
+    """Whether the books of windows and money already say when somebody may ask again.
 
-    A 429 and a Retry-After are among them: the credential rests (turns.settle_failed).
+    That includes a 429 and a Retry-After: the credential rests (turns.settle_failed).
     """
     if isinstance(error, Unavailable):
         return bool(error.retry_after)
@@ -129,7 +129,7 @@ def is_known(error: XError) -> bool:
 def has_another_place(
     source: Source, error: XError, sweep: Sweep, rules: ReadingRules, *, now: datetime
 ) -> bool:
-    """Whether the reading goes on elsewhere, or ends, because of what X said of its place."""
+    """Whether the reading continues elsewhere, or ends, because of what X said about its place."""
     if isinstance(error, StaleSinceId):
         cursor = cursor_of(source)
         follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))

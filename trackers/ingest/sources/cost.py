@@ -12,7 +12,7 @@ BILLED = "X bills each post once a UTC day, so what is read again today costs no
 
 
 def cost(kind: str, *, every: timedelta, pages: int) -> str:
-    """At the most, since nobody knows how much will be posted."""
+    """An upper bound, since nobody knows how much will be posted."""
     if kind == Source.Kind.STREAM:
         return f"Nothing is polled: a stream costs every post that the rule matches. {BILLED}"
     if kind == Source.Kind.IMPORT:

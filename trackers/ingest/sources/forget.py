@@ -1,8 +1,9 @@
-"""What sources leave behind is forgotten in the end: gaps that were closed, and old yields.
+"""What sources leave behind is eventually forgotten: gaps that were closed, and old yields.
 
-A yield says that this source brought this tweet. What still needs it is kept: the newest of each
-source, for its page and for lists, of which each poll reads the newest again; those that came late,
-which the leak meter lists; and a tweet's own row, which names the first source that brought it.
+A yield says that this source brought this tweet. Yields that are still needed are kept: the newest
+of each source, for its page and for lists, of which each poll reads the newest again; late ones,
+which the leak meter lists; and those of a tweet's own row, which names the first source that
+brought it.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ GAPS_KEPT_FOR = timedelta(days=30)
 # Far longer than anything reads back: search seven days, an overlap six.
 YIELDS_KEPT_FOR = timedelta(days=90)
 
-# By the index `gap_closed`. The places are locked before they are deleted; in an array, since the
-# planner would rather read the whole table than join to them. The limit is a literal: one that the
-# planner does not know might as well be all of them. No source is filling a closed gap.
+# Uses the index `gap_closed`. The rows' ctids are locked before they are deleted, and collected in
+# an array, since the planner would rather scan the whole table than join to them. The limit is a
+# literal: if the planner did not know it, it would plan for all rows. No source is filling a closed
+# gap.
 FORGET_GAPS = """
     DELETE FROM trackers_gap WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_gap g
@@ -29,7 +31,7 @@ FORGET_GAPS = """
         FOR UPDATE SKIP LOCKED))
 """
 
-# Both are bounded: whoever is so far behind need not know it exactly.
+# Both counts are bounded: anyone that far behind need not know it exactly.
 GAPS_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_gap WHERE closed_at < %(before)s LIMIT 100000) left_over
@@ -41,10 +43,10 @@ YIELDS_LEFT = """
         LIMIT 100000) left_over
 """
 
-# By the index `sourcetweet_seen`, from where the last piece ended. WITH TIES: the yields of one
-# transaction have one time, and none of them may be left behind. A row is only ever inserted or
-# deleted, so a place found is good; whoever inserts the same yield meanwhile waits for the commit.
-# The newest hundred of a source stay whatever their age: a page, which a list shows again.
+# Uses the index `sourcetweet_seen`, from where the last piece ended. WITH TIES: the yields of one
+# transaction have the same time, and none of them may be left behind. A row is only ever inserted
+# or deleted, so a ctid stays valid; inserting the same yield meanwhile waits for the commit.
+# The newest hundred of a source stay, however old: they are one page, which a list shows again.
 FORGET_YIELDS = """
     WITH old AS MATERIALIZED (
         SELECT ctid AS place, source_id, tweet_id, seen_at FROM trackers_sourcetweet
@@ -67,7 +69,7 @@ FORGET_YIELDS = """
 
 
 def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> Worked:
-    """Forget gaps that were closed so long ago. What is lost for ever is no closed gap."""
+    """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
     given = {"before": now - GAPS_KEPT_FOR}
 
     def piece() -> int | None:
@@ -78,7 +80,7 @@ def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> Worked:
 
 
 def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
-    """Forget that sources brought what they brought so long ago, but for what is still needed."""
+    """Forget what sources brought long enough ago, except what is still needed."""
     given = {"before": now - YIELDS_KEPT_FOR}
     after: datetime | str = "-infinity"
 
@@ -98,5 +100,5 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
 
 
 def forgotten_up_to(at: datetime) -> int:
-    """The yields of tweets with smaller ids may be forgotten: whether one is new, nobody knows."""
+    """The yields of tweets with smaller ids may be forgotten: nobody knows whether one is new."""
     return first_id_at(int((at - YIELDS_KEPT_FOR).timestamp() * 1000))

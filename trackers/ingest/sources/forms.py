@@ -1,4 +1,4 @@
-"""The form of a source, for the admin and the page: what people paste, checked and made plain."""
+"""The form of a source, in the admin and on its page: checks and normalises what people paste."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ IN_THE_RULE = "Write it into the rule: -is:{}. Of a stream X sends, and bills, w
 
 
 class SourceForm(forms.ModelForm):
-    """A new source, or the knobs of one that is there: its kind and what it is of then stay.
+    """A new source, or the settings of an existing one, whose kind and origin are then fixed.
 
-    The page's form says no more than kind and of; what it leaves out is as the model has it.
+    The page's form may send only kind and origin; the model's defaults fill the rest.
     """
 
     class Meta:
@@ -69,17 +69,17 @@ class SourceForm(forms.ModelForm):
         super().__init__(*args, **given)
         self.is_new = self.instance.pk is None
         if kind := self.fields.get("kind"):
-            # A file is uploaded, by a form of its own.
+            # Files are uploaded with a form of their own.
             kind.choices = [one for one in Kind.choices if one[0] != Kind.IMPORT]  # type: ignore[attr-defined]
         if of := self.fields.get("of"):
-            # What is missing or too long is told of in the words of its kind.
+            # Missing or overlong values get an error in the words of their kind.
             of.required = False
             of.validators = []
             of.widget.attrs.pop("maxlength", None)
             if not self.is_new:
                 of.help_text = f"{EXAMPLES} {ANOTHER}"
         if self.is_new:
-            # The page sends kind and of alone, where "more" was never opened or has been emptied.
+            # The page sends only kind and origin if "more" was never opened, or was emptied.
             for name in ("every", "pages", "priority"):
                 if name in self.fields:
                     self.fields[name].required = False
@@ -147,7 +147,7 @@ class SourceForm(forms.ModelForm):
 
     @property
     def cost(self) -> str:
-        """For what stands in the form now, as far as it makes sense."""
+        """The cost of what the form holds now, as far as that is valid."""
         if self.is_bound:
             self.is_valid()
         given = getattr(self, "cleaned_data", {})
@@ -166,7 +166,7 @@ def not_negative(length: timedelta | None) -> timedelta | None:
 
 
 def same(kind: str, of: str) -> Any:
-    """The sources that read the same: an account is one whatever its name is written like."""
+    """The sources that read the same; an account's name is the same in upper or lower case."""
     if kind in (Kind.ACCOUNT, Kind.MENTIONS):
         return Source.objects.filter(Q(of__iexact=of) | Q(username__iexact=of), kind=kind)
     return Source.objects.filter(kind=kind, of=of)

@@ -1,6 +1,6 @@
-"""A file that was uploaded: its parts wait in the database, each is imported by any worker.
+"""An uploaded file: its parts wait in the database, and any worker imports each of them.
 
-upload ─> ImportParts, a job for each ─> tracked, and the part is gone ─> Import: the report
+upload ─> ImportParts, a job for each ─> tracked, and the part is deleted ─> Import: the report
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class Import(models.Model):
     format = models.CharField(max_length=10)
     column = models.CharField(max_length=200, blank=True)
     referenced = models.BooleanField(default=False)
-    # What a person was told of the guesses before it began.
+    # What a person was told about the guesses before starting it.
     told = models.TextField(blank=True)
-    # A table's header goes before the lines of each part.
+    # A table's header is put before the lines of each part.
     header = models.TextField(blank=True)
     bytes = models.BigIntegerField(default=0)
     # What is in it, unpacked: bytes and lines; and of an archive each file with its first line.
@@ -46,7 +46,7 @@ class Import(models.Model):
 
 
 class ImportPart(models.Model):
-    """Some whole lines of the file, packed; the row is deleted when they are tracked."""
+    """Some whole lines of the file, packed; the row is deleted once they are tracked."""
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="parts")
     first_line = models.BigIntegerField()
@@ -80,7 +80,7 @@ class RejectedLine(models.Model):
 
 
 class ImportBucket(Bucket):
-    """Parts whose turns come together."""
+    """Parts that are due together."""
 
 
 class ImportJob(Job):

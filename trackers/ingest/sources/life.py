@@ -1,7 +1,7 @@
 """The life of a source: added, changed, paused, resumed, polled now, removed.
 
-Locks: the row of the poll's job, then the source's, as a step of a poll takes them. Each of these
-adds one to the source's version, so that a poll that is on its way writes nothing any more.
+Locks: the row of the poll's job, then the source's, as a poll's step takes them. Each of these adds
+one to the source's version, so that a poll already under way writes nothing more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
 # What it was of, until X has said whose the new name is.
 WAS = ("was_account_id", "was_of")
 
-# What is claimed is being polled already.
+# What is claimed is already being polled.
 POLL_NOW = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp)
@@ -47,7 +47,7 @@ POLL_NOW = """
     SELECT count(*) FROM put
 """
 
-# One source's poll, for a process that wants this one and no other. A bucket of polls has one.
+# One source's poll, for a process that wants this very one. A bucket of polls holds one key.
 CLAIM = """
     UPDATE {bucket} b
     SET due_at = now() + n.lease, lease = %(lease)s
@@ -123,9 +123,9 @@ def rename(source: Source, before: Source, *, now: datetime) -> str:
 
 
 def pause(ids: Iterable[int]) -> int:
-    """Ask for nothing more of them until they are resumed; how many were not paused before.
+    """Ask for nothing more until they are resumed; returns how many were not paused before.
 
-    A reading that is under way goes on where it stopped.
+    A reading under way continues later where it stopped.
     """
     ids = sorted(ids)
     with transaction.atomic():
@@ -138,7 +138,7 @@ def pause(ids: Iterable[int]) -> int:
 
 
 def resume(ids: Iterable[int]) -> int:
-    """Poll them again, beginning now; how many were paused."""
+    """Poll them again, starting now; returns how many were paused."""
     with transaction.atomic():
         paused = Source.objects.filter(pk__in=list(ids)).exclude(paused_at=None)
         found = {source.pk: source for source in paused.order_by("pk")}
@@ -153,7 +153,7 @@ def resume(ids: Iterable[int]) -> int:
 
 
 def poll_now(ids: Iterable[int]) -> int:
-    """Make their next polls due now; how many there are to poll. Paused ones are left alone."""
+    """Make their next polls due now; returns how many there are. Paused sources are left alone."""
     ids, kinds = sorted(ids), [*Source.POLLED, Source.Kind.STREAM]
     with transaction.atomic(), cursor() as db:
         given = {"ids": ids, "kinds": kinds, "stamp": queue.new_stamp()}
@@ -172,14 +172,14 @@ def remove(ids: Iterable[int]) -> int:
         queue.remove(ImportJob.namespace, parts)
         found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
         Source.objects.filter(pk__in=[source.pk for source in found]).delete()
-        # Those who follow them are looked for by a worker.
+        # A worker looks for those who follow them.
         wake(source.pk for source in found)
         return len(found)
 
 
 def claim(id: int) -> Batch | None:
     """Claim the poll of this source, whenever it is due; None: somebody has it, or it has none."""
-    # Random, as the leases of the queue.
+    # Random, like the leases of the queue.
     lease = secrets.randbits(63)
     given = {"namespace": POLL, "key": id, "lease": lease}
     with cursor() as db:

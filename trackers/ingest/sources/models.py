@@ -1,4 +1,4 @@
-"""Where tweets come from: a source, how far it is read, what it yielded, and what is missing of it.
+"""Where tweets come from: a source, how far it is read, what it yielded, and what is missing.
 
 Source ─ a poll ─> pages ─> SourceTweet, and the tweet is tracked
    └──────────────> Gap: a stretch that could not be read, until it is filled or known to be lost
@@ -28,7 +28,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
         return self.filter(paused_at=None)
 
     def polled(self) -> Self:
-        """Those that are read page by page; a stream comes by itself, an import once."""
+        """Sources that are read page by page; a stream is pushed, a file is imported once."""
         return self.filter(kind__in=Source.POLLED)
 
     def files(self) -> Self:
@@ -38,7 +38,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
 
 class Source(models.Model):
-    """One origin of tweets, as a person named it, and all that its next poll needs to know."""
+    """One origin of tweets, as a person named it, with everything its next poll needs to know."""
 
     class Kind(models.TextChoices):
         ACCOUNT = "account", "An account's posts"
@@ -49,7 +49,7 @@ class Source(models.Model):
         IMPORT = "import", "A file"
 
     class Priority(models.IntegerChoices):
-        """Who is asked for first when X's window runs low."""
+        """Who goes first when X's window runs low."""
 
         LOW = 0, "low: waits first"
         NORMAL = 1, "normal"
@@ -93,7 +93,7 @@ class Source(models.Model):
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # What X calls it: an account or list by its id, whatever its name becomes; a rule by X's id.
+    # X's own id: of an account or list, whatever its name becomes; of a rule, X's id of it.
     account_id = models.BigIntegerField(null=True, editable=False)
     username = models.CharField(max_length=50, blank=True, editable=False)
     rule_id = models.BigIntegerField(null=True, editable=False)
@@ -104,28 +104,28 @@ class Source(models.Model):
         max_length=1024, blank=True, default="", db_default="", editable=False
     )
 
-    # The cursor (trackers.ingest.polls.sweep.Cursor), and the reading that is under way.
+    # The cursor (trackers.ingest.polls.sweep.Cursor), and the reading under way.
     latest_id = models.BigIntegerField(null=True, editable=False)
     asked_at_ms = models.BigIntegerField(null=True, editable=False)
     passed_id = models.BigIntegerField(default=0, editable=False)
-    # Where the first poll began: what is older was never asked for, and no leak when it is read.
+    # Where the first poll began: older posts were never asked for, and are no leak if read later.
     begun_id = models.BigIntegerField(default=0, editable=False)
     sweep = models.JSONField(null=True, editable=False)
     filling = models.ForeignKey(
         "Gap", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
     )
-    # An overlap that stands back while a poll is due; it goes on where it stopped.
+    # An overlap that gave way to a poll; it continues where it stopped.
     resting = models.JSONField(null=True, editable=False)
-    # Counts the steps: a step that began before another one ended writes nothing.
+    # Counts the steps: a step that began before another one ended must not write.
     version = models.BigIntegerField(default=0, editable=False)
 
     # When its next poll is due; null: at once. Its job may be due sooner, to fill a gap.
     poll_at = models.DateTimeField(null=True, editable=False)
-    # Posts that X billed and the source leaves out, of one day and project (`polls.spend`):
-    # no row of a tweet says that they are paid.
+    # Posts that X billed but the source leaves out, of one day and project (`polls.spend`): they
+    # have no row as tweets to say that they are paid.
     left_out = models.JSONField(default=dict, editable=False)
 
-    # How it goes.
+    # How it is doing.
     polled_at = models.DateTimeField(null=True, editable=False)
     overlapped_at = models.DateTimeField(null=True, editable=False)
     deep_overlapped_at = models.DateTimeField(null=True, editable=False)
@@ -158,7 +158,7 @@ class Source(models.Model):
             models.CheckConstraint(
                 condition=Q(backfill=None) | Q(backfill__gte=timedelta(0)), name="source_backfill"
             ),
-            # The same account, search, list or rule twice would be read, and paid for, twice.
+            # The same account, search, list or rule would otherwise be read, and paid for, twice.
             models.UniqueConstraint(
                 fields=["kind", "of"], condition=~Q(kind="import"), name="source_once"
             ),
@@ -185,12 +185,12 @@ class Source(models.Model):
 
     @property
     def is_in_a_poll(self) -> bool:
-        """Between two pages of one."""
+        """Whether it is between two pages of a poll."""
         return self.sweep is not None and self.sweep["purpose"] == "poll"
 
     @property
     def has_polls(self) -> bool:
-        """Also a stream, whose gaps they fill; with none to fill, a poll ends by itself."""
+        """Also a stream, whose gaps polls fill; without a gap to fill, a poll ends by itself."""
         return self.is_polled or self.kind == self.Kind.STREAM
 
 
@@ -213,7 +213,7 @@ class Gap(models.Model):
     from_id = models.BigIntegerField(null=True)
     to_id = models.BigIntegerField()
     why = models.CharField(max_length=8, choices=Why)
-    # Where a list goes on, and how much the source had yielded when it stopped there.
+    # Where a list continues, and how much the source had yielded when it stopped there.
     token = models.CharField(max_length=300, blank=True)
     yielded_when_found = models.BigIntegerField(default=0)
     found_at = models.DateTimeField()
@@ -230,7 +230,7 @@ class Gap(models.Model):
         ]
         indexes = [
             models.Index(fields=["source"], name="gap_open", condition=Q(closed_at=None)),
-            # "which were closed so long ago that they are forgotten?"
+            # "which were closed long enough ago to be forgotten?"
             models.Index(
                 fields=["closed_at"], name="gap_closed", condition=Q(closed_at__isnull=False)
             ),
@@ -241,12 +241,12 @@ class Gap(models.Model):
 
     @property
     def is_of_stream(self) -> bool:
-        """What the stream did not bring, and search is to."""
+        """What the stream did not bring, and search is to fill."""
         return self.why in (self.Why.STREAM, self.Why.RULE)
 
     @property
     def is_lost(self) -> bool:
-        """X will not show it any more: only a file can fill it."""
+        """X no longer shows it: only a file can fill it."""
         return self.why == self.Why.REACH
 
     @property
@@ -276,7 +276,7 @@ class SourceTweet(models.Model):
             ),
             # "which sources does this tweet come from?"
             models.Index(fields=["tweet_id"], name="sourcetweet_of_tweet"),
-            # "which are so old that they are forgotten?" Late ones are not.
+            # "which are old enough to be forgotten?" Late ones never are.
             models.Index(fields=["seen_at"], name="sourcetweet_seen", condition=Q(late=False)),
         ]
 
@@ -300,7 +300,7 @@ class SourcePoll(Job):
 
 
 class Stream(models.Model):
-    """The connection to X's filtered stream: one row, which its one process writes."""
+    """The connection to X's filtered stream: one row, written by its one process."""
 
     class State(models.TextChoices):
         CONNECTING = "connecting"
@@ -309,7 +309,7 @@ class Stream(models.Model):
         STOPPED = "stopped"
 
     name = models.CharField(max_length=20, primary_key=True, default="filtered")
-    # Empty until a process of `stream` has the lease for the first time.
+    # Empty until a `stream` process first has the lease.
     mark = models.CharField(
         max_length=16,
         blank=True,
@@ -322,7 +322,7 @@ class Stream(models.Model):
     credential = models.CharField(max_length=60, blank=True)
     host = models.CharField(max_length=255, blank=True)
     pid = models.IntegerField(null=True)
-    # Fences a process that was thought dead: the newer one has another.
+    # Fences off a process that was thought dead: the newer one has another number.
     lease = models.BigIntegerField(null=True)
     lease_until = models.DateTimeField(null=True)
 
@@ -330,14 +330,14 @@ class Stream(models.Model):
     connected_at = models.DateTimeField(null=True)
     heard_at = models.DateTimeField(null=True, help_text="The last line or keep-alive.")
     next_try_at = models.DateTimeField(null=True)
-    # Everything that X sent up to here is stored: where the next hole begins.
+    # Everything that X sent up to here is stored; the next hole begins here.
     stored_until = models.DateTimeField(null=True)
     connects = models.BigIntegerField(default=0)
     lines = models.BigIntegerField(default=0)
     duplicates = models.BigIntegerField(default=0)
     garbled = models.BigIntegerField(default=0)
     skew = models.DurationField(null=True)
-    # By X's clock: the sources that had a rule then had it until then.
+    # When X's rules were last read, by X's clock: sources that had a rule then had it up to then.
     rules_read_at = models.DateTimeField(null=True)
     rules_of_others = models.IntegerField(
         default=0,

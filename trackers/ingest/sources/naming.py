@@ -1,4 +1,4 @@
-"""What a person types or pastes for a source, as its kind calls it: @nasa, a link, a query."""
+"""Normalises what a person types or pastes for a source of each kind: @nasa, a link, a query."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from trackers.tweets.snowflake import LARGEST_ID
 
 Kind = Source.Kind
 
-# What X takes of people who pay for what they use.
+# X's limits for pay-per-use customers.
 LONGEST_QUERY, LONGEST_RULE = 512, 1024
 USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
 ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
-# The first words of X's own addresses, which are nobody's username.
+# The first path segments of X's own pages, which are nobody's username.
 PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "search", "settings"}
 
 
 def named(kind: str, text: str) -> str:
-    """How the source is called: a username, the digits of a list, a query or a rule.
+    """The normalised name: a username, the digits of a list, a query or a rule.
 
     Raises ValueError, with a sentence that says what is wrong.
     """
@@ -113,7 +113,7 @@ def no_longer_than(most: int, text: str, takes: str) -> str:
 
 
 def parts(link: str) -> list[str]:
-    """The words of the link's path."""
+    """The segments of the link's path."""
     path = urlsplit(link if "://" in link else f"https://{link}").path
     return [part for part in path.split("/") if part]
 

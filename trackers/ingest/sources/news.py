@@ -1,6 +1,6 @@
-"""Events of the topic `sources`: a gap, a leak, a source that X hides, and that it shows again.
+"""Events of the topic `sources`: a gap, a leak, a source that X hides or shows again.
 
-Each in the transaction of what it tells. `url` is the source's page, below the public address.
+Each is stored in the transaction of its cause. `url`: its page, below the public address.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from trackers.outbox.models import SOURCES
 from trackers.outbox.tell import Told, tell
 
-# Of X's ids a program that reads numbers as floats would lose the last digits.
+# Programs that read numbers as floats would lose the last digits of X's ids.
 Stretch = tuple[int, int | None, int]
 
 
@@ -30,7 +30,7 @@ def tell_leak(source: int, tweets: Iterable[int]) -> None:
 
 
 def tell_shown(source: int, before: str, now: str) -> None:
-    """Why X hides it, before and now; empty: X shows it."""
+    """Why X hides it, before and now; empty if X shows it."""
     if before != now:
         tell([news(source, "hidden", why=now) if now else news(source, "back", why=before)])
 

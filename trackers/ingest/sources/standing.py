@@ -1,6 +1,6 @@
-"""How sources stand: which state each is in and why, its next poll, and what is missing of it.
+"""How sources stand: which state each is in and why, its next poll, and what it is missing.
 
-For the pages, the admin and `status`; a handful of queries for any number of sources.
+For the pages, the admin and `status`; a few queries for any number of sources.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOBODY = "nobody listens: start manage.py stream"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A source and what its row does not tell. `report` is an import's, `stream` a rule's.
+    """A source and what its row does not say. `report` is for imports, `stream` for rules.
 
     state: paused, not_found, hidden, no_money, problem, isolated, reading, new, polled, idle; of a
     stream live, connecting, waiting, stopped; of a file uploading, uploaded, reading, done.
@@ -105,7 +105,7 @@ def state_of(
     stream: Stream | None,
     now: datetime,
 ) -> tuple[str, str]:
-    """What a person should know first comes first."""
+    """Checked in order of what a person should know first."""
     if source.paused_at:
         return "paused", ""
     if source.kind == Source.Kind.IMPORT:
@@ -152,14 +152,14 @@ def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[
 def is_being_read(
     source: Source, job: SourcePoll, claimed_until: datetime | None, *, now: datetime
 ) -> bool:
-    """A worker has it, or it is between two pages of a poll."""
+    """Whether a worker has it, or it is between two pages of a poll."""
     if claimed_until is not None and claimed_until > now:
         return True
     return job.due_at <= now and source.is_in_a_poll
 
 
 def is_silent(stream: Stream, *, now: datetime) -> bool:
-    """Its process was killed: what the row says of it is not true any more."""
+    """Whether its process was killed, so that the row is out of date."""
     return stream.lease_until is not None and stream.lease_until <= now
 
 

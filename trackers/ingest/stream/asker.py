@@ -1,5 +1,4 @@
-"""The process that has the lease, as it asks X about rules: one request at a time, each in its
-turn."""
+"""The process that has the lease asks X about rules: one request at a time, each in its turn."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ class Asker:
     who: Payer
 
     def ask(self, endpoint_of: Any, send: Callable[..., Answer], **given: Any) -> Answer:
-        """Of several requests in a row each has the whole lease."""
+        """Renews the lease first, so that each of several requests in a row has all of it."""
         stream_lease.renew(self.lease)
         asking = self.settings.asking
         how = {"base_url": asking.base_url, "timeout": asking.timeout}

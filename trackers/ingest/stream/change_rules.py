@@ -1,7 +1,8 @@
-"""Rules are deleted and added at X, so that one that it refuses costs no other.
+"""Deletes and adds rules at X, so that one that X refuses costs no other.
 
-X refuses a bad rule alone, or with it all others of the request, and may not say which it is. Those
-that it neither added nor complained of are asked for again, without the bad ones or by halves.
+X refuses a bad rule alone, or with it all others of the request, and may not say which one it is.
+Any that it neither added nor complained about are asked for again, without the bad ones or by
+halves.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from trackers.xapi.errors import BadRequest
 from trackers.xapi.parse.stream import Added
 from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
 
-# Enough to find one bad rule among a hundred; X allows a hundred in a quarter of an hour. Who was
-# not asked for by then is so the next time.
+# Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
+# Rules that this limit leaves over are asked for next time.
 MOST_REQUESTS = 20
 NO_VERDICT = "X neither took it nor said why."
 Item = TypeVar("Item")
@@ -30,12 +31,12 @@ def delete(rules: Sequence[int], asker: Asker) -> None:
 
 
 def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
-    """Add the rules of these sources; what became of each is in `synced`."""
+    """Add the rules of these sources; the outcome of each is in `synced`."""
     waiting = list(pieces(new))
     for _ in range(MOST_REQUESTS):
         if not waiting:
             return
-        # Depth first: what is found out of single ones is not asked for the next time.
+        # Depth first: what is learned about single rules need not be asked next time.
         asked = waiting.pop()
         add_together(asked, asker, synced)
         left = [one for one in asked if not synced.has_verdict(one.source)]
@@ -43,7 +44,7 @@ def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
 
 
 def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
-    """In one request; without a verdict for some of several, when X refused them as a whole."""
+    """Ask for all in one request. Some of several have no verdict if X refused them as a whole."""
     tagged = {one.value: synced.mark.tag_of(one.source) for one in new}
     try:
         done = asker.ask(CHANGE_STREAM_RULES, add_rules, tagged=tagged)
@@ -67,12 +68,12 @@ def settle(one: WantedRule, done: Added, synced: Synced) -> None:
 
 
 def bare(value: str) -> str:
-    """X may answer with other blanks than it was given."""
+    """X may answer with different whitespace than it was given."""
     return " ".join(value.split())
 
 
 def parts(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
-    """How the rest of a set is asked for: as it is, or by halves."""
+    """How the rest of a set is asked for: whole, or by halves."""
     middle = 0 if whole else len(left) // 2
     yield from (list(half) for half in (left[:middle], left[middle:]) if half)
 

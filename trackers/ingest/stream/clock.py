@@ -1,7 +1,7 @@
-"""X's time while a stream is open: what X told as it opened, and the seconds since.
+"""X's time while a stream is open: the time X gave as it opened, plus the seconds since.
 
-These are counted by the monotonic clock, and X's Date is weighed against the database's: the wall
-clock of this host may be hours off, or be set meanwhile, and would end gaps where none ended.
+The seconds are counted by the monotonic clock, and X's Date is checked against the database's: this
+host's wall clock may be hours off, or be set meanwhile, and would end gaps in the wrong place.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from datetime import datetime, timedelta
 
 from trackers.xapi.timelines import MOST_SKEW
 
-# X cuts its Date to seconds: it opened the stream up to so much later.
+# X cuts its Date to seconds: it may have opened the stream this much later.
 DATES_ARE_CUT_TO = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamClock:
-    """`at`: seconds of time.monotonic(); `date`: X's clock then, None when X told none that can be
-    believed; `ours`: the database's clock then."""
+    """`at`: seconds of time.monotonic(); `date`: X's clock then, None without a credible one;
+    `ours`: the database's clock then."""
 
     at: float
     date: datetime | None
@@ -37,7 +37,7 @@ class StreamClock:
 
     @property
     def skew(self) -> timedelta | None:
-        """The database's clock less X's, to half a second; None when X told no time."""
+        """The database's clock less X's, to half a second; None when X gave no time."""
         return self.ours - self.date - DATES_ARE_CUT_TO / 2 if self.date else None
 
     def _since(self, at: float) -> timedelta:

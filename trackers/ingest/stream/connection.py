@@ -38,23 +38,23 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-# Deadlocks, connections that broke, a server that only reads: the same transaction, again.
+# Deadlocks, broken connections, a read-only server: the same transaction is tried again.
 AWAY = (OperationalError, InterfaceError, InternalError)
 NO_TIME = timedelta(0)
-# How long what was read is still stored when the process is asked to end.
+# When asked to stop, how long the process still tries to store what it has read.
 LAST_WORDS_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Not connected for `wait`, and why. `looks`: sooner when a person acts, seen without X."""
+    """Not connected for `wait`, and why. `looks`: less if a person acts, seen without asking X."""
 
     because: str
     wait: timedelta
     looks: bool = False
 
 
-# `stored_until`: what was before is in the gaps that the same transaction opens.
+# `stored_until`: whatever came before is in the gaps that the same transaction opens.
 OPENED = """
     UPDATE trackers_stream
     SET state = 'open', state_since = now(), because = '', connected_at = now(), heard_at = now(),
@@ -68,7 +68,7 @@ HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE nam
 
 @dataclass(slots=True)
 class Connection:
-    """An open stream and what it needs to be stored; `rules` are as X's are, at its end."""
+    """An open stream and what storing it needs; `rules` are up to date with X's when it ends."""
 
     asker: Asker
     stop: threading.Event
@@ -84,11 +84,11 @@ class Connection:
     _looked: float = 0.0
 
     def listen(self) -> Pause:
-        """Tell of the hole, and store what comes until the end; why, and when to connect again."""
+        """Open gaps for the hole, and store until the end; why it ended, and when to reconnect."""
         self._listeners = self.rules.listeners
         self._reader = Reader(self.opened)
         try:
-            # Before anything that came after it is stored.
+            # Before anything that came after the hole is stored.
             self._stubbornly(self._begin)
             self._looked = time.monotonic()
             return self._listen()
@@ -105,7 +105,7 @@ class Connection:
             at = self._clock.x_at(came_at)
             since = stored_until or at
             hole = margins.around(since, max(at + DATES_ARE_CUT_TO, since))
-            # Of a rule that X refused nothing comes, and nothing is missing.
+            # A rule that X refused brings nothing, so nothing of it is missing.
             ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
             open_gaps(ruled, hole, polled_in=margins.polled_in)
             stream_lease.written(OPENED, lease, skew=self._clock.skew, x_now=at)
@@ -128,11 +128,11 @@ class Connection:
                 self._looked = time.monotonic()
 
     def _take(self) -> StreamBatch:
-        """The next lines, stored."""
+        """Store the next lines, and return them."""
         batch = sort_out(self._reader.take(), self._listeners, self._clock)
         self._farewell = self._farewell or batch.farewell
         if batch.alive and not self._heard:
-            # X delivers: the next failure is the first one.
+            # X delivers, so the next failure counts as the first.
             self.ladder.reset()
             self._heard = True
         if batch.is_empty:
@@ -142,14 +142,14 @@ class Connection:
         return batch
 
     def _drain(self) -> None:
-        """Read no more, and store what is read."""
+        """Stop reading, and store what was read."""
         self._reader.close()
         while self._take().end is None:
             pass
 
     def _broken(self, error: XError | None) -> Pause:
         because = self._farewell or (error.reason if error else "X closed the connection.")
-        # Who is told to go and hears nothing else was refused by X; the way to it is in order.
+        # If X says goodbye and sent nothing else, it refused us; the network is fine.
         refused = self._farewell and not self._heard
         return Pause(because, self.ladder.next("http" if refused else "network"))
 
@@ -166,7 +166,7 @@ class Connection:
             store(*given, project=project, x_now=x_now, ids_alone=True)
 
     def _stubbornly(self, act: Callable[[], None]) -> None:
-        """Do it again until the database is there: the lines of a batch come only once."""
+        """Retry until the database is there: the lines of a batch come only once."""
         asked: float | None = None
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Lines that could not be read, told in the log once a minute at the most."""
+"""Lines that could not be read, reported in the log once a minute at most."""
 
 from __future__ import annotations
 

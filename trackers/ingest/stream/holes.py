@@ -1,8 +1,7 @@
-"""What the stream did not bring becomes a gap of each source, which search fills, and a poll of it.
+"""What the stream did not bring becomes a gap of each source, and a poll fills it from search.
 
-A hole that touches an open gap widens it, and one of a rule makes it the rule's, which says more.
-Locks as a step of a poll: jobs, then sources, in the
-order of ids.
+A hole that touches an open gap widens it; a rule's hole makes the gap the rule's, which is more
+specific. Locks are those of a poll's step: jobs, then sources, in the order of ids.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from tweetwatch.database import array, cursor
 
 MILLISECOND = timedelta(milliseconds=1)
 EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
-# A rule of our clock may be so much younger by X's.
+# A rule's age by our clock may be this much less by X's.
 CLOCKS_DIFFER = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """From when until when nothing is known to have come, by X's clock."""
+    """Between these times nothing is sure to have come, by X's clock."""
 
     begins: datetime
     ends: datetime
 
 
-# The poll fills a gap once search shows all of it (next_sweep.ready_at), and comes again until
-# then. One that is under way sees the gap when it ends, since it takes the source's row to decide.
+# The poll fills a gap once search shows all of it (next_sweep.ready_at), and returns until then. A
+# poll under way sees the gap when it ends, since it locks the source's row to decide what is next.
 SCHEDULE = """
     WITH put AS (
         INSERT INTO {job} (key, due_at, stamp)
@@ -50,9 +49,9 @@ SCHEDULE = """
     )
     {into_buckets}
 """
-# FOR NO KEY UPDATE: against the polls that fill gaps of the same source. The gap that one of them
-# is filling stays as it is, since its end is in the poll's hands; where another one is widened the
-# version tells polls that had looked at it before.
+# FOR NO KEY UPDATE: against polls that fill gaps of the same source. A gap that a poll is just
+# filling is left alone, since the poll decides its end. If another gap is widened, the new version
+# stops polls that had read it before.
 OPEN = """
     WITH holes AS MATERIALIZED (
         SELECT s.id, s.filling_id, s.yielded, h.from_id, h.to_id
@@ -105,7 +104,7 @@ def open_gaps(
     polled_in: timedelta,
     why: Gap.Why = Gap.Why.STREAM,
 ) -> None:
-    """A gap for each source, no older than itself; its poll is due in `polled_in` at the latest."""
+    """A gap for each source, no older than itself; its poll is due within `polled_in`."""
     begins = {one.source: max(hole.begins, one.since - CLOCKS_DIFFER) for one in sources}
     ids = sorted(id for id, begin in begins.items() if begin < hole.ends)
     if not ids:

@@ -1,6 +1,6 @@
-"""X's rules while the stream is open: read again now and then, and when sources change.
+"""X's rules while the stream is open: read again now and then, and whenever sources change.
 
-Somebody else may delete one, of which X says nothing to those who listen.
+Someone else may delete a rule, and X does not tell those who listen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class KeptRules:
-    """`wanted` and `synced` as they were when X was asked last."""
+    """`wanted` and `synced` are from when X was last asked."""
 
     asker: Asker
     wanted: dict[int, WantedRule]
@@ -44,9 +44,9 @@ class KeptRules:
         return min(LOOKS_AGAIN, self.asker.settings.asking.rules_every)
 
     def look(self) -> bool:
-        """Make X's rules those of the sources, when it is time; whether they were read.
+        """When it is time, make X's rules match the sources; returns whether they were read.
 
-        NoTurnError when the credential may not be used any more.
+        NoTurnError when the credential may no longer be used.
         """
         now, wanted = time.monotonic(), wanted_now()
         has_changed = values(wanted) != values(self.wanted)
@@ -65,7 +65,7 @@ class KeptRules:
         return True
 
     def _plan_next(self) -> None:
-        """When X is asked again; sooner when it has not all rules, later when it was in trouble."""
+        """When to ask X again: sooner if rules are still missing, later if X was in trouble."""
         if self.synced.trouble:
             self._put_off(self.synced.trouble)
             return

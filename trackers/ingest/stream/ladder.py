@@ -1,6 +1,6 @@
-"""How long to wait before the stream is connected again, as X prescribes.
+"""How long to wait before connecting to the stream again, as X prescribes.
 
-The way to X is broken: 250 ms more each time, up to 16 s. X is: 5 s, doubled up to 320 s. Too many
+Network trouble: 250 ms more each time, up to 16 s. Trouble at X: 5 s, doubled up to 320 s. Too many
 requests or connections: a minute, doubled.
 """
 
@@ -19,7 +19,7 @@ Trouble = Literal["network", "http", "limited"]
 
 STEP, MOST_OF_NETWORK = timedelta(milliseconds=250), timedelta(seconds=16)
 FIRST: dict[Trouble, timedelta] = {"http": timedelta(seconds=5), "limited": timedelta(minutes=1)}
-# A window of X's lasts a quarter of an hour.
+# X's windows last a quarter of an hour.
 A_WINDOW = timedelta(minutes=16)
 MOST: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
 MOST_DOUBLINGS = 10
@@ -35,7 +35,7 @@ def wait_after(trouble: Trouble, tries: int) -> timedelta:
 
 
 def at_most_a_window(wait: timedelta) -> timedelta:
-    """What is left until a window ends, by a wall clock of ours that may be hours behind."""
+    """The rest of a window, capped, since our wall clock may be hours off."""
     return min(wait, A_WINDOW)
 
 
@@ -51,21 +51,21 @@ def jittered(wait: timedelta) -> timedelta:
 
 
 def spacing(window: WindowSeen | None) -> timedelta:
-    """The least time between connects: none while half of the window is left, then what is left.
+    """The least time between connects: none while over half of the window is left, else spread.
 
-    X allows 50 in a quarter of an hour: a line that breaks every few seconds would use them up,
-    and be deaf for the rest of it.
+    X allows 50 in a quarter of an hour: a connection that breaks every few seconds would use them
+    up, and be deaf for the rest of it.
     """
     if window is None or window.remaining * 2 > window.limit:
         return timedelta(0)
-    # Without a Date nobody knows how much is left of the window: all of it, at the most.
+    # Without a Date nobody knows how much of the window is left: at most all of it.
     left = window.resets_at - window.seen_at if window.seen_at else A_WINDOW
     return max(timedelta(0), at_most_a_window(left)) / (window.remaining + 1)
 
 
 @dataclass(slots=True)
 class Ladder:
-    """Where the reconnecting stands: failures of one kind in a row."""
+    """How far reconnecting has backed off: failures of one kind in a row."""
 
     trouble: Trouble = "network"
     tries: int = 0

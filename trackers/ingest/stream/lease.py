@@ -1,6 +1,6 @@
-"""The one process that listens to the stream: its lease on the row of the stream, and its words.
+"""The one process that listens to the stream: its lease on the stream's row, and its status.
 
-Whoever has the lease writes; one that was thought dead has another number and writes nothing.
+Only the holder of the lease writes; one that was thought dead has another number and cannot.
 All times are the database's.
 """
 
@@ -24,8 +24,8 @@ MAKE = """
                                  duplicates, garbled)
     VALUES (%(name)s, 'stopped', '', '', '', 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING
 """
-# Two that come at once: the second waits for the row, and then finds the lease taken. The first
-# of all makes the installation's mark.
+# If two come at once, the second waits for the row and then finds the lease taken. The very first
+# also sets the installation's mark.
 TAKE = """
     UPDATE trackers_stream
     SET lease = %(token)s, lease_until = now() + %(lasts)s::interval, host = %(host)s,
@@ -38,7 +38,7 @@ RENEW = """
     UPDATE trackers_stream SET lease_until = now() + %(lasts)s::interval
     WHERE name = %(name)s AND lease = %(token)s
 """
-# `state_since` stays while only the words change.
+# `state_since` stays if only the words change.
 SAY = """
     UPDATE trackers_stream
     SET state_since = CASE WHEN state = %(state)s THEN state_since ELSE now() END,
@@ -53,14 +53,14 @@ LEAVE = """
         state_since = now(), next_try_at = NULL
     WHERE name = %(name)s AND lease = %(token)s
 """
-# The fence of every other write: it also holds off whoever would take the lease meanwhile.
+# The fence of every other write: it also blocks anyone who would take the lease meanwhile.
 FENCE = """
     SELECT FROM trackers_stream WHERE name = %(name)s AND lease = %(token)s FOR NO KEY UPDATE
 """
 
 
-# For a copy of another installation's database. Not under a process that listens: its rules would
-# not be ours any more.
+# For a copy of another installation's database. Never while a process listens: its rules would no
+# longer be ours.
 NEW_MARK = """
     UPDATE trackers_stream SET mark = %(mark)s
     WHERE name = %(name)s AND (lease IS NULL OR lease_until IS NULL OR lease_until < now())
@@ -93,7 +93,7 @@ class Holder:
 
 
 def take(lasts: timedelta) -> Lease | Holder:
-    """The lease, or who has it; it is good for `lasts`, and again from each write."""
+    """The lease, or who has it; it is valid for `lasts`, renewed by each write."""
     lease = Lease(secrets.randbits(63), lasts)
     given = {**lease.given, "host": socket.gethostname()[:255], "pid": os.getpid()}
     given["mark"] = new_mark()
@@ -105,7 +105,7 @@ def take(lasts: timedelta) -> Lease | Holder:
 
 
 def take_new_mark() -> str | Holder:
-    """The new mark of this installation, or who listens, so that there is none."""
+    """The new mark of this installation; or who is listening, in which case there is none."""
     given = {"name": NAME, "mark": new_mark()}
     with cursor() as db:
         db.execute(MAKE, given)
@@ -131,7 +131,7 @@ def say(
     credential: str = "",
     next_try: timedelta | None = None,
 ) -> None:
-    """What the page tells of the stream; renews the lease."""
+    """Set what the page shows about the stream; renews the lease."""
     written(
         SAY,
         lease,
@@ -143,7 +143,7 @@ def say(
 
 
 def fence(lease: Lease) -> None:
-    """Before anything is written in a transaction; DeposedError when the lease is another's."""
+    """Call before any write in a transaction; DeposedError when another has the lease."""
     written(FENCE, lease)
 
 

@@ -1,4 +1,4 @@
-"""What was heard ─> StreamBatch: posts for us, and up to when everything is read."""
+"""What was heard ─> StreamBatch: our posts, and up to when everything has been read."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SNOWFLAKES_FROM = 30_000_000_000
 class StreamBatch:
     """What is stored together.
 
-    found: each post once; sources: whose it is. until: by X's clock, up to when everything that it
-    sent is in this batch or before it. again: how many lines were told twice in it. others: posts
-    that were billed and are nobody's here. alive: a post or a keep-alive came; a farewell, which is
-    X's last words, and half a line are no signs of life. end: no more comes.
+    found: each post once; sources: whose it is. until: by X's clock, everything sent up to then is
+    in this batch or an earlier one. again: how many lines were repeats within it. others: posts
+    that were billed but belong to no source. alive: a post or a keep-alive came; a farewell or half
+    a line is no sign of life. end: no more will come.
     """
 
     found: dict[int, Found] = field(default_factory=dict)
@@ -64,7 +64,7 @@ def read(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -
     if isinstance(said, Event):
         batch.alive = True
         keep(said, who.of(said.rules), batch, clock.ours_at(heard.at))
-        # Not when it was read: it may have waited, here or at X, and others behind it.
+        # Not the time it was read: it may have waited, here or at X, with others behind it.
         if said.id > SNOWFLAKES_FROM:
             reach(batch, min(born_at(said.id), clock.x_at(heard.at)))
     elif isinstance(said, Farewell):
@@ -90,5 +90,5 @@ def reach(batch: StreamBatch, until: datetime) -> None:
 
 
 def bare(found: Iterable[Found]) -> list[Found]:
-    """The ids alone, for posts that the database does not take."""
+    """The ids alone, for posts that the database rejects."""
     return [Found(one.id) for one in found]

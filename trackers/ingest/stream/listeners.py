@@ -1,4 +1,4 @@
-"""Whose posts come over the stream: the active sources of its kind, by X's rules."""
+"""Whose posts come over the stream: the active sources of that kind, by X's rules."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from trackers.xapi.parse.stream import Matched
 
 @dataclass(frozen=True, slots=True)
 class WantedRule:
-    """A source whose posts are to come: its rule's text, and since when there is one. `rule`: which
-    X had for it when its rules were read last."""
+    """A source whose posts should come: its rule's text, and since when it exists. `rule`: the one
+    X had for it when its rules were last read."""
 
     source: int
     value: str
@@ -25,16 +25,16 @@ class WantedRule:
 
 @dataclass(slots=True)
 class Listeners:
-    """Who gets what a rule matched."""
+    """Which sources get what a rule matched."""
 
     wanted: Mapping[int, WantedRule] = field(default_factory=dict)
     by_rule: Mapping[int, Sequence[int]] = field(default_factory=dict)
     mark: Mark = NOBODYS
 
     def of(self, rules: Iterable[Matched]) -> tuple[int, ...]:
-        """The sources of these rules, in the order of ids; none for the rules of others.
+        """The sources of these rules, in the order of ids; none for other people's rules.
 
-        By the tag too: a rule may act whose number was lost on its way to us.
+        Also by tag: a rule may be active though its number never reached us.
         """
         found = {
             source
@@ -44,7 +44,7 @@ class Listeners:
         return tuple(sorted(found & self.wanted.keys()))
 
     def name(self, sources: Iterable[int]) -> str:
-        """The reason on the tweet."""
+        """The reason to store with the tweet."""
         return ", ".join(self.wanted[source].name for source in sources)
 
 

@@ -1,7 +1,7 @@
 """Listening to X's filtered stream: one process, one connection, nothing lost without a gap.
 
 lease ─> rules ─> connect ─> gaps for the hole ─> lines ─> batches ─> until it ends ─> wait ─> again
-The thread that stores is also the one that talks to X about rules; another one reads the lines.
+One thread stores, and also talks to X about rules; another one reads the lines.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ A_MINUTE = timedelta(minutes=1)
 
 @dataclass(slots=True)
 class Listening:
-    """The process that listens, or stands by. `stop` ends it; what was read is stored first."""
+    """The process that listens, or stands by. `stop` ends it, after storing what was read."""
 
     settings: Settings
     stop: threading.Event = field(default_factory=threading.Event)
@@ -76,7 +76,7 @@ class Listening:
         return sentence
 
     def _hold(self, lease: Lease) -> None:
-        """Listen again and again, for as long as the lease is ours."""
+        """Listen again and again, as long as the lease is ours."""
         self._synced = Synced()
         try:
             while not self.stop.is_set():
@@ -88,7 +88,7 @@ class Listening:
         except DeposedError:
             self.tell("another stream process took over; this one stands by")
         except AWAY:
-            # The lease runs out by itself.
+            # The lease simply runs out.
             logger.warning("the database was away as the stream ended")
 
     def _away(self, error: Exception) -> None:
@@ -97,7 +97,7 @@ class Listening:
         self.stop.wait(0.5)
 
     def once(self, lease: Lease) -> Pause:
-        """Connect, and listen until it ends; what to do next."""
+        """Connect, and listen until it ends; returns what to do next."""
         wanted = wanted_now()
         if not wanted:
             return Pause("There is no active source of this kind.", LOOKS_AGAIN, looks=True)
@@ -131,9 +131,9 @@ class Listening:
         return opened
 
     def _failed(self, error: XError) -> Pause:
-        """When to try again after X, or the way to it, failed."""
+        """When to try again after X or the network failed."""
         if isinstance(error, Depleted):
-            # The project is stopped, which the next look tells.
+            # The project has been stopped; the next look says so.
             return Pause(error.reason, NO_TIME, looks=True)
         wait = self._ladder.next(trouble_of(error))
         if isinstance(error, RateLimited) and error.resets_at is not None:
@@ -149,7 +149,7 @@ class Listening:
             self._synced = rules.synced
 
     def _rest(self, lease: Lease, pause: Pause) -> None:
-        """Wait, with the lease renewed; what waits for a person looks again now and then."""
+        """Wait, renewing the lease; if a person has to act, check now and then whether one has."""
         if self.stop.is_set():
             return
         since = time.monotonic()
@@ -162,7 +162,7 @@ class Listening:
             stream_lease.renew(lease)
 
     def _spare(self) -> timedelta:
-        """What the window of connects asks for, since the last one."""
+        """How long the window of connects still asks us to wait since the last one."""
         if self._connected is None:
             return NO_TIME
         return self._spacing - timedelta(seconds=time.monotonic() - self._connected)

@@ -1,7 +1,7 @@
-"""The mark of this installation in the tags of its rules at X: which of them are its own.
+"""The mark of this installation in the tags of its rules at X, to recognise its own.
 
-It is made once, and kept in the row of the stream: what signs cookies may change, and other hosts
-may have a copy of it.
+It is created once and kept in the stream's row: the key that signs cookies may change, and other
+hosts may share it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PROGRAM = "tweetwatch:"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Several installations may use the same app of X's: each changes its own rules alone."""
+    """Several installations may use the same app at X: each changes only its own rules."""
 
     name: str
 
@@ -45,5 +45,5 @@ def new_mark() -> str:
 
 
 def our_mark() -> Mark:
-    """Of this database; the row is there as soon as the lease was ever taken."""
+    """This database's mark; the row exists once the lease has ever been taken."""
     return Mark(Stream.objects.values_list("mark", flat=True).get())

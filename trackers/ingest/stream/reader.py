@@ -1,6 +1,6 @@
-"""A thread that reads the stream into a bounded queue, so that nobody's delay delays the socket.
+"""A thread that reads the stream into a bounded queue, so that slow storing does not block it.
 
-When the queue is full it reads no more: TCP holds X back, which may say SlowReader and hang up.
+When the queue is full it stops reading: TCP then holds X back, which may say SlowReader and close.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ A_LOOK_SECONDS = 0.2
 class Heard:
     """A line, empty for a keep-alive, and time.monotonic() when it was read.
 
-    waited: the socket had been empty before it, so that all which X had sent before is read.
+    waited: the socket was empty before it, so everything X had sent before has been read.
     """
 
     line: bytes
@@ -54,7 +54,7 @@ class Reader:
         self._thread.start()
 
     def take(self, within: timedelta = WITHIN) -> list[Heard | End]:
-        """What was heard: up to `AT_ONCE`, or `MOST_AT_ONCE` when more waits, in `within`."""
+        """What was heard `within` that time: up to `AT_ONCE`, or `MOST_AT_ONCE` if more waits."""
         taken: list[Heard | End] = []
         ends = time.monotonic() + within.total_seconds()
         while len(taken) < MOST_AT_ONCE:
@@ -69,12 +69,12 @@ class Reader:
         return taken
 
     def close(self) -> None:
-        """Read no more from X; what is read already can still be taken, and an End after it."""
+        """Stop reading from X; what was already read can still be taken, followed by an End."""
         self._closed.set()
         self._opened.close()
 
     def leave(self) -> None:
-        """Close, and take nothing any more."""
+        """Close, and drop what has not been taken."""
         self._left.set()
         self.close()
 
@@ -87,12 +87,12 @@ class Reader:
         except XError as error:
             end = End(error)
         except Exception:
-            # Without an End the other thread would wait for lines for ever.
+            # Without an End the other thread would wait for ever.
             logger.exception("the stream's reader failed")
         self._heard_end(end)
 
     def _put(self, heard: Heard) -> bool:
-        """Wait for room; False when it was closed meanwhile: a line that was not kept is a hole."""
+        """Wait for room; False if it was closed meanwhile: the lost line will be part of a hole."""
         while True:
             try:
                 self._heard.put(heard, timeout=A_LOOK_SECONDS)

@@ -1,4 +1,4 @@
-"""What became of the rules, onto the sources; where X had none for a while, it is a gap of each."""
+"""Stores the outcome of the rules with the sources; if X lacked a rule for a while, opens a gap."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ logger = logging.getLogger(__name__)
 REFUSED, WAITS = "X refuses the rule: ", "X does not have the rule yet: "
 MOST_NAMED = 5
 
-# By X's clock, as the last connection told by how much the database's is ahead of it.
+# By X's clock, using the skew that the last connection measured.
 READ_AT = """
     SELECT rules_read_at, clock_timestamp() - coalesce(skew, interval '0')
     FROM trackers_stream WHERE name = %(name)s
 """
-# `rules_read_at`: before X was asked, since a rule may go while it answers.
+# `rules_read_at`: from before X was asked, since a rule may vanish while it answers.
 KEEP = """
     UPDATE trackers_stream
     SET rules_read_at = clock_timestamp() - coalesce(skew, interval '0') - %(ago)s::interval,
         rules_of_others = %(others)s
     WHERE name = %(name)s AND lease = %(token)s
 """
-# Also those that want no rule any more, such as paused ones. A source whose text was changed
-# meanwhile has no rule of it yet. Only complaints about the rule are taken back: others are of the
+# Includes sources that want no rule any more, such as paused ones. A source whose text has changed
+# meanwhile has no rule for it yet. Only complaints about the rule are cleared: others come from the
 # polls that fill its gaps. Locks the sources in the order of ids, as everyone does.
 WRITE = """
     WITH told AS (
@@ -64,8 +64,8 @@ WRITE = """
 
 
 def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker) -> None:
-    """A gap for each source whose rule is another than when X's rules were read last, or is not
-    there yet: since then nothing is sure to have come. A new rule acts after a while as well."""
+    """Open a gap for each source whose rule is missing, or not the one from the last reading of X's
+    rules: nothing is sure to have come since then. A new rule also takes a while to act."""
     missing = [one for one in wanted.values() if is_missing(one, synced)]
     if not missing:
         return
@@ -80,12 +80,12 @@ def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker)
 
 def is_missing(one: WantedRule, synced: Synced) -> bool:
     rule = synced.rules.get(one.source)
-    # Of a rule that X refuses nothing comes, and nothing is missing.
+    # A rule that X refuses brings nothing, so nothing of it is missing.
     return rule != one.rule or (rule is None and one.source not in synced.refused)
 
 
 def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
-    """When X's rules were read last, and now; by X's clock."""
+    """When X's rules were last read, and now; both by X's clock."""
     with cursor() as db:
         row: tuple[datetime | None, datetime] = db.execute(READ_AT, lease.given).fetchall()[0]
     return row
@@ -108,7 +108,7 @@ def tell(lost: list[WantedRule], *, since: datetime) -> None:
 def write(
     wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker, *, asked_at: float
 ) -> None:
-    """The rules' numbers and X's complaints, onto the sources; and that they were read."""
+    """Store the rules' numbers and X's complaints with the sources, and that they were read."""
     ids = sorted(wanted)
     with transaction.atomic():
         ago = timedelta(seconds=time.monotonic() - asked_at)

@@ -1,7 +1,7 @@
-"""X's rules are made those of our sources: what is missing is added, what is ours and gone deleted.
+"""Makes X's rules match our sources: adds what is missing, deletes ours that are not wanted.
 
-sources + X's rules ─> RuleChanges (pure) ─> requests ─> what became of them, on the sources
-Rules of others, with other tags or none, are never touched; one with the same text is used.
+sources + X's rules ─> RuleChanges (pure) ─> requests ─> the outcome, stored with the sources
+Rules of others, with other tags or none, are never touched; but one with the same text is used.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RuleChanges:
-    """use: the rule of a source that is there. add: sources whose rule is not. delete: ours that
-    no source wants any more. others: how many are not ours, and `marked` of them are those of
-    other installations."""
+    """use: the existing rule of each source. add: sources without a rule. delete: our rules that no
+    source wants any more. others: how many are not ours; `marked` of them belong to other
+    installations."""
 
     use: Mapping[int, int]
     add: tuple[int, ...]
@@ -40,11 +40,11 @@ class RuleChanges:
 
 
 def plan(wanted: Iterable[WantedRule], there: Iterable[Rule], mark: Mark) -> RuleChanges:
-    """What has to be done so that X has a rule for each source."""
+    """The changes that give each source a rule at X."""
     wanted, there = list(wanted), list(there)
     ours = [rule for rule in there if mark.is_on(rule.tag)]
     others = [rule for rule in there if not mark.is_on(rule.tag)]
-    # Of two with the same text ours is used.
+    # If two have the same text, ours is used.
     by_value = {bare(rule.value): rule.id for rule in (*others, *ours)}
     use = {one.source: by_value[bare(one.value)] for one in wanted if bare(one.value) in by_value}
     in_use = set(use.values())
@@ -58,8 +58,8 @@ def plan(wanted: Iterable[WantedRule], there: Iterable[Rule], mark: Mark) -> Rul
 
 
 def synchronise(wanted: Mapping[int, WantedRule], asker: Asker, before: Synced) -> Synced:
-    """Ask X for its rules and change them as planned; XError or NoTurnError when they cannot be
-    read. When one cannot be changed, the others are all the same, and it is told as `trouble`."""
+    """Ask X for its rules and change them as planned; XError or NoTurnError if they cannot be read.
+    If some cannot be changed, the others still are, and `trouble` says why."""
     asked_at = time.monotonic()
     there = asker.ask(STREAM_RULES, rules_of)
     mark = our_mark()

@@ -1,4 +1,4 @@
-"""What `manage.py stream` is set to: how X is asked, and how far a hole reaches beyond its ends."""
+"""Settings of `manage.py stream`: how X is asked, and how far holes extend beyond their ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RuleAsking:
 @dataclass(frozen=True, slots=True)
 class Margins:
     """late_by: how much later than its id says a post may come, and how much later a poll fills a
-    hole. acts_after: how long X takes until a rule, or a connection, brings everything."""
+    hole. acts_after: how long X takes before a rule or a connection brings everything."""
 
     late_by: timedelta
     acts_after: timedelta
@@ -32,7 +32,7 @@ class Margins:
 
     @property
     def polled_in(self) -> timedelta:
-        """From the end of a hole until search shows all of it."""
+        """The time from the end of a hole until search shows all of it."""
         return self.acts_after + self.late_by
 
 
@@ -43,5 +43,5 @@ class Settings:
 
     @property
     def lease(self) -> timedelta:
-        """Longer than any request: nobody renews a lease while X is asked."""
+        """Longer than any request: the lease is not renewed while X is asked."""
         return max(2 * self.asking.timeout, self.asking.silence + self.asking.timeout)

@@ -1,9 +1,9 @@
 """The one transaction of a batch of the stream.
 
 fence ─> holes ─> sources locked ─> SourceTweet ─> tracked ─> paid ─> how far everything is stored
-Locks: the stream's row, jobs of polls, sources, authors, tweets, origins with their jobs; each in
+Locks: the stream's row, polls' jobs, sources, authors, tweets, origins with their jobs; each in
 the order of ids.
-After a crash either all of a batch is there or nothing, and the next start opens a gap for it.
+After a crash either all of a batch is there or none, and the next start opens a gap for it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StoredBatch:
     duplicates: int
 
 
-# A source that was paused or removed meanwhile gets nothing any more.
+# A source that was paused or removed meanwhile gets nothing more.
 HOLD = """
     SELECT id FROM trackers_source
     WHERE id = ANY(%(ids)s::bigint[]) AND paused_at IS NULL AND kind = 'stream'
@@ -47,7 +47,7 @@ YIELD = """
     ON CONFLICT DO NOTHING
     RETURNING source_id, tweet_id
 """
-# `tracked_at`: those that this transaction inserted get their reason; no others are so young.
+# `tracked_at`: only tweets that this transaction inserted have its time, and they get a reason.
 PAY = """
     WITH told AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS told(id, reason)
@@ -92,16 +92,15 @@ def store(
 ) -> StoredBatch:
     """Store a batch; DeposedError, with nothing written, when the lease is another process's.
 
-    `x_now`: X's clock. `ids_alone`: without what came with them, for a post that the database does
-    not take.
+    `x_now`: X's clock. `ids_alone`: without what came with the ids, if the database rejects a post.
     """
     with transaction.atomic():
         fence(lease)
         if batch.garbled:
-            # Each of them may have held a post.
+            # Each garbled line may have held a post.
             hole = margins.around(batch.until or x_now, x_now + DATES_ARE_CUT_TO)
             open_gaps(listeners.wanted.values(), hole, polled_in=margins.polled_in)
-        # What X bills of older versions than those that are followed: each of them, to be sure.
+        # X bills older versions separately from those that are followed: count each, to be sure.
         seen = [] if ids_alone else edits(batch.found.values(), now=x_now)
         batch, older = by_tweet(batch)
         pairs = hold(batch)
@@ -114,12 +113,12 @@ def store(
             learn(seen, and_lock=tweets)
         reasons = [listeners.name(batch.sources[tweet])[:200] for tweet in tweets]
         day = x_now.date()
-        # A garbled line was billed as well, if it held a post.
+        # A garbled line was billed too, if it held a post.
         posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
         posts += pay(tweets, reasons, day=day, project=project)
         if pairs:
             count(pairs, new)
-            # After all tweets.
+            # Locked after all tweets.
             arrive(sorted(new), described=tracked.described)
         duplicates = batch.again + len(tweets) - len({tweet for _, tweet in new})
         written(
@@ -136,7 +135,7 @@ def store(
 
 
 def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
-    """The batch by tweets and not by their versions; how many older versions are in it."""
+    """The batch by tweet instead of version; and how many older versions it holds."""
     versions = known_as(batch.found, histories(batch.found.values()))
     if not versions:
         return batch, 0
@@ -151,7 +150,7 @@ def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
 
 
 def hold(batch: StreamBatch) -> list[tuple[int, int]]:
-    """Lock the sources of the batch; each with each of its tweets, in that order."""
+    """Lock the sources of the batch; returns each with each of its tweets, in that order."""
     sources = sorted({source for of in batch.sources.values() for source in of})
     if not sources:
         return []
@@ -175,7 +174,7 @@ def yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
 
 
 def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> int:
-    """How many of the tweets the project had not paid for on that day; it has now."""
+    """Mark the tweets as paid; returns how many the project had not yet paid for on that day."""
     if not tweets:
         return 0
     with cursor() as db:
@@ -184,7 +183,7 @@ def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> in
 
 
 def count(pairs: list[tuple[int, int]], new: set[tuple[int, int]]) -> None:
-    """What the sources yielded, for their page."""
+    """Add what the sources yielded, for their pages."""
     sources = sorted({source for source, _ in pairs})
     told = {source: [tweet for one, tweet in pairs if one == source] for source in sources}
     fresh = {source: sum(one == source for one, _ in new) for source in sources}

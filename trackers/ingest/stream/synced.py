@@ -1,4 +1,4 @@
-"""What X has by now of the rules that our sources want."""
+"""What X has, so far, of the rules that our sources want."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from trackers.ingest.stream.marks import NOBODYS, Mark
 from trackers.ingest.stream.turns import NoTurnError
 from trackers.xapi.errors import XError
 
-# Then there may be room for it, or X may have changed its mind.
+# By then there may be room for it, or X may have changed its mind.
 ASKED_AGAIN_AFTER = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """X refused this text, and why; `until`: when it is asked again, of time.monotonic()."""
+    """X refused this text, and why; `until`: when to ask again, by time.monotonic()."""
 
     value: str
     why: str
@@ -27,8 +27,8 @@ class Refusal:
 
 @dataclass(slots=True)
 class Synced:
-    """rules: by source. refused: kept, so that X is not asked again and again. others: how many
-    rules are not ours. trouble: why some could not be asked for."""
+    """rules: by source. refused: kept so that X is not asked over and over. others: how many rules
+    are not ours. trouble: why some could not be asked for."""
 
     rules: dict[int, int] = field(default_factory=dict)
     refused: dict[int, Refusal] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Synced:
         self.refused[one.source] = Refusal(one.value, why, until)
 
     def keep_refusal(self, one: WantedRule, before: Synced) -> bool:
-        """Whether X has refused this text not long ago."""
+        """Whether X refused this text recently."""
         refusal = before.refused.get(one.source)
         if refusal is None or refusal.value != one.value or refusal.until <= time.monotonic():
             return False

@@ -1,4 +1,4 @@
-"""One request for the stream, in its turn; and with which credential, and whether it has money."""
+"""One request for the stream, in its turn: with which credential, and whether it has money."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Answer = TypeVar("Answer", bound=Windowed)
 
 
 class NoTurnError(Exception):
-    """Nothing may be asked for `wait`, and why. `looks`: unless a person acts, which is seen
-    without a request."""
+    """Nothing may be asked for `wait`, and why. `looks`: unless a person acts, which can be seen
+    without asking X."""
 
     def __init__(self, why: str, wait: timedelta, *, looks: bool = True) -> None:
         super().__init__(why)
@@ -45,8 +45,8 @@ class Payer:
     project: int
 
 
-# X opens streams for bearer tokens alone. The one that listens already goes on, since the rules
-# are its app's; one that X refused, or without money, comes last.
+# X opens streams for bearer tokens only. One that already listens continues, since the rules belong
+# to its app; one that X refused, or that has no money, comes last.
 WHO = f"""
     SELECT c.id, c.name, p.id,
            CASE WHEN p.stopped_until > statement_timestamp()
@@ -95,7 +95,7 @@ def check_payer(who: Payer) -> None:
 def check_money(who: Payer) -> None:
     """NoTurnError when the day's tweet-days, or dollars, are used up.
 
-    A stream is not asked for its posts one by one, so that nothing can be reserved.
+    A stream's posts are not requested one by one, so nothing can be reserved.
     """
     for purse in ledger.purses():
         if purse.project == who.project and purse.left is not None and purse.left <= 0:
@@ -105,7 +105,7 @@ def check_money(who: Payer) -> None:
 
 
 def ask(endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]) -> Answer:
-    """Send one request with this credential, in its turn, and tell the books.
+    """Send one request with this credential, in its turn, and update the books.
 
     XError as `send` raises it; NoTurnError when the window has no room.
     """

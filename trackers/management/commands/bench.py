@@ -1,4 +1,4 @@
-"""`manage.py bench`: how fast this machine is with it, measured; the benches are in tests/."""
+"""`manage.py bench`: measures how fast this machine runs it; the benches are in tests/."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Command(BaseCommand):
             for name, measures in registry.measures().items():
                 self.stdout.write(f"{name:10} {measures}")
             return
-        # SIGINT too: a shell without job control lets what it starts in the background ignore it.
+        # SIGINT too: a shell without job control makes its background processes ignore it.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, interrupt)
         wanted = self.wanted(options["name"], registry.names())
@@ -128,7 +128,7 @@ class Command(BaseCommand):
 
 
 def benches(part: str) -> Any:
-    """A module of the benches, which are outside of the package."""
+    """A module of the benches, which are outside the package."""
     if str(settings.BASE_DIR) not in sys.path:
         sys.path.insert(0, str(settings.BASE_DIR))
     try:

@@ -10,9 +10,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 BIND = "127.0.0.1:8100"
-# What `manage.py` took from .env; bus_wsgi decides about these two itself.
+# `manage.py` took these from .env; bus_wsgi decides about them itself.
 ITS_OWN = {"DATABASE_POOL", "DATABASE_STATEMENT_TIMEOUT"}
-# Longer than proxies keep an idle connection, so that it is they who close it.
+# Longer than proxies keep an idle connection, so that they are the ones to close it.
 KEEP_ALIVE = 75
 
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
         kept = {name: value for name, value in os.environ.items() if name not in ITS_OWN}
         command = gunicorn(options["bind"], workers=workers, threads=threads)
         sys.stderr.flush()
-        # This same process, so that its signals are gunicorn's.
+        # In this same process, so that signals go to gunicorn.
         os.execve(sys.executable, command, kept)  # noqa: S606 - our own program
 
 

@@ -53,7 +53,7 @@ class Command(BaseCommand):
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
-        # By the name alone: a token that is typed here would stay in the shell's history.
+        # Only by name: a token typed here would stay in the shell's history.
         if not BusToken.objects.filter(name=name).exists() or not tokens.revoke(name):
             raise CommandError(f"There is no token called {name}.")
         told = f"{name} is refused from now on, and is no subscriber any more."

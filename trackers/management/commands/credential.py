@@ -1,4 +1,4 @@
-"""`manage.py credential`: the keys to X, added, listed, checked, put out of use and back."""
+"""`manage.py credential`: adds, lists, checks, disables and enables the keys to X."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Command(BaseCommand):
         self.show([describe(credential)], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        # Without the secrets: the list is wanted most when a key of FIELD_KEYS was lost.
+        # Without the secrets: the list is needed most when a key of FIELD_KEYS is lost.
         rows = [describe(credential) for credential in everyone()]
         if options["json"]:
             self.show(rows, options)
@@ -108,7 +108,7 @@ class Command(BaseCommand):
             raise CommandError("X answered with none of them.")
 
     def say_way(self) -> None:
-        """How X is asked, where that is not the usual way."""
+        """Say how X is reached, if not directly."""
         address = settings.X_API_BASE_URL or CANONICAL
         taken = str(way.current().taken_to(urlsplit(address).hostname or ""))
         if settings.X_API_BASE_URL or taken:
@@ -171,7 +171,7 @@ def check_one(name: str) -> CheckResult:
 
 
 def read_secrets(kind: str) -> dict[str, str]:
-    """From standard input as JSON; a person at a terminal is asked, and sees nothing of it."""
+    """From standard input as JSON; at a terminal the user is prompted, without echo."""
     optional = MAY_HAVE.get(kind, ())
     names = ", ".join([*NEEDS[kind], *(f"{name} (if there is one)" for name in optional)])
     if sys.stdin.isatty():
@@ -193,5 +193,5 @@ def read_secrets(kind: str) -> dict[str, str]:
             f"Standard input is not a JSON object with {names}.",
             returncode=USAGE,
         )
-    # A public client's secret, given as null or as nothing, is none.
+    # An empty or null secret means a public client, which has none.
     return {name: value for name, value in secrets.items() if value or name not in optional}

@@ -15,7 +15,7 @@ from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
 
 MOST_SLOTS = 20_000
-# The database, the log, look-ups.
+# For the database, the log, DNS look-ups.
 FILES_BESIDES = 600
 
 
@@ -39,7 +39,7 @@ class Command(BaseCommand):
 
 
 def make_room(slots: int) -> None:
-    """Each delivery has a socket, and a login shell often allows a thousand files."""
+    """Each delivery needs a socket, and a login shell often allows only a thousand files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = slots + FILES_BESIDES
     if hard != resource.RLIM_INFINITY and hard < needed:
@@ -68,7 +68,7 @@ async def deliver(given: Settings) -> None:
     loop = asyncio.get_running_loop()
 
     def end(number: int) -> None:
-        # The second time it ends at once; what was on its way is sent again later.
+        # A second signal ends it at once; deliveries under way are sent again later.
         loop.remove_signal_handler(number)
         deliverer.stop()
 

@@ -1,9 +1,9 @@
-"""`manage.py demo`: everything on this machine, with a fake X, and nothing left when it ends.
+"""`manage.py demo`: everything on this machine, with a fake X; nothing stays when it ends.
 
 demo ─┬─ embedded PostgreSQL (a fresh one)
-      ├─ fakex     (the X that is asked)
+      ├─ fakex     (stands in for X)
       ├─ qcluster  (the workers)
-      ├─ stream    (the posts that appear meanwhile)
+      ├─ stream    (posts as they appear)
       ├─ deliver   (events to their subscribers)
       └─ gunicorn  (the pages)
 """
@@ -53,7 +53,7 @@ BANNER = """
 
 
 class Command(BaseCommand):
-    # The checks look into the database, which here is to be made first.
+    # The checks look into the database, which is yet to be created here.
     requires_system_checks = ()
     help = "Run it all with a fake X: database, workers and pages; Ctrl-C ends everything."
     requires_migrations_checks = False
@@ -189,7 +189,7 @@ class Command(BaseCommand):
             time.sleep(0.1)
 
     def look_after(self, children: list[Child]) -> None:
-        """A child that died is started anew; one that keeps dying ends the demo."""
+        """Restart a child that died; one that keeps dying ends the demo."""
         for child in children:
             if not child.has_died():
                 continue
@@ -209,13 +209,13 @@ class Command(BaseCommand):
 
 
 def begin_again(directory: Path, *, workers: int) -> NoReturn:
-    """The same command with the demo's settings in its environment: they are read at the start."""
+    """Run the same command with the demo's settings in its environment, where they are read."""
     sys.stdout.flush()
     env = {
         **os.environ,
         MARK: str(directory),
         "EMBEDDED_POSTGRES_DIR": str(directory / demo_folder.POSTGRES),
-        # Empty: the demo never touches a database that somebody uses.
+        # Empty: the demo never touches a database in use.
         "DATABASE_URL": "",
         "DATABASE_POOL": "false",
         "HTTPS": "false",
@@ -231,7 +231,7 @@ def begin_again(directory: Path, *, workers: int) -> NoReturn:
 
 
 def child_env(**given: str) -> dict[str, str]:
-    """The web decides about its pool itself."""
+    """The web server decides about its connection pool itself."""
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_POOL"}
     return {**kept, **given}
 

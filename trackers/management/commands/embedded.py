@@ -33,7 +33,7 @@ class Command(BaseCommand):
         if options["command"] == "status":
             self.stdout.write(describe(place)[1])
             return
-        # Imported here: the server's package is slow to load, and of no use to `status`.
+        # Imported here: the server's package is slow to load, and `status` does not need it.
         from tweetwatch.embedded.upgrade import UpgradeError, upgrade
 
         try:

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
         with transaction.atomic():
-            # Locked, so that two lists that are set at once do not become a mixture.
+            # Locked, so that two lists set at the same time do not get mixed.
             before = {row.younger_than: row for row in Interval.objects.select_for_update()}
             rows = [row_for(*each, before=before, jitter=options["jitter"]) for each in lengths]
             if found := faults(rows):
@@ -82,7 +82,7 @@ def row_for(
     before: Mapping[timedelta, Interval],
     jitter: float | None,
 ) -> Row:
-    """A row keeps the jitter of the one with the same bound, unless all are given another."""
+    """A row keeps the jitter of the old one with its bound, unless all are given a new one."""
     if jitter is None:
         jitter = before[younger_than].jitter if younger_than in before else JITTER
     return Row(younger_than, every, jitter)

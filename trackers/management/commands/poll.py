@@ -53,7 +53,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def poll_one(self, source: Source) -> bool:
-        """Poll it page by page to the end; whether it came to that."""
+        """Poll it page by page to the end; whether it got there."""
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         while source.polled_at == before:
             batch = claim(source.pk)
             if batch is None:
-                # A worker has it.
+                # A worker is polling it.
                 time.sleep(0.2)
             else:
                 try:

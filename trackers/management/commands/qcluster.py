@@ -1,4 +1,4 @@
-"""`manage.py qcluster`: the workers. Takes the place of django-q2's command of that name."""
+"""`manage.py qcluster`: the workers. Replaces django-q2's command of that name."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         name = options["name"]
         if name and name != Conf.CLUSTER_NAME:
-            # django-q2 reads the name when it is imported, which was before this line.
+            # django-q2 reads the name on import, which has already happened.
             os.execve(  # noqa: S606 - this same command, with the name in the environment
                 sys.executable, sys.orig_argv, {**os.environ, "Q_CLUSTER_NAME": name}
             )

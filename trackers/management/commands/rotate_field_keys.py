@@ -1,4 +1,4 @@
-"""`manage.py rotate_field_keys`: after a new key was put first in FIELD_KEYS."""
+"""`manage.py rotate_field_keys`: run it after putting a new key first in FIELD_KEYS."""
 
 from __future__ import annotations
 

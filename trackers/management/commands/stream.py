@@ -1,4 +1,4 @@
-"""`manage.py stream`: listens to X's filtered stream for the sources that are rules of it."""
+"""`manage.py stream`: listens to X's filtered stream for the sources that are its rules."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
         )
 
         def end(number: int, _frame: FrameType | None) -> None:
-            # The second time it ends at once; the hole becomes a gap with the next start.
+            # A second signal ends it at once; the next start turns the hole into a gap.
             signal.signal(number, signal.SIG_DFL)
             listening.stop.set()
 

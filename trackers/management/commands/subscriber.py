@@ -1,4 +1,4 @@
-"""`manage.py subscriber`: who gets events, what came of it, and what is delivered once more."""
+"""`manage.py subscriber`: who gets events, how delivery goes, and what to deliver again."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Command(BaseCommand):
 
 
 def moment(text: str) -> datetime:
-    """A time as ISO 8601 writes it; without a zone it is in UTC."""
+    """A time in ISO 8601; without a zone it is UTC."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
@@ -205,7 +205,7 @@ def header(text: str) -> tuple[str, str]:
 
 
 def add_terms(parser: ArgumentParser, *, required: bool) -> None:
-    """The options of a new subscriber, or of a change: then what is left out stays."""
+    """The options of a new subscriber, or of a change: what is left out then stays."""
     given = parser.add_argument
     given("--callback", required=required, metavar="URL", help="where batches go")
     given("--topic", required=required, action="append", metavar="T", dest="topics")

@@ -34,7 +34,7 @@ from trackers.ingest.track_all import track_stream
 from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
 
 TOLD_ONE_BY_ONE = 1000
-# Where nobody sees a bar, in a log.
+# How often progress is printed to a log, where no bar is shown.
 TELL_EVERY_SECONDS = 10.0
 
 
@@ -178,7 +178,7 @@ def note(sentence: str) -> None:
 
 
 class Progress:
-    """Lines read, their rate, and percent of the bytes: a bar, or a sentence now and then."""
+    """Lines read, their rate, and percent of the bytes: as a bar, or a sentence now and then."""
 
     def __init__(self, name: str, size: int | None, limits: Limits) -> None:
         self._name, self._size, self._lines, self._taken = name, size, 0, 0

@@ -1,4 +1,4 @@
-// The growth curve of one tweet: uPlot, wrapped here alone so that it can be replaced.
+// The growth curve of one tweet: uPlot, wrapped only here so that it can be replaced.
 (() => {
   const dashes = {
     impressions: [], likes: [9, 4], retweets: [3, 4], replies: [14, 4], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
@@ -14,7 +14,7 @@
 
   const line = (metric) => ({
     label: document.querySelector(`.toggle[data-metric="${metric}"]`).textContent.trim(),
-    // Views are so many more that the others would lie flat beside them.
+    // Views are so many more that the other curves would lie flat beside them.
     scale: metric === "impressions" ? "views" : "counts",
     show: pressed(metric),
     stroke: colour(`--metric-${metric}`),
@@ -139,7 +139,7 @@
       if (plot && Math.abs(plot.width - box.clientWidth) > 2) draw();
     }).observe(box);
     document.addEventListener("theme", () => plot && draw());
-    // Only when the figures above were renewed by another measurement.
+    // Only when another measurement has changed the figures above.
     let version = document.getElementById("now-inner")?.dataset.version;
     document.addEventListener("htmx:afterSettle", () => {
       const now = document.getElementById("now-inner")?.dataset.version;

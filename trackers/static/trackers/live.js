@@ -34,7 +34,7 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => {
-    // The server's clock counts; what the page took to arrive is neglected.
+    // The server's clock counts; the time the page took to arrive is ignored.
     offset = Date.parse(document.body.dataset.now) - Date.now() || 0;
     tell();
     setInterval(() => {

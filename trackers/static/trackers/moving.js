@@ -1,5 +1,5 @@
-// What is moving now. The stream tells that something happened, and the rows of it are asked for: at
-// most one question at a time, behind what is shown, so a row is never missing and never there twice.
+// What is moving now. The stream says that something happened, and then this asks for the rows: one
+// request at a time, from where the shown ones end, so no row is ever missing or shown twice.
 document.addEventListener("DOMContentLoaded", () => {
   const page = document.getElementById("moving");
   const events = document.getElementById("events");
@@ -18,7 +18,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const tell = (words) => {
     if (said.textContent !== words) said.textContent = words;
   };
-  // Where the rows stand that come next.
+  // The cursor for the next rows.
   const after = () => events.querySelector("[data-after]").dataset.after;
 
   const bring = async () => {
@@ -69,7 +69,7 @@ document.addEventListener("DOMContentLoaded", () => {
     stream = new EventSource(`${page.dataset.stream}&after=${after()}`);
     stream.addEventListener("open", () => {
       clearTimeout(lost);
-      // Unless it says at once that it does not stay.
+      // Unless it says at once that it will not stay.
       stays = setTimeout(() => tell("Live: changes appear as they happen."), 300);
     });
     for (const topic of new URL(stream.url).searchParams.get("topics").split(",")) {
@@ -113,7 +113,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   button.hidden = false;
   button.addEventListener("click", () => whole.click());
-  // The head's own button: it stops and goes on with all that the page renews.
+  // The head's own button: it pauses and resumes everything that the page refreshes.
   whole.addEventListener("click", () => pause(whole.getAttribute("aria-pressed") !== "true"));
   document.addEventListener("renew", bring);
   document.addEventListener("visibilitychange", () => {

@@ -34,7 +34,7 @@ htmx.defineExtension("rows", {
   },
 });
 
-// A figure that moved is lit for a moment.
+// Highlights a figure that moved, for a moment.
 function mark(old, fresh) {
   for (const figure of fresh.querySelectorAll("[data-metric] data")) {
     const metric = figure.closest("[data-metric]").dataset.metric;
@@ -43,7 +43,7 @@ function mark(old, fresh) {
   }
 }
 
-// What comes along out of band is left as it is when it says the same.
+// Out-of-band content is left alone if it has not changed.
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { fragment, target } = event.detail;
   if (fragment.textContent === target.textContent) event.detail.shouldSwap = false;

@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. Loaded before anything is painted.
+// Light, dark, or as the system is set. Loaded before anything is painted.
 (() => {
   const names = ["system", "light", "dark"];
   const root = document.documentElement;

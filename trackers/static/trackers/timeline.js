@@ -1,6 +1,6 @@
-// A home or a column ([data-timeline]): rows in sight are kept as they are now; what is new is told
-// in a bar, and put into its place when a person presses it. Its requests go one after the other
-// (hx-sync), so that no row falls between two answers.
+// A home or a column ([data-timeline]): keeps the rows in view up to date; announces new ones in a
+// bar, and inserts them when a person presses it. Its requests go one after the other (hx-sync), so
+// that no row is lost between two responses.
 (() => {
   const MARGIN = 300;
   const MOST = 100;
@@ -26,13 +26,13 @@
     parameters.clock = timeline.dataset.clock;
     parameters.top = timeline.dataset.top;
     if (elt.matches("a")) return;
-    // A column that is swiped out of sight asks nothing.
+    // A column swiped out of view sends no requests.
     const shown = inSight(timeline);
     if (!shown) event.preventDefault();
     else parameters.ids = shown.map((row) => row.dataset.id).join(",");
   });
 
-  // The bar says how many are new and not on the page yet; some may have come by scrolling.
+  // The bar counts new tweets that are not on the page yet; some may have come by scrolling.
   const count = (timeline, bar) => {
     if (!("asks" in bar.dataset)) return;
     const missing = (ids) => words(ids).filter((id) => !find(timeline, id)).length;
@@ -52,7 +52,7 @@
     else if (!old) line.replaceChildren(bar);
     else if (("asks" in old.dataset) !== ("asks" in bar.dataset)) old.replaceWith(bar);
     else {
-      // The same element stays: a press that waits for its turn is lost with it.
+      // Keep the same element: replacing it would lose a press that waits for its turn.
       Object.assign(old.dataset, bar.dataset);
       if (old.textContent !== bar.textContent) old.replaceChildren(...bar.childNodes);
     }
@@ -63,7 +63,7 @@
     const old = find(timeline, row.dataset.id);
     if (!old || old.dataset.version === row.dataset.version) return;
     mark(old, row);
-    // That it came late was perhaps said by the bar alone.
+    // Only the bar may have said that it came late.
     const late = old.querySelector(".badge.late");
     if (late && !row.querySelector(".badge.late")) row.querySelector(".by").append(" ", late);
     const focused = old.contains(document.activeElement);
@@ -79,7 +79,7 @@
     if (next) next.querySelector("a")?.focus({ preventScroll: true });
   };
 
-  // Before the first that is older. What is older than all of them comes by scrolling, if more does.
+  // Before the first older row. Anything older than all rows comes by scrolling, if there is more.
   const putIn = (timeline, row) => {
     if (find(timeline, row.dataset.id)) return false;
     const id = BigInt(row.dataset.id);
@@ -119,8 +119,8 @@
     },
   });
 
-  // Who goes back to the page in the browser is as far down as before: it comes with its first rows
-  // alone, so more are asked for until the tweet is there that was the first in sight.
+  // Back in the browser, the page should be scrolled down as before: it loads with only its first
+  // rows, so ask for more until the tweet is there that was first in view.
   const MOST_PAGES = 20;
   const place = `place ${location.pathname}${location.search}`;
   const alone = () => {
@@ -154,12 +154,12 @@
     let left = MOST_PAGES;
     let asked = null;
     history.scrollRestoration = "manual";
-    // That tweet or, if it was deleted meanwhile, the next older one.
+    // That tweet, or the next older one if it was deleted meanwhile.
     const arrive = () => {
       const row = rows(timeline).find((one) => BigInt(one.dataset.id) <= BigInt(before.id));
       const further = timeline.querySelector("[data-further]");
       if (row) scrollBy(0, row.getBoundingClientRect().top - before.top);
-      // Each new row settles by itself; the link is pressed once.
+      // Each new row triggers a settle of its own; press the link only once.
       else if (further && further === asked) return;
       else if (further && left-- > 0) {
         asked = further;

@@ -1,4 +1,4 @@
-"""Readers of single JSON values that believe nothing. Broken names what is wrong, not what came."""
+"""Readers of single JSON values that trust nothing. Broken names what is wrong, not what came."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MONTHS = {
         ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
     )
 }
-# What no PostgreSQL text takes: NUL, and halves of surrogate pairs.
+# What PostgreSQL's text cannot hold: NUL, and lone surrogates.
 UNSTORABLE = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 
 
@@ -27,7 +27,7 @@ class Broken(ValueError):
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """The JSON object that a body is; Garbage when it is anything else."""
+    """The JSON object in a body; Garbage when it is anything else."""
     try:
         value = orjson.loads(body)
     except ValueError:
@@ -38,7 +38,7 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def read_leniently(body: bytes) -> Any:
-    """For what orjson refuses as a whole: half a surrogate pair in one tweet's text, mostly."""
+    """For what orjson refuses as a whole: mostly a lone surrogate in one tweet's text."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
@@ -52,11 +52,11 @@ def name_of(value: Any) -> str:
 
 
 def count(given: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
-    """A count; None when it is absent. A null is not absent: X leaves out what it does not tell."""
+    """A count; None when it is absent. A null is Broken: X omits what it does not report."""
     if name not in given:
         return None
     value = given[name]
-    # `type`, since True is an int to isinstance.
+    # Not isinstance: True is an int.
     if type(value) is not int:
         raise Broken(f"{name} is {name_of(value)} instead of a whole number")
     if not 0 <= value <= most:
@@ -67,7 +67,7 @@ def count(given: Mapping[str, Any], name: str, *, most: int = INT4) -> int | Non
 def counts(
     given: Mapping[str, Any], names: Sequence[tuple[str, int]], unread: list[str]
 ) -> list[int | None]:
-    """Several counts; one that is not what X documents is unknown, and told in `unread`.
+    """Several counts; one that is not what X documents is None, and noted in `unread`.
 
     Broken when there is none that can be read.
     """
@@ -86,7 +86,7 @@ def counts(
 
 
 def id_of(value: Any, name: str) -> int:
-    """An id of 1 to 19 digits that a bigint holds."""
+    """An id of 1 to 19 digits that fits a bigint."""
     if type(value) is not str or not (value.isascii() and value.isdigit() and len(value) <= 19):
         raise Broken(f"{name} is not an id")
     number = int(value)
@@ -116,7 +116,7 @@ def is_utf8(text: str) -> bool:
 
 
 def short_text(given: Mapping[str, Any], name: str, *, most: int) -> str:
-    """A text of a column with a limit; what does not fit there is as good as absent."""
+    """A text for a column with a limit; one that is too long counts as absent."""
     text = text_of(given, name) or ""
     return text if len(text) <= most else ""
 
@@ -142,7 +142,7 @@ def v1_time(given: Mapping[str, Any], name: str) -> datetime | None:
     if name not in given:
         return None
     try:
-        # By hand: strptime heeds the locale, and costs ten times as much.
+        # By hand: strptime depends on the locale and is ten times slower.
         _, month, day, clock, offset, year = given[name].split(" ")
         hour, minute, second = clock.split(":")
         if offset != "+0000":

@@ -23,7 +23,7 @@ REASONS: Mapping[str, Missing] = {
 
 
 def kind_of(problem: Mapping[str, Any]) -> str:
-    """The last segment of the problem's URL, which X writes under two hosts."""
+    """The last segment of the problem's URL, which X writes with two different hosts."""
     url = problem.get("type")
     return url.rstrip("/").rpartition("/")[2] if type(url) is str else ""
 
@@ -33,7 +33,7 @@ def hidden(
 ) -> Iterator[tuple[int, Missing]]:
     """Ids that X does not show, and why, from the partial errors of a 200.
 
-    Only entries whose parameter is `ids` speak of what was asked: others tell of a quoted tweet,
+    Only entries whose parameter is `ids` are about what was asked: others are about a quoted tweet,
     an author or a field. `kinds` are the resource types that fit what was asked.
     """
     problems = answer.get("errors")
@@ -51,7 +51,7 @@ def hidden(
 
 
 def asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None:
-    # `resource_id` is missing in old ones.
+    # Older problems lack `resource_id`.
     for name in ("value", "resource_id"):
         text = problem.get(name)
         if type(text) is str and text in asked:
@@ -60,9 +60,9 @@ def asked_id(problem: Mapping[str, Any], asked: Mapping[str, int]) -> int | None
 
 
 def reason_of(problem: Mapping[str, Any]) -> Missing | None:
-    """None for kinds that say nothing of the resource itself, such as an internal error."""
+    """None for kinds that say nothing about the resource itself, such as an internal error."""
     detail = problem.get("detail")
-    # X gives suspended accounts the type of those that never were.
+    # X reports suspended accounts with the type of accounts that never existed.
     if type(detail) is str and "suspended" in detail.partition("[")[0]:
         return "suspended"
     return REASONS.get(kind_of(problem))

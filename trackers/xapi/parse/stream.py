@@ -1,7 +1,7 @@
-"""Lines of the filtered stream, and what X says of its rules ─> plain values.
+"""Lines of the filtered stream, and replies about its rules ─> plain values.
 
 A line may be anything: a post with the rules that matched it, X's words as it hangs up, or half a
-line. None of them raises; what is no post and no farewell is Garbled.
+line. None of them raises: what is neither a post nor a farewell is Garbled.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Farewell:
 
 @dataclass(frozen=True, slots=True)
 class Garbled:
-    """A line that may have held a post; `why` is one phrase that holds nothing of the line."""
+    """A line that may have held a post; `why` is a phrase that quotes nothing of it."""
 
     why: str
 
@@ -67,7 +67,7 @@ class RulesTold:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What became of new rules, by their values: added, there before, or refused with words."""
+    """What became of new rules, by value: added, already there, or refused with X's words."""
 
     added: dict[str, int]
     known: dict[str, int]
@@ -77,7 +77,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """The rules are gone, or were before."""
+    """The rules are gone, or already were."""
 
     window: WindowSeen | None
 
@@ -109,7 +109,7 @@ def read_event(said: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garb
 
 
 def matched(rules: Any) -> Iterator[Matched]:
-    """Without a readable rule nobody knows whose the post is."""
+    """Without a readable rule nobody knows which source the post belongs to."""
     if type(rules) is not list or not rules:
         raise Broken(f"matching_rules is {name_of(rules)} instead of a list of rules")
     for rule in rules:
@@ -124,7 +124,7 @@ def tag_of(rule: Mapping[str, Any]) -> str:
 
 
 def words_of(said: Mapping[str, Any]) -> str:
-    """One line: which kind of farewell, and what X says of it."""
+    """One line: the kind of farewell, and what X says about it."""
     first = (entries(said) or [said])[0]
     found = (first.get(name) for name in ("disconnect_type", "title", "detail", "message"))
     texts = dict.fromkeys(text for text in found if type(text) is str and text)
@@ -132,7 +132,7 @@ def words_of(said: Mapping[str, Any]) -> str:
 
 
 def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> RulesTold:
-    """The answer of GET rules; Garbage when the body is none. X leaves out `data` for no rules."""
+    """The answer of GET rules; Garbage when it is not one. X leaves out `data` for no rules."""
     answer = read_object(body)
     data = answer.get("data")
     if data is None and type(answer.get("meta")) is dict:
@@ -143,7 +143,7 @@ def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
 
 
 def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Added:
-    """The answer to new rules, each of which is in one of the three or in none."""
+    """The answer to new rules; each is in at most one of the three."""
     answer = read_object(body)
     data = answer.get("data")
     added = {rule.value: rule.id for rule in readable(data if type(data) is list else [])}
@@ -162,7 +162,7 @@ def read_added(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
 
 
 def read_deleted(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Deleted:
-    """The answer to a deletion; a rule that was gone already is as good as deleted."""
+    """The answer to a deletion; a rule that was already gone counts as deleted."""
     read_object(body)
     return Deleted(window)
 

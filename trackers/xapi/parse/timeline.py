@@ -1,7 +1,7 @@
 """Bodies of v2 pages of posts ─> Listing: timelines, mentions, search and lists alike.
 
-Nobody was asked for by id, so every readable id on a page counts: one whose post is broken is told
-of by its id, and can be looked up.
+Nobody was asked for by id, so every readable id on a page counts: a broken post still gives its id,
+and can be looked up.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_
 from trackers.xapi.parse.v2 import read_account, read_post, references
 
 LONGEST_TOKEN = 1000
-# Of the one that was asked for; other entries tell of quoted posts, authors and fields.
+# Entries about what was asked for; others are about quoted posts, authors and fields.
 SUBJECTS = ("id", "list_id")
 LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one page says. `posts` and `broken` are in X's order, each post once.
+    """One page. `posts` and `broken` are in X's order, each post once.
 
     broken: shown, but its JSON is not what X documents (a one-line reason). unreadable: how many
-    have not even an id. replies, retweets: which of all are that. missing: why X shows nothing of
-    the account or list at all, if it said so.
+    lack even an id. replies, retweets: which of all are. missing: why X shows nothing of the
+    account or list at all, if it said so.
     """
 
     posts: dict[int, Post]
@@ -84,7 +84,7 @@ def items(answer: Mapping[str, Any]) -> list[Any]:
         if type(data) is not list:
             raise Garbage(f"X's data is {name_of(data)} instead of a list.")
         return data
-    # An empty page has its meta; a page that says nothing of itself proves nothing of its posts.
+    # Even an empty page has its meta; a body with neither proves nothing about the posts.
     if "meta" not in answer and why_nothing(answer) is None:
         what = kind_of(answer)[:60] or "neither data nor meta"
         raise Garbage(f"X answered 200 with no page of posts ({what}).")
@@ -107,7 +107,7 @@ def why_nothing(answer: Mapping[str, Any]) -> Missing | None:
 
 
 def next_token(answer: Mapping[str, Any]) -> str | None:
-    """Where the next page begins; Garbage for one that is there but is none, or pages were lost."""
+    """Where the next page begins. Garbage for an unusable token: ignoring it would lose pages."""
     meta = answer.get("meta")
     if meta is None:
         return None

@@ -16,7 +16,7 @@ from trackers.xapi.parse.fields import INT8, read_object
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Posts that X billed the project on each UTC day that it told of; the cap of its month.
+    """Posts that X billed the project on each UTC day it reported; the monthly cap.
 
     `month`: posts since the day of the month on which the cap is reset.
     """
@@ -29,7 +29,7 @@ class Usage:
 
 
 def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> Usage:
-    """Garbage when the body is no object; what is missing or of a wrong shape is not told."""
+    """Garbage when the body is not an object; missing or malformed parts are left out."""
     data = read_object(body).get("data")
     data = data if isinstance(data, dict) else {}
     reset_day = number(data.get("cap_reset_day"))

@@ -1,7 +1,7 @@
-"""The quick reader of look-ups: the usual answer straight into columns.
+"""The quick reader of look-ups: the usual answer goes straight into columns.
 
 body ─> object ─┬─ all as asked, and nothing but counts ─> Shown
-                └─ anything else ─> `v2`, which remains the definition of what an answer says
+                └─ anything else ─> `v2`, which defines what an answer means
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from trackers.xapi.parse.fields import INT4, INT8, read_object
 from trackers.xapi.parse.v2 import CONTEXT, USUAL, read_answer
 
 MOST = (INT4, INT4, INT4, INT4, INT4, INT8)
-# With any of these a post says more than its counts, or says them in other words.
+# A post with any of these says more than its counts, or uses the other vocabulary.
 MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
 TEXTS = (str, type(None))
 
@@ -29,15 +29,15 @@ def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -
 
 
 def usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[int], ...] | None:
-    """The columns of the six counts, in the order of `ids`, which are one at least; None in any
-    doubt."""
+    """The six counts as columns, in the order of `ids`, of which there is at least one; None when
+    in any doubt."""
     posts = answer.get("data")
     if type(posts) is not list or len(posts) != len(ids) or "errors" in answer:
         return None
     asked = [*map(str, ids)]
     try:
         shown = {post["id"]: post for post in posts}
-        # There are as many posts as ids, so that each is taken once and none is left over.
+        # There are as many posts as ids, so each is taken once and none is left over.
         posts = [shown.pop(id) for id in asked]
         columns = tuple(
             map(list, zip(*[USUAL(post["public_metrics"]) for post in posts], strict=True))

@@ -1,6 +1,6 @@
 """Bodies of v1.1 `statuses/lookup` with `map=true` ─> posts; a null is a tweet that is not shown.
 
-v1.1 tells of retweets and likes alone, and never why a tweet is not shown.
+v1.1 reports only retweets and likes, and never why a tweet is not shown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Bodies of v2 200s ─> posts and accounts, each one by itself: a broken one costs nobody else.
+"""Bodies of v2 200s ─> posts and accounts, each on its own: a broken one spoils no other.
 
 X names things in two vocabularies (tweet/retweet, post/repost); both are understood.
 """
@@ -38,7 +38,7 @@ def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -
 def read_answer(
     answer: Mapping[str, Any], ids: Sequence[int], *, window: WindowSeen | None
 ) -> Lookup:
-    """The same, of an object that is read already."""
+    """The same, for a body that has already been parsed."""
     asked = {str(id): id for id in ids}
     posts: dict[int, Post] = {}
     broken: dict[int, str] = {}
@@ -73,9 +73,9 @@ def read_versions(
     posts: dict[int, Post],
     broken: dict[int, str],
 ) -> int:
-    """For an old version's id X may show the newest version: its history names what was asked for.
+    """For an old version's id X may show the newest version, whose history lists the id asked for.
 
-    Adds these to the posts; how many of those that are shown nobody asked for.
+    Adds these to the posts; returns how many of those shown nobody asked for.
     """
     strangers = 0
     for item in shown:
@@ -117,7 +117,7 @@ def objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The objects of `data`."""
     data = answer.get("data")
     if data is None:
-        # X leaves `data` out when it shows nothing; a problem in its place is not an answer.
+        # X leaves `data` out when it shows nothing; a problem instead of it is not an answer.
         if "errors" not in answer and kind_of(answer):
             raise Garbage(f"X answered 200 with a problem ({kind_of(answer)[:60]}).")
         return []
@@ -129,7 +129,7 @@ def objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
 def asked_for(
     shown: Sequence[dict[str, Any]], asked: Mapping[str, int]
 ) -> list[tuple[dict[str, Any], int]]:
-    """Those whose id was asked for; an object without a readable id is nobody's."""
+    """Those whose id was asked for; objects without a readable id are dropped."""
     return [
         (item, asked[item["id"]])
         for item in shown
@@ -138,7 +138,7 @@ def asked_for(
 
 
 def read_post(item: Mapping[str, Any], id: int, unread: list[str] | None = None) -> Post:
-    """`unread` gets a line for each count that is not what X documents, and unknown therefore."""
+    """`unread` gets a line for each count that is not what X documents; it becomes None."""
     author = item.get("author_id")
     return Post(
         id,
@@ -155,7 +155,7 @@ def read_post(item: Mapping[str, Any], id: int, unread: list[str] | None = None)
 
 
 def whole_text(item: Mapping[str, Any]) -> str | None:
-    """X cuts `text` at 280 letters, and tells the whole of a longer one as a note."""
+    """X cuts `text` at 280 characters, and sends the whole of a longer one as a note."""
     note = item.get("note_tweet") or item.get("note_post")
     if type(note) is dict and type(note.get("text")) is str:
         return text_of(note, "text")
@@ -163,7 +163,7 @@ def whole_text(item: Mapping[str, Any]) -> str | None:
 
 
 def read_withheld(told: Any) -> str:
-    """Where a post is withheld, and why: "DE FR", "XX copyright"; what is odd in it is left out."""
+    """Where a post is withheld, and why: "DE FR", "XX copyright"; malformed parts are dropped."""
     if type(told) is not dict:
         return ""
     codes = told.get("country_codes")
@@ -183,7 +183,7 @@ Context = tuple[int | None, int | None, int | None, int | None, tuple[str, ...]]
 
 
 def read_context(item: Mapping[str, Any]) -> Context:
-    """The conversation, what is answered, quoted and shared, and the media; as far as readable."""
+    """The conversation, the posts replied to, quoted and retweeted, and the media, if readable."""
     about = dict.fromkeys(("replied_to", "quoted", "retweeted"), 0)
     for kind, id in references(item):
         kind = "retweeted" if kind == "reposted" else kind
@@ -205,7 +205,7 @@ MEDIA_KEY = re.compile(r"[0-9]{1,3}_[0-9]{1,19}")
 
 
 def references(item: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
-    """How a post refers to others, and to which: `replied_to`, `retweeted`, `quoted`."""
+    """How a post refers to others, and their ids: `replied_to`, `retweeted`, `quoted`."""
     name = "referenced_tweets" if "referenced_tweets" in item else "referenced_posts"
     referenced = item.get(name)
     if type(referenced) is list:
@@ -260,7 +260,7 @@ USUAL = itemgetter(
 
 
 def read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
-    """All six in one go; None when there is anything to be said about any of them."""
+    """All six at once; None when any of them needs a closer look."""
     try:
         found = USUAL(metrics)
     except KeyError:

@@ -1,7 +1,7 @@
-"""Connections that tell a request which X cannot have taken from one that it may have.
+"""Connections that know whether X may have received a request, or cannot have.
 
 name ─> TCP ─> a proxy's tunnel ─> TLS ─> the head of the request ─┬─> its reply
-                   NotTaken: nothing was sent, or billed   └── from here on X may have read it
+                   NotTaken: nothing was sent or billed    └── from here on X may have read it
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from trackers.xapi.errors import Unavailable, XError
 from trackers.xapi.wire.deadline import DeadlineResponse
 from tweetwatch.proxy import Proxy
 
-# OpenSSL's: the certificate, or one that it was signed with, is by nobody who is known here.
+# OpenSSL's codes: no known authority signed the certificate or its chain.
 UNKNOWN_AUTHORITY = {18, 19, 20, 21}
-# http.client tells a proxy's refusal in words.
+# http.client gives a proxy's refusal only as text.
 TUNNEL_STATUS = re.compile(r"^Tunnel connection failed: (\d{3})")
 
 
 class NotTaken(Unavailable):
-    """X did not get the request as a whole: it was not asked, and bills nothing.
+    """X did not get the whole request: it was not asked, and bills nothing.
 
-    `was_kept`: on a connection that had brought a reply before; a new one may do better.
+    `was_kept`: the connection had brought a reply before; a new one may work.
     """
 
     def __init__(self, reason: str, *, was_kept: bool = False) -> None:
@@ -36,11 +36,11 @@ class NotTaken(Unavailable):
 
 
 class Connecting(HTTPConnection):
-    """Raises NotTaken for all that goes wrong until the request's head is written.
+    """Raises NotTaken for anything that goes wrong before the request's head is written.
 
     `ends`: when the exchange has to be over, by time.monotonic(); nothing is sent after that.
-    `idle_since`: when it was last used, by the same clock. `target`: path and query, quoted, of
-    what is asked for next.
+    `idle_since`: when it was last used, by the same clock. `target`: quoted path and query of
+    the next request.
     """
 
     ends = idle_since = float("inf")
@@ -61,12 +61,12 @@ class Connecting(HTTPConnection):
             if time.monotonic() < self.ends:
                 return
             failure = NotTaken(without_answer("connection", "X", time.monotonic() - began))
-        # Outside of the handlers, so that it does not carry the libraries' errors along.
+        # Outside the handlers, so that it does not carry the libraries' errors along.
         raise failure
 
     @property
     def first(self) -> str:
-        """Who is connected to first."""
+        """The host to connect to first."""
         return f"the proxy {proxy_of(self)}" if self.proxy else "X"
 
     def set_tunnel(self, host: str, *args: Any, **options: Any) -> None:
@@ -85,8 +85,8 @@ class Connecting(HTTPConnection):
         raise NotTaken(f"The proxy {proxy_of(self)} {why}")
 
     def request(self, method: str, url: str, *args: Any, **options: Any) -> None:
-        """For `target`, whatever the pool was told: it would quote once more what is quoted, letter
-        by letter, which takes a quarter of a millisecond for a hundred ids."""
+        """Asks for `target`, whatever the pool was given: urllib3 would quote the quoted URL again,
+        character by character, which takes a quarter of a millisecond for a hundred ids."""
         self._is_head_out = False
         super().request(method, self.target, *args, **options)
 
@@ -108,7 +108,7 @@ class Connecting(HTTPConnection):
 
 
 class Connection(Connecting):
-    """For a reply that never ends, as that of a stream."""
+    """For a reply that never ends, such as a stream's."""
 
 
 class SecureConnection(Connecting, HTTPSConnection):
@@ -124,7 +124,7 @@ class DeadlineSecureConnection(SecureConnection):
 
 
 def describe(error: Exception, first: str, *, seconds: float) -> str:
-    """Why there is no connection; the texts of the libraries name objects and addresses."""
+    """Why there is no connection. The libraries' own texts name objects and addresses."""
     if isinstance(error, NewConnectionError):
         why = getattr(error.__cause__, "strerror", None)
         return f"No connection to {first}: {why}." if why else f"No connection to {first}."
@@ -151,7 +151,7 @@ def describe_certificate(error: ssl.SSLCertVerificationError) -> str:
 
 
 def describe_tunnel(error: Exception, *, to: str, is_named: bool, seconds: float) -> str:
-    """What a proxy did instead of opening the way to X. Its own words and pages are not shown."""
+    """What a proxy did instead of opening the tunnel. Its own words and pages are not shown."""
     if isinstance(error, TimeoutError):
         return f"did not answer within {seconds:.1f} s."
     found = TUNNEL_STATUS.search(str(error))

@@ -1,8 +1,8 @@
 """Replies that have a deadline as a whole.
 
-The usual read time-out begins anew with every byte, so that a server which sends one a second
-holds a worker for ever. Here the time-out that urllib3 sets before it reads a reply counts once,
-from there to the reply's last byte, headers and body alike.
+The usual read timeout starts again with every byte, so a server that sends one byte a second
+holds a worker for ever. Here the timeout that urllib3 sets before it reads a reply runs once,
+until the reply's last byte, headers and body alike.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, cast
 
 
 class DeadlineReader(io.RawIOBase):
-    """A socket's bytes, each read with what is left of the time."""
+    """A socket's bytes; each read may take only what is left of the time."""
 
     def __init__(self, raw: SocketIO, sock: Any) -> None:
         self._raw, self._sock = raw, sock

@@ -1,6 +1,6 @@
-"""What the headers of X's replies say: its clock, the request window, when to come again.
+"""What the headers of X's replies say: its clock, the request window, when to ask again.
 
-A header that comes twice is joined by a comma ("900, 900"). Of two numbers the safer one counts.
+A repeated header is joined by a comma ("900, 900"). Of two numbers the safer one counts.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def reset_time(headers: Mapping[str, str]) -> datetime | None:
 
 
 def retry_after(headers: Mapping[str, str]) -> timedelta | None:
-    """Retry-After as seconds or as a date, counted by X's own clock; at most a window's time.
+    """Retry-After in seconds or as a date, relative to X's own clock; one window at most.
 
-    X, or a machine before it, has asked for a day after a fault of a minute.
+    X, or a machine in front of it, once asked for a day after a fault that lasted a minute.
     """
     text = headers.get("retry-after")
     seconds = max(numbers(text), default=None)
@@ -47,7 +47,7 @@ def retry_after(headers: Mapping[str, str]) -> timedelta | None:
 
 
 def numbers(text: str | None, *, most: int = INT4) -> list[int]:
-    """Those that the header says; none when one of them is no whole number."""
+    """The header's numbers; none when one of them is not a whole number."""
     found = [whole_number(part.strip(), most=most) for part in (text or "").split(",")]
     told = [number for number in found if number is not None]
     return told if len(told) == len(found) else []
@@ -60,10 +60,10 @@ def whole_number(text: str, *, most: int) -> int | None:
     return number if number <= most else None
 
 
-# Most replies of a second carry the same text.
+# Most replies within one second carry the same text.
 @lru_cache(maxsize=64)
 def date_of(text: str | None) -> datetime | None:
-    """An HTTP date, which X has also written with UTC in the place of GMT."""
+    """An HTTP date; X has also written UTC instead of GMT."""
     try:
         date = parsedate_to_datetime(text or "")
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).astimezone(UTC)

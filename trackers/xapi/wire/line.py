@@ -29,7 +29,7 @@ PLACEHOLDER = "signed by the wire"
 
 
 class Read(Protocol[Answer]):
-    """Reads the body of a 200 to these ids; XError when it is not an answer."""
+    """Reads the body of a 200 about these ids; XError when it is not an answer."""
 
     def __call__(
         self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None
@@ -42,8 +42,8 @@ class Line:
     def __init__(self, keys: Keys, wire: Wire) -> None:
         self._secrets = tuple(keys.secrets.values())
         self.session = Session(wire)
-        # The wire signs; tweepy is told nothing that it could write to a log. With this type it
-        # gives back what the session gave it.
+        # The wire signs requests, so tweepy holds nothing it could log. With this return type it
+        # returns what the session gave it.
         self.tweepy = Client(
             bearer_token=PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False
         )
@@ -56,7 +56,7 @@ class Line:
         read: Read[Answer],
         ids: Sequence[int],
     ) -> Answer:
-        """Send, and read the reply; XError, with the reply's window, when there is no answer."""
+        """Send, and read the reply; XError, with the reply's window, if it is no answer."""
         window: WindowSeen | None = None
         try:
             reply = send()
@@ -77,7 +77,7 @@ class Line:
 
 
 class Lines(threading.local):
-    """This thread's lines by their keys, each with what it was made of."""
+    """This thread's lines by key, each with what it was made from."""
 
     def __init__(self) -> None:
         self.known: dict[int | None, tuple[object, Line]] = {}
@@ -87,8 +87,8 @@ lines = Lines()
 
 
 def line_for(keys: Keys, base_url: str, timeout: timedelta) -> Line:
-    """The line of this process and thread; a new one when anything that it is made of changed."""
-    # The process: two that share a connection after a fork would read each other's replies.
+    """The line of this process and thread; a new one when anything it was made from has changed."""
+    # The pid: after a fork, two processes sharing a connection would read each other's replies.
     made_of = (os.getpid(), base_url, timeout, current(), keys.kind, digest_of(keys))
     known = lines.known.get(keys.pk)
     if known is not None and known[0] == made_of:

@@ -1,8 +1,8 @@
 """Kept-alive connections to one address, for one thread.
 
-A machine on the way (NAT, a firewall, a proxy) forgets a connection that was idle for some minutes.
-The next request on it is lost, and nobody knows that X never saw it. So one that was idle for a
-minute is not used again, and the kernel asks after each one meanwhile.
+A middlebox (NAT, a firewall, a proxy) forgets a connection that was idle for some minutes. The
+next request on it is lost, and nobody knows that X never saw it. So a connection that was idle for
+a minute is not used again, and the kernel sends keep-alive probes meanwhile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
 
 LONGEST_IDLE_SECONDS = 60.0
-# Asked after 20 s of silence, and given up 30 s later. Not every platform has all of these.
+# Probed after 20 s of silence, given up 30 s later. Not every platform has all of these.
 KEEP_ALIVE = [
     (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -41,8 +41,8 @@ KEEP_ALIVE = [
 
 
 class Pool(HTTPConnectionPool):
-    """Of the exchange that comes next: `ends`, when it has to be over, by time.monotonic(), and
-    `target`, what is asked for."""
+    """For the next exchange: `ends`, its deadline by time.monotonic(), and `target`, what it asks
+    for."""
 
     ConnectionCls: type[Connecting] = Connection
     ends = float("inf")
@@ -80,7 +80,7 @@ def connections_to(base: SplitResult) -> Pool:
 
 
 def endless_connections_to(base: SplitResult) -> Pool:
-    """The same without a deadline for a reply as a whole: a stream is one that never ends."""
+    """The same without a deadline for the whole reply: a stream never ends."""
     return pool_to(base, Pool, SecurePool)
 
 

@@ -1,4 +1,4 @@
-"""Replies other than 2xx ─> the error that each of them is, by the shapes X was seen to send."""
+"""Replies other than 2xx ─> errors, by the shapes X was seen to send."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from trackers.xapi.parse.problems import entries, kind_of, read_problem, shorten
 from trackers.xapi.wire.headers import reset_time, retry_after
 from trackers.xapi.wire.transport import Reply
 
-# v1.1 says with a 400 that it was given no keys, or none that it could read; and of any endpoint
-# that the account the keys belong to is suspended, or locked.
+# Inside a 400, v1.1 says that it was given no keys, or none that it could read; and at any endpoint
+# that the account the keys belong to is suspended or locked.
 OF_THE_KEYS = {215, 64, 326}
-# What X says of the client that asks, in any of its words.
+# The names X gives to refusals of the client itself.
 OF_THE_CLIENT = {"client-forbidden", "unsupported-authentication"}
 HOST = re.compile(r"[a-z0-9.-]{1,253}")
 
 
 def error_in(reply: Reply, window: WindowSeen | None, *, endpoint: str = "") -> XError:
-    """The error that a reply of any status but 2xx is. `endpoint` is what was asked."""
+    """The error for a reply of any status but 2xx. `endpoint` is what was asked."""
     problem, status = read_problem(reply.body), reply.status_code
     reason = reason_for(problem, reply)
     if status == 402 or (status == 429 and is_cap(problem)):
@@ -52,15 +52,15 @@ def error_in(reply: Reply, window: WindowSeen | None, *, endpoint: str = "") -> 
     if status == 403:
         return Forbidden(reason, status=status, window=window)
     if status >= 500 or status < 300 or status in (404, 408, 410, 425):
-        # 404: an endpoint without an id is always there; X once answered so for hours.
+        # 404: an endpoint without an id always exists; X once answered 404 for hours.
         return Unavailable(reason, retry_after=retry_after(reply.headers), window=window)
     return BadRequest(reason, window=window)
 
 
 def is_of_what_was_asked(problem: Mapping[str, Any], endpoint: str) -> bool:
-    """Whether it speaks of the one account or list in the endpoint's path, and not of the client.
+    """Whether the problem is about the one account or list in the endpoint's path, not the client.
 
-    A 403 that says no more is taken so: each source then waits by itself, and no other is harmed.
+    A 403 that says no more counts as such: then only that source waits, and no other is harmed.
     """
     return ":id" in endpoint and kind_of(problem) not in OF_THE_CLIENT
 
@@ -70,7 +70,7 @@ def is_cap(problem: Mapping[str, Any]) -> bool:
 
 
 def reset_of(reply: Reply, window: WindowSeen | None) -> Any:
-    """When to ask again; None when the reset told is of a window that still has room."""
+    """When to ask again; None when the reset given is that of a window that still has room."""
     if window is None or window.remaining == 0:
         return reset_time(reply.headers)
     return None
@@ -82,7 +82,7 @@ def codes_of(problem: Mapping[str, Any]) -> set[int]:
 
 
 def redirection(reply: Reply) -> str:
-    """Where a reply would lead, and what a person can do about it."""
+    """Where a redirect leads, and what a person can do about it."""
     to = origin_of(reply.headers.get("location", ""))
     begin = f"{reply.status_code}, redirected {f'to {to}' if to else 'elsewhere'}, which is not "
     if to.startswith("https:"):
@@ -94,7 +94,7 @@ def redirection(reply: Reply) -> str:
 
 
 def origin_of(address: str) -> str:
-    """Scheme, host and port of an address; empty for one that has none, or is none."""
+    """Scheme, host and port of an address; empty if it is invalid or has none."""
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", f":{parts.port}" if parts.port else ""
@@ -105,7 +105,7 @@ def origin_of(address: str) -> str:
 
 
 def reason_for(problem: Mapping[str, Any], reply: Reply) -> str:
-    """One line: the status and what X says of it."""
+    """One line: the status and X's explanation."""
     first = (entries(problem) or [{}])[0]
     said = [problem.get("title"), first.get("message") or problem.get("detail")]
     texts = dict.fromkeys(text for text in said if isinstance(text, str) and text)

@@ -1,7 +1,7 @@
-"""What tweepy takes for a session of requests: addresses and bodies are built here, and sent.
+"""What tweepy takes for a requests session: builds addresses and bodies, and sends them.
 
 tweepy ─> Session: address, headers, body ─> Wire
-requests would read and quote an address with a hundred ids several times over, letter by letter,
+requests would parse and quote a URL with a hundred ids several times over, character by character,
 which takes as long as all the rest of a look-up.
 """
 
@@ -21,8 +21,8 @@ FORM, JSON = "application/x-www-form-urlencoded", "application/json"
 
 
 class Session:
-    """Reaches X through `wire` and nothing else, whatever the environment says. Keeps no cookies,
-    follows no redirect. For one thread."""
+    """Reaches X only through `wire`, whatever the environment says. Keeps no cookies, follows no
+    redirects. For one thread."""
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
@@ -38,7 +38,7 @@ class Session:
         headers: Mapping[str, str] | None = None,
         auth: None = None,
     ) -> Reply:
-        """As `Wire.send`. `auth` is there for tweepy, which names it each time: the wire signs."""
+        """As `Wire.send`. `auth` is there only because tweepy always passes it: the wire signs."""
         body, kind = body_of(data, json)
         sent = {**DEFAULTS, **(headers or {}), **({"Content-Type": kind} if kind else {})}
         return self._wire.send(method, address(url, params or {}), sent, body)
@@ -60,21 +60,21 @@ class Session:
 
 
 def address(url: str, params: Mapping[str, Any]) -> str:
-    """The url with these as its query, quoted as requests does; without those that are None."""
+    """The URL with these as its query, quoted as requests does; None values are left out."""
     given = {name: value for name, value in params.items() if value is not None}
     return f"{url}?{urlencode(given, doseq=True, quote_via=quote)}" if given else url
 
 
 def quote(text: Any, *_: Any) -> str:
-    """As `quote_plus`, which walks through a text letter by letter where anything has to be quoted.
+    """As `quote_plus`, which goes character by character where anything has to be quoted.
 
-    In a list of ids only the commas have.
+    In a list of ids only the commas do.
     """
     return quote_plus(text, safe=",").replace(",", "%2C")
 
 
 def body_of(data: Mapping[str, str] | None, value: Any) -> tuple[bytes | None, str]:
-    """A form, or a JSON value, as bytes, and its content type; None for neither."""
+    """A form, or a JSON value, as bytes, with its content type; None for neither."""
     if data:
         return urlencode(data).encode(), FORM
     if value is not None:

@@ -1,4 +1,4 @@
-"""The Authorization header. Only this file, renewal and the command read the secrets."""
+"""The Authorization header. Only this file, token renewal and the command read secrets."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from oauthlib.oauth1.rfc5849 import Client
 from trackers.xapi.keys import BEARER, OAUTH2, Keys
 from trackers.xapi.wire.transport import Sign
 
-# The kinds whose token is sent as it is.
+# The kinds whose token is sent as is.
 TOKENS: Mapping[str, str] = {
     BEARER: "bearer_token",
     OAUTH2: "access_token",
 }
 
-# These write keys, tokens and what is signed at DEBUG.
+# These log keys, tokens and signed strings at DEBUG.
 TALKATIVE = ("tweepy", "oauthlib", "requests_oauthlib")
 
 
 def sign_with(keys: Keys) -> Sign:
-    """How requests are signed: a token as it is, OAuth 1.0a anew for each request."""
+    """How requests are signed: a token is sent as is, OAuth 1.0a signs each request anew."""
     secrets = keys.secrets
     if keys.kind in TOKENS:
         bearer = "Bearer " + secrets[TOKENS[keys.kind]]
@@ -44,11 +44,11 @@ def sign_with(keys: Keys) -> Sign:
 
 
 def sign_as_client(secrets: Mapping[str, str]) -> Sign:
-    """How the client of OAuth 2.0 tells who it is: a public one by its form alone, unsigned."""
+    """How an OAuth 2.0 client identifies itself: a public one only in its form, unsigned."""
     secret = secrets.get("client_secret")
     if not secret:
         return lambda method, url: ""
-    # As X wants it, and not form-encoded first as RFC 6749 has it.
+    # As X expects it: not form-encoded first, as RFC 6749 would have it.
     basic = "Basic " + b64encode(f"{secrets['client_id']}:{secret}".encode()).decode()
     return lambda method, url: basic
 
@@ -58,9 +58,9 @@ def is_worth_a_line(record: logging.LogRecord) -> bool:
 
 
 def quieten() -> None:
-    """Drop what the talkative loggers write below WARNING, even if their level is lowered.
+    """Drop what these loggers write below WARNING, even if their level is lowered.
 
-    A filter works only on its own logger, hence each one by itself.
+    A filter works only on its own logger, so each one gets it.
     """
     for name in list(logging.root.manager.loggerDict):
         if name.partition(".")[0] in TALKATIVE:

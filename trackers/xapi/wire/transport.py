@@ -1,7 +1,7 @@
 """Between tweepy's session and the network.
 
 Session ─> Wire: send to `base_url`, signed for it, and read with a deadline ─> Reply
-tweepy itself never holds a secret and never sees a body, so it has nothing to write to a log.
+tweepy itself never holds a secret and never sees a body, so it has nothing to log.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from trackers.xapi.errors import Garbage, Unavailable, XError
 from trackers.xapi.wire.connect import NotTaken
 from trackers.xapi.wire.pools import Pool, connections_to
 
-# The address that tweepy asks, wherever its requests are sent; X's own when no other is set.
+# The address that tweepy asks, wherever requests are really sent; X's own unless another is set.
 CANONICAL = "https://api.twitter.com"
 
 # A hundred tweets with all their fields are 0.3 MB; nothing we ask for comes near this.
 LARGEST_BODY = 16 << 20
 CONNECT_WITHIN_SECONDS = 3.05
 
-# The Authorization header for a method and the URL that is really asked; "" for none.
+# The Authorization header for a method and the real URL; "" for none.
 Sign = Callable[[str, str], str]
 Connections = Callable[[SplitResult], Pool]
 
 
 class Reply:
-    """X's reply, as far as tweepy wants one of requests. Its headers' names are in small letters.
+    """X's reply, with what tweepy needs of a requests response. Header names are in lower case.
 
     `body` is its bytes; `content` stays empty, since tweepy logs it eagerly.
     """
@@ -46,7 +46,7 @@ class Reply:
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes, reason: str) -> None:
         self.status_code, self.reason, self.body = status, reason, body
-        # By their names, since urllib3 joins one that comes twice only when it is asked for.
+        # By name: urllib3 joins a repeated header only when looked up.
         self.headers: Mapping[str, str] = {name.lower(): headers[name] for name in headers}
 
     def __enter__(self) -> Self:
@@ -58,11 +58,11 @@ class Reply:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """It was read, and its connection given back, before there was a Reply."""
+        """Nothing to close: the body was read and the connection given back before."""
 
 
 class RejectedReply(Exception):
-    """X replied with another status than 2xx. Raised past tweepy, which believes the headers."""
+    """X's status was not 2xx. Raised past tweepy, which trusts the headers."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status_code)
@@ -87,9 +87,9 @@ class Wire:
         self._seconds = timeout.total_seconds()
 
     def send(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Reply:
-        """A 2xx; else RejectedReply, or XError when there is no reply.
+        """A 2xx reply; else RejectedReply, or XError when there is no reply.
 
-        `url` is of CANONICAL, and quoted; any other is a ValueError.
+        `url` begins with CANONICAL and is quoted; any other is a ValueError.
         """
         if not url.startswith(CANONICAL + "/"):
             raise ValueError("Only X is asked.")
@@ -106,7 +106,7 @@ class Wire:
             if 200 <= reply.status_code < 300:
                 return reply
             raise RejectedReply(reply)
-        # Outside of the handlers, so that it does not carry the libraries' errors along.
+        # Outside the handlers, so that it does not carry the libraries' errors along.
         raise failure
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class Wire:
         if isinstance(error, TooLate):
             return Unavailable(f"X did not answer within {self._seconds:g} s.", maybe_billed=True)
         if not isinstance(error, HTTPError | OSError):
-            # What the libraries did not expect: a chunk of -5 bytes is a ValueError.
+            # What the libraries do not expect: a chunk of -5 bytes raises ValueError.
             return Garbage(f"X's reply could not be read ({type(error).__name__}).")
         cause = error.__cause__ or error.__context__ or error
         why = f"The connection to X broke off ({type(cause).__name__})."
@@ -141,10 +141,10 @@ class Wire:
     def _open(
         self, method: str, path: str, headers: dict[str, str], sent: bytes | None
     ) -> BaseHTTPResponse:
-        """The reply, with its body unread; NotTaken when X cannot have got the request.
+        """The reply, its body unread; NotTaken when X cannot have got the request.
 
-        Only such a request is sent once more, and only where nothing is changed by it: one that
-        was written, and lost without a reply, may have been read, counted and billed.
+        Only then is a request retried, and only if it changes nothing: one that was written and
+        lost without a reply may have been read, counted and billed.
         """
         ends = self._pool.ends = time.monotonic() + self._seconds
         self._pool.target = path
@@ -168,7 +168,7 @@ class Wire:
         return ask(timeout=self._times(left))
 
     def _times(self, seconds: float) -> Timeout:
-        """How long each part may take of an exchange that may take so long."""
+        """Limits for the parts of an exchange that may take this long in all."""
         return Timeout(total=seconds, connect=min(seconds, CONNECT_WITHIN_SECONDS), read=seconds)
 
 

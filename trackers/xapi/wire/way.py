@@ -1,7 +1,7 @@
-"""The way out of this machine to X: a proxy, and authorities of one's own.
+"""The way from this machine to X: a proxy, and private certificate authorities.
 
-It is the process's, as its name servers are, and the same for all that asks X; so it is set once
-(`trackers.apps`) and not handed on from question to question.
+Like name servers it belongs to the process, the same for everything that asks X; so it is set once
+(`trackers.apps`) and not passed from call to call.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from tweetwatch.proxy import Proxy, is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`proxy`: None for straight to X. `ca_file`: certificates (PEM) trusted besides the usual."""
+    """`proxy`: None to connect directly. `ca_file`: PEM certificates trusted besides the usual."""
 
     proxy: Proxy | None = None
     ca_file: str = ""
 
     def taken_to(self, host: str) -> Way:
-        """The way to this host: no proxy is asked for what is on this machine."""
+        """The way to this host: a host on this machine needs no proxy."""
         return replace(self, proxy=None) if is_loopback(host) else self
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Current:
 
 
 def use(way: Way) -> None:
-    """Ask X on this way from now on; connections that are open stay."""
+    """Ask X this way from now on; open connections stay as they are."""
     Current.way = way
 
 
@@ -53,7 +53,7 @@ def current() -> Way:
 
 @lru_cache(maxsize=4)
 def trusting(ca_file: str) -> ssl.SSLContext:
-    """TLS that trusts the public authorities, and those in the file; read once a process."""
+    """TLS that trusts the public authorities and those in the file; read once per process."""
     context = create_urllib3_context()
     context.load_verify_locations(certifi.where())
     if ca_file:
