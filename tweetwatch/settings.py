@@ -191,6 +191,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "trackers.dashboards.refreshed.RefreshMiddleware",
 ]
 ROOT_URLCONF = "tweetwatch.urls"
 WSGI_APPLICATION = "tweetwatch.wsgi.application"

@@ -2,6 +2,8 @@
 // whose server does not answer, or errs, says so until it answers again.
 (() => {
   const EVERY = 3000;
+  // After a minute in which nothing changed (morph.js).
+  const CALM_EVERY = 10000;
   let offset = 0;
   let live = true;
   let last = Date.now();
@@ -63,7 +65,8 @@
     tell();
     setInterval(() => {
       tell();
-      if (live && !document.hidden && Date.now() - last >= EVERY) tick();
+      const every = "calm" in document.body.dataset ? CALM_EVERY : EVERY;
+      if (live && !document.hidden && Date.now() - last >= every) tick();
     }, 1000);
     const button = document.querySelector("[data-live]");
     button.addEventListener("click", () => {
