@@ -10,8 +10,10 @@ from trackers.admin import (
     feeds,
     intervals,
     isolated,
+    login,
     milestones,
     namespaces,
+    ordinary_tasks,
     projects,
     sources,
     subscribers,
@@ -26,8 +28,10 @@ __all__ = [
     "feeds",
     "intervals",
     "isolated",
+    "login",
     "milestones",
     "namespaces",
+    "ordinary_tasks",
     "projects",
     "sources",
     "subscribers",
@@ -36,6 +40,7 @@ __all__ = [
     "workers",
 ]
 
+admin.site.login_form = login.LoginForm
 admin.site.site_header = "tweetwatch"
 admin.site.site_title = "tweetwatch"
 admin.site.index_title = "What is watched, how often, and with which keys"

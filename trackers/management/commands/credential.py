@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from trackers import history
 from trackers.credentials.check import CheckResult, check
 from trackers.credentials.describe import describe, table
 from trackers.credentials.models import Credential
@@ -69,6 +70,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
         credential.save()
+        history.record_command([credential], "Added.", flag=history.ADDITION)
         self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
         self.show([describe(credential)], options)
 
@@ -110,6 +112,7 @@ class Command(BaseCommand):
     def do_disable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         credential.disable(options["reason"], now=timezone.now())
+        history.record_command([credential], "Disabled.")
         self.say(f"{credential} is disabled.")
         self.show([describe(credential)], options)
 
@@ -117,12 +120,14 @@ class Command(BaseCommand):
         credential = find(options["name"])
         credential.forget_rejections()
         credential.enable()
+        history.record_command([credential], "Enabled.")
         self.say(f"{credential} is enabled.")
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         row = describe(credential)
+        history.record_command([credential], "Removed.", flag=history.DELETION)
         credential.delete()
         self.say(f"{row['name']} and its secrets are removed.")
         self.show([row], options)

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from trackers import tasks
+from trackers import history, tasks
 from trackers.ingest.sources import life
 from trackers.ingest.sources.life import claim
 from trackers.ingest.sources.models import LEAST_EVERY, MOST_EVERY, Source, SourcePoll
@@ -77,7 +77,10 @@ class Command(BaseCommand):
             "resume": life.resume,
             "remove": life.remove,
         }[action]
-        self.say(f"{action}: {act(ids)} of {len(ids)}.")
+        count = act(ids)
+        if count:
+            history.record_command(sources, f"{action.capitalize()}.")
+        self.say(f"{action}: {count} of {len(ids)}.")
 
     def poll(self, sources: Sequence[Source], *, as_json: bool) -> None:
         done = [self.poll_one(source) for source in sources]
@@ -90,7 +93,8 @@ class Command(BaseCommand):
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
-        life.poll_now([source.pk])
+        if life.poll_now([source.pk]):
+            history.record_command([source], "Polled now.")
         before = source.polled_at
         while source.polled_at == before:
             batch = claim(source.pk)
@@ -139,6 +143,7 @@ def add(words: Sequence[str], options: dict[str, Any]) -> Source:
     if same := Source.objects.filter(kind=source.kind, of=source.of).first():
         raise CommandError(f"It is a source already: {same.pk}, {same}.")
     life.add(source)
+    history.record_command([source], "Added.", flag=history.ADDITION)
     return source
 
 

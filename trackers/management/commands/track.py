@@ -11,11 +11,13 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from trackers import history
 from trackers.ingest.files.lines import READERS, read
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
 from trackers.ingest.track import track_stream
+from trackers.tweets.models import Tweet
 
 TOLD_ONE_BY_ONE = 1000
 # Where nobody sees a bar, in a log.
@@ -98,6 +100,10 @@ class Command(BaseCommand):
             note("More lines are rejected; they are only counted from here.")
 
     def say(self, began: float, *, as_json: bool) -> None:
+        if self.total.tracked:
+            history.record_command(
+                Tweet, "Tracked.", count=self.total.tracked, flag=history.ADDITION
+            )
         counts = {
             "read": self.total.read,
             "tracked": self.total.tracked,
