@@ -41,7 +41,7 @@ from trackers.timelines.homes import (
     TimedBucket,
 )
 from trackers.timelines.models import Follow, Timeline, TimelineEntry, Watcher
-from trackers.tokens.models import ApiToken, FeedAddress, FeedState
+from trackers.tokens.models import ApiToken, FeedAddress, FeedState, WrongLogin
 from trackers.tweets.models import (
     Author,
     PackedSamples,
@@ -123,4 +123,5 @@ __all__ = [
     "Watcher",
     "Window",
     "Worker",
+    "WrongLogin",
 ]

@@ -54,6 +54,7 @@ from trackers.updater.refresh import Asking, Refreshed, refresh
 from trackers.updater.reserve import Held, Waiting
 from tweetwatch.database import together
 from tweetwatch.pieces import Deadline, Worked
+from tweetwatch.sessions import forget_sessions as forget_expired_sessions
 
 logger = logging.getLogger(__name__)
 
@@ -307,6 +308,13 @@ def forget_failed_tasks() -> None:
     now, _ = intervals.current()
     worked = failures.forget_failures(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
+
+
+def forget_sessions() -> None:
+    """Every hour: sessions of people that have expired gone."""
+    now, _ = intervals.current()
+    worked = forget_expired_sessions(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "sessions", task="trackers.tasks.forget_sessions")
 
 
 def audit_queues() -> None:

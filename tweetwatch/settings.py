@@ -192,13 +192,16 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
+    "tweetwatch.bad_requests.BadRequestMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "trackers.dashboards.access.StaffOnlyMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "trackers.dashboards.refreshed.RefreshMiddleware",
 ]
 ROOT_URLCONF = "tweetwatch.urls"
 WSGI_APPLICATION = "tweetwatch.wsgi.application"
@@ -275,10 +278,24 @@ HTTPS = environment.truth(env, "HTTPS", default=True)
 SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-SECURE_HSTS_SECONDS = 31536000 if HTTPS else 0
-SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
-SECURE_HSTS_PRELOAD = HTTPS
-if environment.truth(env, "BEHIND_PROXY", default=False):
+# The page itself redirects, but for who scrapes it on this machine.
+SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
+# A browser keeps this promise for so long, whatever happens to the certificate meanwhile.
+HSTS_SECONDS = environment.number(env, "HSTS_SECONDS", default=3600, least=0, most=63_072_000)
+HSTS_SUBDOMAINS = environment.truth(env, "HSTS_SUBDOMAINS", default=False)
+HSTS_PRELOAD = environment.truth(env, "HSTS_PRELOAD", default=False)
+if HSTS_PRELOAD and not (HSTS_SUBDOMAINS and HSTS_SECONDS >= 31_536_000):
+    raise ImproperlyConfigured(
+        "HSTS_PRELOAD needs HSTS_SUBDOMAINS=true and HSTS_SECONDS=31536000 at least: the browsers' "
+        "list takes no less."
+    )
+SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and HSTS_SUBDOMAINS
+SECURE_HSTS_PRELOAD = HTTPS and HSTS_PRELOAD
+# The deployment checks want both of everybody; they bind hosts that are not ours to bind.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
+BEHIND_PROXY = environment.truth(env, "BEHIND_PROXY", default=False)
+if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {

@@ -12,13 +12,14 @@ import threading
 from django.core.wsgi import get_wsgi_application
 
 from tweetwatch import stopping
+from tweetwatch.bad_requests import guarded
 from tweetwatch.checks import env_file_is_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
-application = get_wsgi_application()
+application = guarded(get_wsgi_application())
 
 # gunicorn sets its handlers before it imports this module.
 if threading.current_thread() is threading.main_thread():

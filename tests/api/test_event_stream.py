@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 
 from tests.api.test_document import STREAM, TEXT
 from tests.factories import TweetFactory
@@ -49,8 +49,10 @@ def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
 
 @pytest.mark.django_db
 def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
-    person = User.objects.create_user("bob")
+    person = User.objects.create_user("bob", is_staff=True)
     client.force_login(person)
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 401
+    person.user_permissions.add(Permission.objects.get(codename="view_tweet"))
     assert client.get(f"/api/v1/{STREAMS}").status_code == 200
 
     User.objects.update(is_active=False)
@@ -87,11 +89,17 @@ def test_a_last_event_id_that_was_never_one_is_refused(program):
 
 
 @pytest.mark.django_db
-def test_what_is_not_of_tweets_is_for_the_staff(program):
+def test_what_is_not_of_tweets_is_for_staff_who_may_see_it(program):
     assert get(program, "?topics=tweets,alerts,sources").status_code == 403
     assert get(program).status_code == 200
 
     User.objects.update(is_staff=True)
+    answer = get(program, "?topics=tweets,alerts,sources")
+    assert answer.status_code == 403
+    assert "trackers.view_source" in json.loads(answer.content)["error"]
+
+    names = ("view_source", "view_namespace")
+    program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
     assert get(program, "?topics=tweets,alerts,sources").status_code == 200
 
 

@@ -93,6 +93,9 @@ BAD = [
     ("METRICS_KEY", "short", "METRICS_KEY"),
     ("BUS_ROOT_TOKEN", "root:hush", "a colon"),
     ("BUS_SCALE_ABOVE", "0", "whole number from 1"),
+    ("HSTS_SECONDS", "-1", "whole number from 0"),
+    ("HSTS_SUBDOMAINS", "some", "neither true nor false"),
+    ("HSTS_PRELOAD", "true", "needs HSTS_SUBDOMAINS=true"),
 ]
 
 
@@ -130,6 +133,26 @@ def test_good_variables_start():
     assert tried.returncode == 0, tried.stderr
     assert "started http://127.0.0.1:9100 " in tried.stdout
     assert "'host': '/tmp/socket'" in tried.stdout
+
+
+HSTS = (
+    "import tweetwatch.settings as s; print(s.SECURE_HSTS_SECONDS, "
+    "s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD)"
+)
+A_YEAR = {"HSTS_SECONDS": "31536000", "HSTS_SUBDOMAINS": "true", "HSTS_PRELOAD": "true"}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "3600 False False"),
+        ({"HSTS_SECONDS": "0"}, "0 False False"),
+        (A_YEAR, "31536000 True True"),
+        ({**A_YEAR, "HTTPS": "false"}, "0 False False"),
+    ],
+)
+def test_https_promises_an_hour_and_nothing_for_other_hosts_unless_asked_to(given, told):
+    assert start(HSTS, **{"HTTPS": "true", **given}).stdout.strip() == told
 
 
 def read(read_one, name, value):

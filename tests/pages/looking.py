@@ -37,4 +37,4 @@ def looking(client, server, **options):
             browser.close()
             # Those that were opened in Playwright's loop are found in it alone.
             connections.close_all()
-        assert seen.faults == []
+        assert seen.faults == [], seen.faults

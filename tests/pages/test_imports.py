@@ -295,6 +295,7 @@ def test_an_import_that_is_not_there_is_not_found(staff, address):
 
 def test_who_may_not_add_sources_imports_nothing_but_reads_reports(client):
     who = User.objects.create_user("eve", is_staff=True)
+    who.user_permissions.add(Permission.objects.get(codename="view_source"))
     client.force_login(who)
     report = upload(f"{A}\n")
 

@@ -23,6 +23,30 @@ pytestmark = pytest.mark.django_db
 KEY = "a-key-of-twenty-letters"
 
 
+@pytest.mark.parametrize(
+    ("host", "address", "status"),
+    [
+        ("localhost:8000", "127.0.0.1", 200),
+        ("[::1]:8000", "::1", 200),
+        ("watch.example", "127.0.0.1", 301),
+        ("localhost", "192.0.2.7", 301),
+    ],
+)
+def test_only_what_stays_on_this_machine_is_scraped_without_https(
+    client, settings, host, address, status
+):
+    settings.METRICS_KEY, settings.ALLOWED_HOSTS = KEY, ["watch.example", "localhost", "[::1]"]
+    settings.SECURE_SSL_REDIRECT = True
+
+    headers = {"Host": host, "Authorization": f"Bearer {KEY}"}
+    answer = client.get("/metrics", headers=headers, REMOTE_ADDR=address)
+
+    assert answer.status_code == status
+    if status == 301:
+        assert answer["Location"] == f"https://{host}/metrics"
+        assert client.get("/", headers=headers).status_code == 301
+
+
 @pytest.fixture
 def scraped(client, settings):
     settings.METRICS_KEY = KEY

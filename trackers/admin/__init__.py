@@ -10,9 +10,11 @@ from trackers.admin import (
     feeds,
     intervals,
     isolated,
+    login,
     many_tweets,
     milestones,
     namespaces,
+    ordinary_tasks,
     projects,
     sources,
     subscribers,
@@ -27,9 +29,11 @@ __all__ = [
     "feeds",
     "intervals",
     "isolated",
+    "login",
     "many_tweets",
     "milestones",
     "namespaces",
+    "ordinary_tasks",
     "projects",
     "sources",
     "subscribers",
@@ -38,6 +42,7 @@ __all__ = [
     "workers",
 ]
 
+admin.site.login_form = login.LoginForm
 admin.site.site_header = "tweetwatch"
 admin.site.site_title = "tweetwatch"
 admin.site.index_title = "What is watched, how often, and with which keys"

@@ -13,12 +13,13 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
+from trackers.admin.recorded import Recorded
 from trackers.tokens import api_tokens
 from trackers.tokens.models import ApiToken
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(admin.ModelAdmin):
+class ApiTokenAdmin(Recorded):
     fields = ("user", "name")
     list_display = ("name", "user", "made_at", "used_at", "revoked_at")
     list_select_related = ("user",)

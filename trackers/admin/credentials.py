@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from trackers.admin.recorded import Recorded
 from trackers.credentials.check import check
 from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
@@ -61,6 +62,9 @@ class CredentialForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
+        if "app" not in self.fields:
+            # Who may only look gets no field at all.
+            return
         self.fields["app"].required = False
         self.fields["app"].help_text += " A new one of the credential's name when empty."
         self.kept, unreadable = stored(self.instance)
@@ -113,7 +117,7 @@ class WindowInline(admin.TabularInline):
 
 
 @admin.register(Credential)
-class CredentialAdmin(admin.ModelAdmin):
+class CredentialAdmin(Recorded):
     form = CredentialForm
     list_display = ("name", "kind", "api", "app", "project", "state", "reason", "used_at")
     list_select_related = ("app__project",)
@@ -134,6 +138,13 @@ class CredentialAdmin(admin.ModelAdmin):
     )
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
+
+    def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:
+        """Secrets are fields of the form alone, and there is nothing of them to look at."""
+        sets = super().get_fieldsets(request, obj)
+        if self.has_change_permission(request, obj) if obj else self.has_add_permission(request):
+            return sets
+        return [(title, options) for title, options in sets if not title or title == "Now"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Credential]:
         # Read only where they are used: a lost field key must not break the list.

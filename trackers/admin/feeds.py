@@ -12,6 +12,7 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from trackers import history
 from trackers.jobs import schedules
 from trackers.timelines import settings
 from trackers.timelines.figures import Timelines, timelines
@@ -91,7 +92,9 @@ class FeedSettingsAdmin(admin.ModelAdmin):
     def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             return redirect("admin:index")
-        homes = rebuild_all(settings.current())
+        chosen = settings.current()
+        homes = rebuild_all(chosen)
+        history.record(request.user, [chosen], f"Had {homes} home{pluralize(homes)} laid out anew.")
         messages.success(
             request,
             f"The workers lay {homes} home{pluralize(homes)} out anew, those of the last visitors "
@@ -104,6 +107,7 @@ class FeedSettingsAdmin(admin.ModelAdmin):
             return redirect("admin:index")
         for task in EXPIRE:
             schedules.run_soon(task)
+        history.record(request.user, [settings.current()], "Had expire what nobody reads.")
         messages.success(
             request,
             "Within half a minute homes and timelines expire that nobody has read for long.",

@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
+from trackers import history
 from trackers.schedule.durations import spell
 from trackers.schedule.forms import IntervalForm, IntervalFormSet, IntervalRowForm
 from trackers.schedule.models import Interval
@@ -55,6 +56,9 @@ class IntervalAdmin(admin.ModelAdmin):
         if not self.has_change_permission(request):
             return redirect("admin:index")
         replan()
+        history.record_many(
+            request.user, Interval, Interval.objects.count(), "Re-planned what is scheduled."
+        )
         self.message_user(
             request,
             "The workers re-plan what is scheduled by the intervals in force, the youngest first. "

@@ -7,12 +7,13 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from trackers.admin.recorded import Recorded
 from trackers.jobs.models import Namespace
 from trackers.schedule.forms import LengthField
 
 
 @admin.register(Namespace)
-class NamespaceAdmin(admin.ModelAdmin):
+class NamespaceAdmin(Recorded):
     list_display = (
         "name", "paused", "held_until", "held_because", "failures",
         "batch_size", "buffer_ttl", "lease", "arrivals_per_second",

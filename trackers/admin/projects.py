@@ -14,6 +14,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
+from trackers.admin.recorded import Recorded
 from trackers.jobs import holds
 from trackers.money import stops
 from trackers.money.books import Books, books
@@ -76,7 +77,7 @@ class SpendingInline(admin.TabularInline):
 
 
 @admin.register(Project)
-class ProjectAdmin(admin.ModelAdmin):
+class ProjectAdmin(Recorded):
     form = ProjectForm
     list_display = ("name", "today", "this_month", "left_today", "forecast", "stopped", "x_counts")
     readonly_fields = NOW

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
+from trackers.admin.recorded import Recorded
 
-class MachineMade(admin.ModelAdmin):
+
+class MachineMade(Recorded):
     """No adding, no deleting; every field is shown and none can be edited."""
 
     actions_on_bottom = False

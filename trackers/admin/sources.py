@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 
 from trackers.admin.outcome import level
 from trackers.admin.readonly import MachineMade
+from trackers.admin.recorded import Recorded
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import MAIN, SourceForm
 from trackers.ingest.sources.models import Gap, Source, Stream
@@ -49,7 +50,7 @@ class Paused(admin.SimpleListFilter):
 
 
 @admin.register(Source)
-class SourceAdmin(admin.ModelAdmin):
+class SourceAdmin(Recorded):
     form = SourceForm
     list_display = (
         "name", "owner", "priority", "polled_every", "runs", "polled_at", "yielded",

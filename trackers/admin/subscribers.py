@@ -14,7 +14,9 @@ from django.utils.html import format_html
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
+from trackers import history
 from trackers.admin.readonly import MachineMade
+from trackers.admin.recorded import Recorded
 from trackers.events import again
 from trackers.events.models import Attempt, LoggedAttempt, Subscriber
 from trackers.events.subscribers import signing_keys, standing, subscribe
@@ -59,7 +61,7 @@ class StandsFilter(admin.SimpleListFilter):
 
 
 @admin.register(Subscriber)
-class SubscriberAdmin(admin.ModelAdmin):
+class SubscriberAdmin(Recorded):
     """Figures that its row has; what waits, and why, is on its own page."""
 
     form = SubscriberForm
@@ -208,7 +210,9 @@ class SubscriberAdmin(admin.ModelAdmin):
 
     @admin.action(description="Make a new key that signs", permissions=["change"])
     def rotate_key(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> HttpResponse:
-        return self.told_once(request, [(one, signing_keys.rotate(one)) for one in chosen])
+        rotated = [(one, signing_keys.rotate(one)) for one in chosen]
+        history.record(request.user, [one for one, _ in rotated], "Action: a new key that signs.")
+        return self.told_once(request, rotated)
 
 
 class WhoseFilter(admin.SimpleListFilter):

@@ -13,6 +13,7 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
+from trackers import history
 from trackers.admin import many_tweets
 from trackers.admin.estimate import EstimatingPaginator
 from trackers.admin.readonly import MachineMade
@@ -119,6 +120,13 @@ class TweetAdmin(MachineMade):
         if request.method == "POST" and form.is_valid():
             done = track_lines(
                 form.cleaned_data["lines"].splitlines(), came_from=f"pasted by {request.user}"
+            )
+            history.record_many(
+                request.user,
+                Tweet,
+                done.tracked,
+                f"Pasted {done.read:,} lines: {done.tracked:,} tracked, {done.already:,} already.",
+                flag=history.ADDITION,
             )
             form = PasteForm()
         return render(

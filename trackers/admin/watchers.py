@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
+from trackers.admin.recorded import Recorded
 from trackers.timelines import feeds
 from trackers.timelines.models import Follow, Watcher
 from trackers.timelines.rebuilding import rebuild_soon
@@ -15,7 +16,7 @@ from trackers.tokens import addresses
 
 
 @admin.register(Watcher)
-class WatcherAdmin(admin.ModelAdmin):
+class WatcherAdmin(Recorded):
     """Nobody is removed here: a home ends with its user or team."""
 
     fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")

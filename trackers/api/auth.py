@@ -32,15 +32,17 @@ class Bearer(AuthBase):
 
 
 class SignedIn(AuthBase):
-    """The logged-in person, for a call that a page makes. GET only: another site cannot read the
-    answer, but it could trigger a change."""
+    """The logged-in person who may see tweets, for a call that a page makes. GET only: another site
+    cannot read the answer, but it could trigger a change."""
 
     openapi_type = "apiKey"
     openapi_in = "cookie"
     openapi_name = settings.SESSION_COOKIE_NAME
 
     def __call__(self, request: HttpRequest) -> User | None:
-        return request.user if isinstance(request.user, User) and request.user.is_active else None
+        user = request.user
+        is_staff = isinstance(user, User) and user.is_active and user.is_staff
+        return user if is_staff and user.has_perm("trackers.view_tweet") else None
 
 
 def user_of(request: HttpRequest) -> User:

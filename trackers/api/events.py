@@ -18,7 +18,7 @@ from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
 from trackers.events.live.stream import Terms, stream
 from trackers.events.live.watch import watch
-from trackers.outbox.models import MILESTONES, TWEETS
+from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 from trackers.tweets.snowflake import LARGEST_ID
 
 router = Router(tags=["events"])
@@ -27,6 +27,7 @@ Known = Annotated[Id, Field(ge=0, le=LARGEST_ID)]
 # Anyone with a token can follow any source and any account, and so read about all tweets. The other
 # topics are for those who may see the pages.
 FOR_ALL = frozenset({TWEETS, MILESTONES})
+PERMISSIONS = {SOURCES: "trackers.view_source", ALERTS: "trackers.view_namespace"}
 MOST_TOPICS = 20
 
 
@@ -70,6 +71,12 @@ def topics_for(user: User, text: str) -> frozenset[int]:
         raise AuthorizationError(
             message=f"Only members of the staff may watch {', '.join(sorted(others))[:200]}."
         )
+    for topic, permission in PERMISSIONS.items():
+        if topic in names and not user.has_perm(permission):
+            raise AuthorizationError(
+                message=f"Watching {topic} takes the permission {permission}; an administrator can "
+                "give it."
+            )
     return frozenset(watch(names).values())
 
 

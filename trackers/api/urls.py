@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
@@ -31,6 +32,7 @@ api.add_router("/subscribers", subscribers.router)
 
 
 # No cookies are used here, so no other site's page can abuse one.
+@login_not_required
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
     return JsonResponse({"error": NOWHERE}, status=404)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
+
+from trackers import history
+from trackers.dashboards.access import demand
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,12 @@ def carry_out(
     chosen = acts.get(act)
     if chosen is None:
         raise Http404(f"Nobody can {act} a {what}.")
-    if not request.user.has_perm(chosen.permission):
-        raise PermissionDenied
+    demand(request, chosen.permission)
     found = find(id)
     name = str(found)
     if chosen.do([found.pk]):
+        flag = history.DELETION if chosen.leaves else history.CHANGE
+        history.record(request.user, [found], f"{act.capitalize()}, on its page.", flag=flag)
         messages.success(request, f"{name}: {chosen.done}")
         return redirect(f"{what}s") if chosen.leaves else redirect(what, id=id)
     messages.error(request, f"{name}: {chosen.refused}")

@@ -22,7 +22,10 @@ def chosen(homes: list[Home], team: int | None) -> Home:
         if one.team_id == team:
             return one
     if team is not None and Group.objects.filter(pk=team).exists():
-        raise PermissionDenied
+        raise PermissionDenied(
+            "Only members of this team see its home. An administrator can add you to the group in "
+            "the admin, under Users."
+        )
     raise Http404(f"There is no team {team}.")
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.request import split_domain_port
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
@@ -29,17 +31,28 @@ from trackers.money.books import books
 from trackers.schedule.census import census
 from trackers.schedule.intervals import current
 from trackers.timelines.figures import timelines
+from tweetwatch.proxy import is_loopback
 
 
+@login_not_required
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Requires METRICS_KEY as a bearer token; if no key is set, nobody has access."""
+    if settings.SECURE_SSL_REDIRECT and not (request.is_secure() or stays_here(request)):
+        return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.path}")
     brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
         return HttpResponse("Set METRICS_KEY, and bring it as a bearer token.\n", status=403)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Everything())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+def stays_here(request: HttpRequest) -> bool:
+    """Whether this never leaves the machine, so that nobody can read it on its way: it was asked of
+    a loopback address. A proxy hands on the name that it was asked by."""
+    asked, _ = split_domain_port(request.get_host())
+    return is_loopback(asked.strip("[]")) and is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
 class Everything(Collector):

@@ -23,7 +23,7 @@ ALTER TABLE trackers_subscriberminute SET (fillfactor = 50, autovacuum_vacuum_co
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0036_plain_buckets'),
+        ('trackers', '0041_logins'),
     ]
 
     operations = [

@@ -68,6 +68,14 @@ class IntervalRowForm(forms.ModelForm):
     class Meta(IntervalForm.Meta):
         pass
 
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        # The admin's list shows them under the heads of its columns, without labels of their own.
+        bound = self.instance.younger_than
+        row = f"younger than {spell(bound)}" if bound else "new row"
+        for name, field in self.fields.items():
+            field.widget.attrs["aria-label"] = f"{field.label or name}, {row}"
+
 
 class IntervalFormSet(forms.BaseModelFormSet):
     """The whole list, saved together or not at all."""

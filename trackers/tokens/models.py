@@ -62,3 +62,18 @@ class FeedState(models.Model):
 
     def __str__(self) -> str:
         return f"{self.address_id}, source {self.source_id}"
+
+
+class WrongLogin(models.Model):
+    """How often a password was wrong lately, by account, address, and both.
+
+    The key is a keyed hash into a fixed range (`wrong_logins`), so the table has a largest size,
+    whatever somebody tries.
+    """
+
+    bucket = models.IntegerField(primary_key=True)
+    failures = models.SmallIntegerField()
+    last_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.bucket}: {self.failures}"

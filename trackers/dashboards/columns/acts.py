@@ -9,7 +9,8 @@ from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.columns.views import MOST
 from trackers.dashboards.homes import home_of
@@ -20,7 +21,7 @@ STEPS = {"left": -1, "right": 1}
 
 
 @require_POST
-@staff_only
+@needs(TWEETS)
 def add(request: HttpRequest) -> HttpResponseRedirect:
     what = asked(request)
     with transaction.atomic():
@@ -32,12 +33,14 @@ def add(request: HttpRequest) -> HttpResponseRedirect:
         made, is_new = Column.objects.get_or_create(
             **what, user_id=request.user.pk or 0, defaults={"position": last + 1}
         )
+    if is_new:
+        history.record(request.user, [made], "Added a column.", flag=history.ADDITION)
     messages.success(request, f"{made} is {'a column now' if is_new else 'a column already'}.")
     return redirect("columns")
 
 
 @require_POST
-@staff_only
+@needs(TWEETS)
 def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     if act not in ("remove", *STEPS):
         raise Http404(f"Nobody can {act} a column.")
@@ -48,9 +51,11 @@ def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedire
             raise Http404(f"There is no column {id}.")
         chosen = mine.pop(place)
         if act == "remove":
+            history.record(request.user, [chosen], "Removed a column.", flag=history.DELETION)
             chosen.delete()
         else:
             mine.insert(max(0, place + STEPS[act]), chosen)
+            history.record(request.user, [chosen], f"Moved to the {act}.")
         number(mine)
     return redirect("columns")
 
@@ -74,6 +79,8 @@ def asked(request: HttpRequest) -> dict[str, int | None]:
     if kind == "home" and (wanted is not None or not id):
         return {"source_id": None, "team_id": home_of(request.user, wanted).team_id}
     is_id = wanted is not None and wanted <= LARGEST_ID
+    if kind == "source":
+        demand(request, SOURCES)
     if kind == "source" and is_id and Source.objects.filter(pk=wanted or 0).exists():
         return {"source_id": wanted, "team_id": None}
     raise Http404("There is nothing of that kind to show in a column.")

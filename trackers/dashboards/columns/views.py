@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards import scroll_answers
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import SOURCES, TWEETS, needs
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.homes import User, page_of
 from trackers.dashboards.scroll_answers import Look
@@ -42,7 +42,7 @@ class Shown:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def columns(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
@@ -57,13 +57,13 @@ def columns(request: HttpRequest) -> HttpResponse:
             "may_add": len(mine) < MOST,
             "most": MOST,
             "homes": [home for home in homes if not has(mine, home)],
-            "sources": choices(mine),
+            "sources": choices(mine) if request.user.has_perm(SOURCES) else [],
         },
     )
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def column(request: HttpRequest, id: int) -> HttpResponse:
     """A single column, page by page."""
     found, homes = find(request.user, id)
@@ -72,19 +72,19 @@ def column(request: HttpRequest, id: int) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def column_rows(request: HttpRequest, id: int) -> HttpResponse:
     return scroll_answers.older_rows(request, *asked(request, id))
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def column_now(request: HttpRequest, id: int) -> HttpResponse:
     return scroll_answers.now(request, *asked(request, id))
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def column_new(request: HttpRequest, id: int) -> HttpResponse:
     return scroll_answers.new(request, *asked(request, id))
 
@@ -102,7 +102,10 @@ def find(user: User, id: int) -> tuple[Column, list[Home]]:
     except (Column.DoesNotExist, OverflowError):
         raise Http404(f"There is no column {id}.") from None
     if found.source is None and not any(one.team_id == found.team_id for one in homes):
-        raise PermissionDenied
+        raise PermissionDenied(
+            "You are no longer a member of the team that this column shows. Remove the column, or "
+            "ask an administrator to add you to the group again."
+        )
     return found, homes
 
 

@@ -12,8 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.words import Moment, ago
+from trackers.timelines.models import Watcher
 from trackers.timelines.watchers import Home, homes_of, watcher_of
 from trackers.tokens import addresses
 from trackers.tokens.models import FeedAddress
@@ -29,13 +31,13 @@ class Line:
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def feed_addresses(request: HttpRequest) -> HttpResponse:
     return page(request)
 
 
 @require_http_methods(["GET", "POST"])
-@staff_only
+@needs(SOURCES)
 @never_cache
 @sensitive_variables("secret")
 def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
@@ -45,6 +47,7 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
         return redirect("feeds")
     mine = owned(request, watcher)
     secret = addresses.make(watcher, now=timezone.now())
+    tell(request, watcher, "A new secret address of its feeds.")
     paths = {
         "atom": reverse("feed-home-atom", args=[secret]),
         "json": reverse("feed-home-json", args=[secret]),
@@ -55,11 +58,16 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
 
 
 @require_POST
-@staff_only
+@needs(SOURCES)
 def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
     owned(request, watcher)
     addresses.revoke(watcher)
+    tell(request, watcher, "Revoked the secret address of its feeds.")
     return redirect("feeds")
+
+
+def tell(request: HttpRequest, watcher: int, what: str) -> None:
+    history.record(request.user, [Watcher.objects.get(pk=watcher)], what)
 
 
 def owned(request: HttpRequest, watcher: int) -> Home:

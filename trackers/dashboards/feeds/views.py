@@ -6,6 +6,7 @@ Any other such request is answered as if the page did not exist. The secret is p
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -21,6 +22,7 @@ from trackers.tokens import addresses
 from trackers.tokens.models import FeedAddress
 
 
+@login_not_required
 @require_safe
 @sensitive_variables("secret")
 @conditional_page
@@ -30,6 +32,7 @@ def home(request: HttpRequest, secret: str, form: str) -> HttpResponse:
     return answer(request, address, of_home(watcher), page_of(watcher.team_id), form)
 
 
+@login_not_required
 @require_safe
 @sensitive_variables("secret")
 @conditional_page

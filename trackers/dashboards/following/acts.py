@@ -11,10 +11,12 @@ from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.homes import home_of
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds
+from trackers.timelines.models import Watcher
 from trackers.timelines.watchers import watcher_of
 from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
@@ -26,7 +28,7 @@ UNKNOWN = (
 
 
 @require_POST
-@staff_only
+@needs(TWEETS)
 def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
     if act not in ("follow", "unfollow"):
         raise Http404(f"Nobody can {act} something.")
@@ -39,15 +41,24 @@ def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
         what: dict[str, int | None] = {"source_id": None, "author_id": author}
     else:
         what = asked(request.POST)
+        if what["source_id"] is not None:
+            demand(request, SOURCES)
     name = name_of(**what)
     who = f"{home.name} follows" if home.team_id else "You follow"
     if act == "follow":
-        feeds.follow(watcher_of(home, request.user), **what)
+        watcher_id = watcher_of(home, request.user)
+        feeds.follow(watcher_id, **what)
+        tell(request, watcher_id, f"Follow {name}.")
         messages.success(request, f"{who} {name} from now on.")
     elif home.watcher_id is not None:
         feeds.unfollow(home.watcher_id, **what)
+        tell(request, home.watcher_id, f"Unfollow {name}.")
         messages.success(request, f"{who} {name} no longer.")
     return redirect(way_back(request))
+
+
+def tell(request: HttpRequest, watcher_id: int, what: str) -> None:
+    history.record(request.user, [Watcher.objects.get(pk=watcher_id)], what)
 
 
 def author_named(text: str) -> int | None:
@@ -89,4 +100,4 @@ def way_back(request: HttpRequest) -> str:
     back = request.POST.get("back", "")
     if back.startswith("/") and url_has_allowed_host_and_scheme(back, request.get_host()):
         return back
-    return "following"
+    return "following" if request.user.has_perm(SOURCES) else "home"

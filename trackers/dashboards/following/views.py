@@ -11,7 +11,8 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import SOURCES as VIEW_SOURCES
+from trackers.dashboards.access import needs
 from trackers.dashboards.csv_lines import Echo
 from trackers.dashboards.following import listed
 from trackers.dashboards.following.listed import PAGE, THE_FIRST, Key, Line
@@ -37,7 +38,7 @@ class Asked:
 
 
 @require_safe
-@staff_only
+@needs(VIEW_SOURCES)
 def following(request: HttpRequest) -> HttpResponse:
     now, _ = current()
     homes = homes_of(request.user)
@@ -70,7 +71,7 @@ def following(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(VIEW_SOURCES)
 def follows_csv(request: HttpRequest) -> StreamingHttpResponse:
     wanted = asked(request, homes_of(request.user))
     if wanted.who == SOURCES:

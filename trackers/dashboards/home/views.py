@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards import scroll_answers
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.homes import chosen, home_of, page_of
 from trackers.dashboards.scroll_answers import Look
 from trackers.dashboards.scrolled import OfHome
@@ -16,7 +16,7 @@ from trackers.timelines.watchers import Home, homes_of
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
     homes = homes_of(request.user)
     whose = chosen(homes, team)
@@ -35,21 +35,21 @@ def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def home_rows(request: HttpRequest, team: int | None = None) -> HttpResponse:
     whose = home_of(request.user, team)
     return scroll_answers.older_rows(request, OfHome(whose.watcher_id), look(whose))
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def home_now(request: HttpRequest, team: int | None = None) -> HttpResponse:
     whose = home_of(request.user, team)
     return scroll_answers.now(request, OfHome(whose.watcher_id), look(whose))
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def home_new(request: HttpRequest, team: int | None = None) -> HttpResponse:
     whose = home_of(request.user, team)
     return scroll_answers.new(request, OfHome(whose.watcher_id), look(whose))

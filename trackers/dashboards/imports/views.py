@@ -9,14 +9,14 @@ from typing import BinaryIO, cast
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.csv_lines import Echo, harmless
 from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
@@ -50,9 +50,8 @@ class FileForm(forms.Form):
 # permission, and once the upload handler is set.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(ADD)
 def import_file(request: HttpRequest) -> HttpResponse:
-    demand(request)
     request.upload_handlers = [Unnamed(request)]
     return taken_in(request)
 
@@ -66,6 +65,7 @@ def taken_in(request: HttpRequest) -> HttpResponse:
         except UnreadableError as fault:
             form.add_error("file", str(fault))
         else:
+            tell(request, report, "Uploaded.", flag=history.ADDITION)
             return redirect("import-report", id=report.pk)
     now, _ = current()
     status = 400 if form.errors else 200
@@ -91,7 +91,7 @@ def limits() -> Limits:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(SOURCES)
 def import_report(request: HttpRequest, id: int) -> HttpResponse:
     report = find(id)
     if request.method == "POST":
@@ -100,27 +100,27 @@ def import_report(request: HttpRequest, id: int) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def import_now(request: HttpRequest, id: int) -> HttpResponse:
     return render(request, "dashboards/imports/_report.html", shown(find(id), request.GET))
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def import_choice(request: HttpRequest, id: int) -> HttpResponse:
     """What the column and options in the form would give."""
     return render(request, "dashboards/imports/_choice.html", shown(find(id), request.GET))
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def import_rejected(request: HttpRequest, id: int) -> StreamingHttpResponse:
     """The rejected lines that are kept."""
     return as_csv(find(id), "rejected", tracked=False)
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def import_warnings(request: HttpRequest, id: int) -> StreamingHttpResponse:
     """The warnings that are kept."""
     return as_csv(find(id), "warnings", tracked=True)
@@ -146,15 +146,18 @@ def written(report: Import, *, tracked: bool) -> Iterator[str]:
 
 
 def act(request: HttpRequest, report: Import) -> HttpResponse:
-    demand(request)
+    demand(request, ADD)
     match request.POST.get("act"):
         case "start":
             return started(request, report)
         case "again":
             count = importing.try_again(report)
+            tell(request, report, f"Tried {count:,} parts again.")
             messages.success(request, f"{count:,} parts are tried again.")
         case "forget" if report.began_at is None:
+            source = report.source
             life.remove([report.pk])
+            history.record(request.user, [source], "Forgotten.", flag=history.DELETION)
             messages.success(request, f"{report.source} is forgotten; nothing of it was imported.")
             return redirect("import-file")
         case _:
@@ -169,14 +172,15 @@ def started(request: HttpRequest, report: Import) -> HttpResponse:
             report, column=column_in(report, given), referenced="referenced" in given
         ):
             messages.error(request, "It was started already.")
+        else:
+            tell(request, report, "Import started.")
     except UnreadableError as fault:
         messages.error(request, str(fault))
     return redirect("import-report", id=report.pk)
 
 
-def demand(request: HttpRequest) -> None:
-    if not request.user.has_perm(ADD):
-        raise PermissionDenied
+def tell(request: HttpRequest, report: Import, what: str, *, flag: int = history.CHANGE) -> None:
+    history.record(request.user, [report.source], what, flag=flag)
 
 
 def find(id: int) -> Import:

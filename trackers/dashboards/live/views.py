@@ -15,7 +15,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards import access
+from trackers.dashboards.access import needs
 from trackers.dashboards.live.line import Line, line, source_of
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted, begin, look, newest
@@ -27,6 +28,8 @@ from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.
 MOST = 100
+# What each topic tells of, for those who may see that elsewhere.
+PERMISSIONS = {SOURCES: access.SOURCES, ALERTS: access.OPERATIONS}
 CHOICES = {
     "": ("Everything", (TWEETS, MILESTONES, SOURCES, ALERTS)),
     TWEETS: ("Tweets", (TWEETS,)),
@@ -44,7 +47,7 @@ class Shown:
 
 
 @require_safe
-@staff_only
+@needs(access.TWEETS)
 def live(request: HttpRequest) -> HttpResponse:
     topics = topics_of(request)
     shown = rows(topics, Cursor(0))
@@ -56,7 +59,8 @@ def live(request: HttpRequest) -> HttpResponse:
             **in_words(shown),
             "choices": [
                 (key, words, reverse("live") + (f"?show={key}" if key else ""))
-                for key, (words, _) in CHOICES.items()
+                for key, (words, told) in CHOICES.items()
+                if allowed(request, told)
             ],
             "show": request.GET.get("show", ""),
             "most": MOST,
@@ -67,7 +71,7 @@ def live(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(access.TWEETS)
 def live_rows(request: HttpRequest) -> HttpResponse:
     """What came after the cursor `after`: up to a hundred, the newest."""
     try:
@@ -81,7 +85,18 @@ def topics_of(request: HttpRequest) -> tuple[str, ...]:
     show = request.GET.get("show", "")
     if show not in CHOICES:
         raise Http404(f"{show[:80]!r} is nothing that can be shown.")
-    return CHOICES[show][1]
+    topics = allowed(request, CHOICES[show][1])
+    if not topics:
+        access.demand(request, access.SOURCES)
+    return topics
+
+
+def allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        topic
+        for topic in topics
+        if topic not in PERMISSIONS or request.user.has_perm(PERMISSIONS[topic])
+    )
 
 
 def rows(topics: tuple[str, ...], after: Cursor) -> Shown:

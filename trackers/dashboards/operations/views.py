@@ -10,7 +10,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.credentials.models import Credential
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import OPERATIONS, TWEETS, needs
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
@@ -67,19 +67,19 @@ class Hand:
 
 
 @require_safe
-@staff_only
+@needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/operations/page.html", shown())
 
 
 @require_safe
-@staff_only
+@needs(OPERATIONS)
 def operations_now(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/operations/_page.html", shown())
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def strip(request: HttpRequest) -> HttpResponse:
     """A line of figures above the tweets, and what a person should do first."""
     now, plan = current()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.carry_out import Act, carry_out
 from trackers.dashboards.sources.detail_views import find
 from trackers.ingest.sources import life
@@ -42,6 +42,6 @@ ACTS = {
 
 
 @require_POST
-@staff_only
+@needs(SOURCES)
 def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     return carry_out(request, ACTS, act, find=find, id=id, what="source")

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.follow_buttons import buttons_for
 from trackers.dashboards.sources.connection import connection_of
 from trackers.dashboards.sources.line import line
@@ -65,22 +65,23 @@ class Late:
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def source(request: HttpRequest, id: int) -> HttpResponse:
     found = {**shown(id), **newest(id), "buttons": buttons_for(request.user, source_id=id)}
     return render(request, "dashboards/sources/detail.html", found)
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def source_now(request: HttpRequest, id: int) -> HttpResponse:
     return render(request, "dashboards/sources/_detail.html", shown(id))
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def source_rows(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/_tweet_rows.html", newest(id))
+    demand(request, TWEETS)
+    return render(request, "dashboards/_tweet_rows.html", newest(find(id).pk))
 
 
 def find(id: int) -> Source:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.notices import notices
 from trackers.dashboards.sources.connection import Connection, connection_of
 from trackers.dashboards.sources.line import Line, lines
@@ -30,7 +30,7 @@ TWICE = "It is there already: somebody else has just added it."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(SOURCES)
 def sources(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         return add(request)
@@ -38,21 +38,20 @@ def sources(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def sources_now(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/sources/_list.html", shown())
 
 
 @require_safe
-@staff_only
+@needs(SOURCES)
 def source_cost(request: HttpRequest) -> HttpResponse:
     """What the source in the form would cost as filled in now."""
     return render(request, "dashboards/sources/_cost.html", {"form": SourceForm(request.GET)})
 
 
 def add(request: HttpRequest) -> HttpResponse:
-    if not request.user.has_perm(ADD):
-        raise PermissionDenied
+    demand(request, ADD)
     form = SourceForm(request.POST)
     if form.is_valid():
         try:
@@ -61,6 +60,9 @@ def add(request: HttpRequest) -> HttpResponse:
         except IntegrityError:
             form.add_error("of", TWICE)
         else:
+            history.record(
+                request.user, [form.instance], "Added on the page.", flag=history.ADDITION
+            )
             messages.success(request, f"{form.instance}: it is watched from now on.")
             return redirect("source", id=form.instance.pk)
     return render(request, "dashboards/sources/list.html", {**shown(), "form": form})

@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import demand, needs
 from trackers.dashboards.sources.detail_views import find
 from trackers.ingest.sources.only_here import brought, only_here, remove_with_tweets
 from trackers.schedule.intervals import current
@@ -34,18 +34,16 @@ class Count:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs("trackers.delete_source")
 def source_remove(request: HttpRequest, id: int) -> HttpResponse:
     source = find(id)
-    if not request.user.has_perm("trackers.delete_source"):
-        raise PermissionDenied
     if request.method == "POST":
-        if not request.user.has_perm("trackers.delete_tweet"):
-            raise PermissionDenied
+        demand(request, "trackers.delete_tweet")
         act = remove_with_tweets(source, by=request.user.get_username())
         if act is None:
-            messages.warning(request, UNDER_WAY)
+            messages.error(request, UNDER_WAY)
         else:
+            history.record(request.user, [source], "Removed with its tweets, on its page.")
             said = f"{source}: {act.tweets:,} tweets are being untracked; then it is removed."
             messages.success(request, said)
         return redirect("sources")

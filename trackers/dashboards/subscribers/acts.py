@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SUBSCRIBERS, demand, needs
 from trackers.dashboards.subscribers.views import CHANGE, DELETE, find
 from trackers.events import again
 from trackers.events.models import Subscriber
@@ -31,16 +31,18 @@ class Act:
 
 
 @require_POST
-@staff_only
+@needs(SUBSCRIBERS)
 def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     chosen = ACTS.get(act)
     if chosen is None:
         raise Http404(f"Nobody can {act} a subscriber.")
-    if not request.user.has_perm(chosen.permission):
-        raise PermissionDenied
+    demand(request, chosen.permission)
     subscriber = find(id)
     try:
-        messages.success(request, f"{subscriber}: {chosen.do(subscriber, request)}")
+        said = chosen.do(subscriber, request)
+        flag = history.DELETION if chosen.leaves else history.CHANGE
+        history.record(request.user, [subscriber], f"{act.capitalize()}, on its page.", flag=flag)
+        messages.success(request, f"{subscriber}: {said}")
     except again.NoSuchBatchError as error:
         messages.error(request, f"{subscriber}: {error}")
     return redirect("subscribers") if chosen.leaves else redirect("subscriber", id=id)

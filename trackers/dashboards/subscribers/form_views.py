@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SUBSCRIBERS, demand, needs
 from trackers.dashboards.subscribers.views import ADD, CHANGE, find
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import signing_keys
@@ -20,28 +20,28 @@ from trackers.schedule.intervals import current
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(SUBSCRIBERS)
 @never_cache
 @sensitive_post_parameters("headers", "uuid")
 def add_subscriber(request: HttpRequest) -> HttpResponse:
-    if not request.user.has_perm(ADD):
-        raise PermissionDenied
+    demand(request, ADD)
     form = SubscriberForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and form.store():
+        tell(request, form.instance, "Added on the page.", flag=history.ADDITION)
         return with_key(request, form.instance, form.key, is_new=True)
     return filled_in(request, form)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(SUBSCRIBERS)
 @never_cache
 @sensitive_post_parameters("headers", "uuid")
 def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
-    if not request.user.has_perm(CHANGE):
-        raise PermissionDenied
+    demand(request, CHANGE)
     form = SubscriberForm(request.POST or None, instance=find(id))
     try:
         if request.method == "POST" and form.is_valid() and form.store():
+            tell(request, form.instance, "Changed on its page.")
             messages.success(request, f"{form.instance}: changed; what is sent from now on is so.")
             return redirect("subscriber", id=id)
     except NoSuchSubscriberError as gone:
@@ -51,17 +51,23 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-@staff_only
+@needs(SUBSCRIBERS)
 @never_cache
+@sensitive_variables("key")
 def new_key(request: HttpRequest, id: int) -> HttpResponse:
     """The response itself shows the key, as a redirect would have to carry it. The browser then
     stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("subscriber", id=id)
-    if not request.user.has_perm(CHANGE):
-        raise PermissionDenied
+    demand(request, CHANGE)
     subscriber = find(id)
-    return with_key(request, subscriber, signing_keys.rotate(subscriber), is_new=False)
+    key = signing_keys.rotate(subscriber)
+    tell(request, subscriber, "A new key that signs, on its page.")
+    return with_key(request, subscriber, key, is_new=False)
+
+
+def tell(request: HttpRequest, who: Subscriber, what: str, *, flag: int = history.CHANGE) -> None:
+    history.record(request.user, [who], what, flag=flag)
 
 
 @sensitive_variables("key")

@@ -8,14 +8,14 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from trackers.dashboards.access import staff_only
+from trackers import history
+from trackers.dashboards.access import SUBSCRIBERS, demand, needs
 from trackers.dashboards.subscribers.views import CHANGE, find
 from trackers.events import again
 from trackers.events.models import Subscriber
@@ -65,15 +65,15 @@ class ReplayForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_only
+@needs(SUBSCRIBERS)
 def replay(request: HttpRequest, id: int) -> HttpResponse:
-    if not request.user.has_perm(CHANGE):
-        raise PermissionDenied
+    demand(request, CHANGE)
     subscriber = find(id)
     form = ReplayForm((request.POST or request.GET) or None, subscriber)
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         events = again.replay(subscriber, given["since"], given["until"])
+        history.record(request.user, [subscriber], f"Replay of {events:,} events, on its page.")
         messages.success(
             request,
             f"{subscriber}: {events:,} event{pluralize(events)} will be delivered once more, as "

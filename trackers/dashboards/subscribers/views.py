@@ -11,7 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import SUBSCRIBERS, needs
 from trackers.dashboards.sparkline import Sparkline
 from trackers.dashboards.subscribers.hour import curve, rate
 from trackers.dashboards.subscribers.line import is_behind, line
@@ -75,25 +75,25 @@ class Batch:
 
 
 @require_safe
-@staff_only
+@needs(SUBSCRIBERS)
 def subscribers(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/subscribers/list.html", shown())
 
 
 @require_safe
-@staff_only
+@needs(SUBSCRIBERS)
 def subscribers_now(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/subscribers/_list.html", shown())
 
 
 @require_safe
-@staff_only
+@needs(SUBSCRIBERS)
 def subscriber(request: HttpRequest, id: int) -> HttpResponse:
     return render(request, "dashboards/subscribers/detail.html", detail(request, id))
 
 
 @require_safe
-@staff_only
+@needs(SUBSCRIBERS)
 def subscriber_now(request: HttpRequest, id: int) -> HttpResponse:
     return render(request, "dashboards/subscribers/_detail.html", detail(request, id))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.carry_out import Act, carry_out
 from trackers.dashboards.tweets.detail_views import find
 from trackers.schedule import steer
@@ -37,6 +37,6 @@ ACTS = {
 
 
 @require_POST
-@staff_only
+@needs(TWEETS)
 def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     return carry_out(request, ACTS, act, find=find, id=id, what="tweet")

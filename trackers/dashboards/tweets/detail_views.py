@@ -13,7 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, Stream
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.csv_lines import Echo
 from trackers.dashboards.follow_buttons import Button, buttons_for
 from trackers.dashboards.tweet_rows import LABELS, rows, version
@@ -77,7 +77,7 @@ class Version:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def tweet(request: HttpRequest, id: int) -> HttpResponse:
     try:
         found = shown(request, id)
@@ -95,7 +95,7 @@ def author_buttons(request: HttpRequest, tweet: Tweet) -> list[Button]:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
     """What is new for a page that shows `version`; 204, which changes nothing, if there is nothing.
 
@@ -248,7 +248,7 @@ def line(run: Run, *, after_hole: bool, now: datetime) -> Line:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     found = find(id)
     now, plan = current()
@@ -260,7 +260,7 @@ def series_json(request: HttpRequest, id: int) -> JsonResponse:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def samples_csv(request: HttpRequest, id: int) -> StreamingHttpResponse:
     """The whole history of the tweet, a line per run, as `manage.py export samples` writes it."""
     runs = since(find(id).pk, None)

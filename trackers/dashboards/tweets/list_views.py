@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import staff_only
+from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweet_states import STATES
 from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
@@ -25,7 +25,7 @@ CLOSED_BY_CLIENT = 499
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def tweets(request: HttpRequest) -> HttpResponse:
     asked = wanted(request.GET)
     try:
@@ -40,7 +40,7 @@ def tweets(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@staff_only
+@needs(TWEETS)
 def tweet_rows(request: HttpRequest) -> HttpResponse:
     asked = wanted(request.GET)
     try:

@@ -48,5 +48,6 @@ def gunicorn(bind: str, *, workers: int, threads: int) -> list[str]:
         f"--worker-class=gthread --workers={workers} --threads={threads}"
         f" --keep-alive={KEEP_ALIVE} --no-control-socket"
     )
-    where = (f"--bind={bind}", f"--chdir={settings.BASE_DIR}")
+    config = f"--config={settings.BASE_DIR / 'gunicorn.conf.py'}"
+    where = (config, f"--bind={bind}", f"--chdir={settings.BASE_DIR}")
     return [sys.executable, "-m", "gunicorn", "tweetwatch.bus_wsgi", *where, *flags.split()]

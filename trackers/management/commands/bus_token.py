@@ -9,6 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from trackers import history
 from trackers.bus import tokens
 from trackers.bus.answers import Refused
 from trackers.bus.fields import new_token
@@ -39,6 +40,8 @@ class Command(BaseCommand):
             token = tokens.make(new_token({"name": options["name"]}))
         except Refused as refused:
             raise CommandError(refused.sentence, returncode=USAGE) from None
+        made = list(BusToken.objects.filter(name=options["name"]))
+        history.record_command(made, "Added.", flag=history.ADDITION)
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
         else:
@@ -54,7 +57,9 @@ class Command(BaseCommand):
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        if not BusToken.objects.filter(name=name).exists() or not tokens.revoke(name):
+        there = list(BusToken.objects.filter(name=name))
+        if not there or not tokens.revoke(name):
             raise CommandError(f"There is no token called {name}.")
+        history.record_command(there, "Removed.", flag=history.DELETION)
         told = f"{name} is refused from now on, and is no subscriber any more."
         self.stdout.write(json.dumps({"removed": name}) if options["json"] else told)

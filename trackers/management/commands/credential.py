@@ -16,6 +16,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 from django.utils import timezone
 
+from trackers import history
 from trackers.credentials.check import CheckResult, check
 from trackers.credentials.describe import describe, table
 from trackers.credentials.models import Credential
@@ -76,6 +77,7 @@ class Command(BaseCommand):
             raise CommandError(" ".join(error.messages), returncode=USAGE) from None
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
+        history.record_command([credential], "Added.", flag=history.ADDITION)
         self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
         self.show([describe(credential)], options)
 
@@ -117,6 +119,7 @@ class Command(BaseCommand):
     def do_disable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         credential.disable(options["reason"], now=timezone.now())
+        history.record_command([credential], "Disabled.")
         self.say(f"{credential} is disabled.")
         self.show([describe(credential)], options)
 
@@ -125,12 +128,14 @@ class Command(BaseCommand):
         credential.forget_rejections()
         credential.enable()
         holds.lift(TWEET_UPDATE)
+        history.record_command([credential], "Enabled.")
         self.say(f"{credential} is enabled.")
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         row = describe(credential)
+        history.record_command([credential], "Removed.", flag=history.DELETION)
         credential.delete()
         self.say(f"{row['name']} and its secrets are removed.")
         self.show([row], options)

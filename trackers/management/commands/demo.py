@@ -238,7 +238,8 @@ def child_env(**given: str) -> dict[str, str]:
 
 def gunicorn(port: int) -> list[str]:
     flags = f"--bind=127.0.0.1:{port} --worker-class=gthread --threads=8 --no-control-socket"
-    return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", *flags.split()]
+    config = f"--config={settings.BASE_DIR / 'gunicorn.conf.py'}"
+    return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", config, *flags.split()]
 
 
 def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

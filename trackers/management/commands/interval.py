@@ -9,6 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
+from trackers import history
 from trackers.schedule.durations import parse, spell
 from trackers.schedule.models import Interval
 from trackers.schedule.replan import replan
@@ -52,9 +53,11 @@ class Command(BaseCommand):
             if found := faults(rows):
                 raise CommandError(" ".join(found), returncode=USAGE)
             replace(rows)
+        history.record_command(Interval, "Replaced the list.", count=len(rows))
         self.do_list(options)
         if options["replan"]:
             replan()
+            history.record_command(Interval, "Re-planned what is scheduled.", count=len(rows))
             self.say(
                 "The workers re-plan what is scheduled; the intervals’ page in the admin tells how "
                 "far they are. Without a cluster it waits until one runs."

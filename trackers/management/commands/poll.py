@@ -13,7 +13,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from trackers import tasks
+from trackers import history, tasks
 from trackers.ingest.sources import life
 from trackers.ingest.sources.life import claim
 from trackers.ingest.sources.models import Source, SourcePoll
@@ -57,7 +57,8 @@ class Command(BaseCommand):
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
-        life.poll_now([source.pk])
+        if life.poll_now([source.pk]):
+            history.record_command([source], "Polled now.")
         before = source.polled_at
         while source.polled_at == before:
             batch = claim(source.pk)

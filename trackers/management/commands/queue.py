@@ -9,8 +9,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from trackers import history
 from trackers.jobs.audit import Audit, audit
-from trackers.jobs.models import namespaces
+from trackers.jobs.models import Namespace, namespaces
 
 
 class Command(BaseCommand):
@@ -27,6 +28,9 @@ class Command(BaseCommand):
         for name in sorted(namespaces()):
             told = audit(name, mend=options["mend"])
             is_sound = is_sound and told.is_sound
+            if options["mend"] and not told.is_sound:
+                mended = list(Namespace.objects.filter(pk=name))
+                history.record_command(mended, "Mended its queue.")
             self.stdout.write(
                 json.dumps({"namespace": name, **asdict(told)})
                 if options["json"]

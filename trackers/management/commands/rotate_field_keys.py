@@ -8,6 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from trackers import history
+from trackers.credentials.models import Credential
 from trackers.credentials.rotation import encrypt_anew
 from trackers.credentials.secrets import SecretUnreadableError
 
@@ -23,6 +25,7 @@ class Command(BaseCommand):
             count = encrypt_anew()
         except SecretUnreadableError as error:
             raise CommandError(f"Nothing was changed. {error}") from None
+        history.record_command(Credential, "Encrypted the secrets anew.", count=count)
         if options["json"]:
             self.stdout.write(json.dumps({"rotated": count}))
         else:

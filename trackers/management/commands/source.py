@@ -11,6 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
+from trackers import history
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
@@ -70,6 +71,7 @@ class Command(BaseCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         source = add(options["kind"], " ".join(options["words"]), given(options))
+        history.record_command([source], "Added.", flag=history.ADDITION)
         self.show([source], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -83,16 +85,18 @@ class Command(BaseCommand):
         fields = given(options)
         if not fields:
             raise CommandError("Say what to change: --every, --pages …", returncode=USAGE)
-        if not change(source, fields):
+        if change(source, fields):
+            history.record_command([source], f"Changed {', '.join(sorted(fields))}.")
+        else:
             self.say("It was like that already.")
         source.refresh_from_db()
         self.show([source], options)
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.pause, "Paused {}.", "{} was paused already.")
+        self.each(options, life.pause, "Paused", "{} was paused already.")
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.resume, "Resumed {}.", "{} was not paused.")
+        self.each(options, life.resume, "Resumed", "{} was not paused.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = found(options["ids"])
@@ -104,7 +108,11 @@ class Command(BaseCommand):
     ) -> None:
         sources = found(options["ids"])
         for source in sources:
-            self.say((done if act([source.pk]) else not_).format(source))
+            if act([source.pk]):
+                history.record_command([source], f"{done}.")
+                self.say(f"{done} {source}.")
+            else:
+                self.say(not_.format(source))
         if options["json"]:
             self.show(found(options["ids"]), options)
 
@@ -136,6 +144,7 @@ class Command(BaseCommand):
                 )
                 sys.exit(INTERRUPTED)
         name = str(source)
+        history.record_command([source], "Removed.", flag=history.DELETION)
         life.remove([source.pk])
         more = f" and untracked {tweets(untracked)}" if with_tweets else "; its tweets stay tracked"
         told = {"id": str(source.pk), "removed": name, "untracked": untracked}

@@ -10,6 +10,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from trackers import history
+from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.lease import Holder
 from trackers.ingest.stream.listening import Listening
@@ -40,6 +42,7 @@ class Command(BaseCommand):
         taken = stream_lease.take_new_mark()
         if isinstance(taken, Holder):
             raise CommandError(f"A process listens for this database: {taken}. End it first.")
+        history.record_command(list(Stream.objects.all()[:1]), "Took a new mark for its rules.")
         self.tell(f"the mark of our rules is {taken} now; those with other marks are left alone")
 
     def listen(self) -> None:

@@ -16,6 +16,7 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
+from trackers import history
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
@@ -79,12 +80,14 @@ class Command(BaseCommand):
     def do_add(self, options: Mapping[str, Any]) -> None:
         with bad_input():
             subscriber, key = terms.add(options["name"], terms_of(options))
+        history.record_command([subscriber], "Added.", flag=history.ADDITION)
         self.say(options, f"{subscriber} is added.")
         self.show_key(subscriber, key, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         with bad_input():
             subscriber = terms.edit(find(options["name"]), terms_of(options))
+        history.record_command([subscriber], "Changed.")
         self.done(options, {"changed": subscriber.name}, f"{subscriber} is changed.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -98,16 +101,19 @@ class Command(BaseCommand):
     def do_pause(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         standing.pause(subscriber)
+        history.record_command([subscriber], "Paused.")
         self.done(options, {"paused": subscriber.name}, f"{subscriber} gets nothing until resumed.")
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         standing.resume(subscriber)
+        history.record_command([subscriber], "Resumed.")
         self.done(options, {"resumed": subscriber.name}, f"{subscriber} gets events again.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         dropped = remove(subscriber)
+        history.record_command([subscriber], "Removed.", flag=history.DELETION)
         self.done(
             options,
             {"removed": subscriber.name, "dropped": dropped},
@@ -119,15 +125,19 @@ class Command(BaseCommand):
         subscriber = find(options["name"])
         if options["end_overlap"]:
             signing_keys.forget_old(subscriber)
+            history.record_command([subscriber], "Ended the old key that signs.")
             self.done(
                 options, {"name": subscriber.name}, f"The newest key alone signs for {subscriber}."
             )
         else:
-            self.show_key(subscriber, signing_keys.rotate(subscriber), options)
+            key = signing_keys.rotate(subscriber)
+            history.record_command([subscriber], "A new key that signs.")
+            self.show_key(subscriber, key, options)
 
     def do_test(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         again.test(subscriber)
+        history.record_command([subscriber], "Sent a test.")
         sentence = f"A test is on its way to {subscriber}: see `subscriber attempts {subscriber}`."
         self.done(options, {"tested": subscriber.name}, sentence)
 
@@ -138,6 +148,8 @@ class Command(BaseCommand):
             raise CommandError("--since is before --until.", returncode=USAGE)
         act = again.count if options["dry_run"] else again.replay
         events = act(subscriber, since, until)
+        if not options["dry_run"]:
+            history.record_command([subscriber], f"Replay of {events:,} events.")
         what = "would be" if options["dry_run"] else pluralize(events, "is,are")
         self.done(
             options,
@@ -152,6 +164,7 @@ class Command(BaseCommand):
             events = again.redeliver(subscriber, options["batch"])
         except again.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
+        history.record_command([subscriber], f"Delivered {events:,} events once more.")
         self.done(
             options,
             {"name": subscriber.name, "events": events},

@@ -13,9 +13,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.template.defaultfilters import pluralize
 
+from trackers import history
 from trackers.timelines import feeds, store
 from trackers.timelines.listing import Listed, listing, peek
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Timeline, Watcher
 from trackers.timelines.rebuilding import rebuild_all
 from trackers.timelines.settings import current
 
@@ -79,6 +80,7 @@ class Command(BaseCommand):
             raise CommandError("Name watchers, or say --all.", returncode=USAGE)
         if options["all"]:
             homes = rebuild_all(current())
+            history.record_command(Watcher, "Had homes laid out anew.", count=homes)
             self.tell(
                 options,
                 {"enqueued": homes},
@@ -91,6 +93,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was done: there is no watcher {', '.join(unknown)}.")
         for watcher_id in chosen:
             feeds.rebuild(watcher_id)
+        history.record_command(Watcher, "Laid homes out anew.", count=len(chosen))
         self.tell(options, {"rebuilt": len(chosen)}, f"{len(chosen)} homes were laid out anew.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
@@ -100,6 +103,7 @@ class Command(BaseCommand):
         except (OverflowError, ValueError):
             raise CommandError(f"{days} is no number of days.", returncode=USAGE) from None
         expired = store.expire(idle)
+        history.record_command(Timeline, "Expired.", count=expired, flag=history.DELETION)
         self.tell(
             options,
             {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
@@ -120,6 +124,7 @@ class Command(BaseCommand):
     def do_restore(self, options: Mapping[str, Any]) -> None:
         file = sys.stdin.buffer if options["file"] == "-" else options["file"]
         timelines = store.restore(file)
+        history.record_command(Timeline, "Restored from a snapshot.", count=timelines)
         self.tell(
             options,
             {"timelines": timelines},

@@ -15,6 +15,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from trackers import history
 from trackers.ingest.files.archive import Archive
 from trackers.ingest.files.cut_archive import NONE, with_tweets
 from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
@@ -32,6 +33,7 @@ from trackers.ingest.found import (
 )
 from trackers.ingest.track_all import track_stream
 from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
+from trackers.tweets.models import Tweet
 
 TOLD_ONE_BY_ONE = 1000
 # How often progress is printed to a log, where no bar is shown.
@@ -136,6 +138,10 @@ class Command(BaseCommand):
             note("There are more warnings; they are only counted from here.")
 
     def say(self, began: float, *, as_json: bool) -> None:
+        if self.total.tracked:
+            history.record_command(
+                Tweet, "Tracked.", count=self.total.tracked, flag=history.ADDITION
+            )
         counts = {
             "read": self.total.read,
             "tracked": self.total.tracked,

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
+from trackers import history
 from trackers.ingest.files.lines import READERS, read
 from trackers.ingest.files.opening import lines_of
 from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
@@ -68,6 +69,9 @@ class Command(BaseCommand):
             except Interrupted as interrupted:
                 self.say(f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} are untracked.")
                 sys.exit(INTERRUPTED)
+            history.record_command(
+                Tweet, "Untracked.", count=counts["untracked"], flag=history.DELETION
+            )
             self.tell(options, counts, f"{tweets(counts['untracked'])} untracked.")
         else:
             self.tell(options, counts, "None of these tweets is tracked.")

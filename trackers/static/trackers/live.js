@@ -1,6 +1,8 @@
 // The page's clock: relative times every second, and a "tick" by which htmx asks for news.
 (() => {
   const EVERY = 3000;
+  // After a minute in which nothing changed (morph.js).
+  const CALM_EVERY = 10000;
   let offset = 0;
   let live = true;
   let last = Date.now();
@@ -39,7 +41,8 @@
     tell();
     setInterval(() => {
       tell();
-      if (live && !document.hidden && Date.now() - last >= EVERY) tick();
+      const every = "calm" in document.body.dataset ? CALM_EVERY : EVERY;
+      if (live && !document.hidden && Date.now() - last >= every) tick();
     }, 1000);
     const button = document.querySelector("[data-live]");
     button.addEventListener("click", () => {

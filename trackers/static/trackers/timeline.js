@@ -62,13 +62,10 @@
   const renew = (timeline, row) => {
     const old = find(timeline, row.dataset.id);
     if (!old || old.dataset.version === row.dataset.version) return;
-    mark(old, row);
     // Only the bar may have said that it came late.
     const late = old.querySelector(".badge.late");
     if (late && !row.querySelector(".badge.late")) row.querySelector(".by").append(" ", late);
-    const focused = old.contains(document.activeElement);
-    old.replaceWith(row);
-    if (focused) row.querySelector("a.text").focus({ preventScroll: true });
+    Idiomorph.morph(old, row);
   };
 
   const leave = (timeline, id) => {

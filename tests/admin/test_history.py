@@ -1,0 +1,215 @@
+"""What people do is in the admin's history; what lets its holder run anything is only looked at."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.contrib.admin.models import DELETION, LogEntry
+from django.contrib.auth.models import Permission, User
+from django.core.management import call_command
+from django.urls import reverse
+from django_q.models import Schedule
+
+from tests.admin.conftest import act
+from tests.factories import CredentialFactory, TweetFactory
+from trackers import history
+from trackers.events.subscribers.terms import Terms, add
+from trackers.ingest.sources.models import Source
+from trackers.jobs.models import Namespace
+from trackers.schedule.models import Interval
+from trackers.timelines.models import Follow
+from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db
+TWEETS = "/admin/trackers/tweet/"
+
+
+def told():
+    """Who did what with what, in the order in which it was done."""
+    found = LogEntry.objects.select_related("user").order_by("pk")
+    return [(one.user.username, one.object_repr, one.change_message) for one in found]
+
+
+def source(**given):
+    return Source.objects.create(**{"kind": "account", "of": "nasa", **given})
+
+
+def subscriber():
+    return add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))[0]
+
+
+# Actions of the admin.
+
+
+def test_an_action_is_told_of_each_row(staff):
+    one, two = source(), source(of="esa")
+
+    act(staff, "/admin/trackers/source/", "pause", one.pk, two.pk)
+
+    assert sorted(told()) == [
+        ("ada", str(two), "Action: Pause."),
+        ("ada", str(one), "Action: Pause."),
+    ]
+    page = staff.get(reverse("admin:trackers_source_history", args=[one.pk])).content.decode()
+    assert "Action: Pause." in page
+
+
+def test_an_action_that_asks_first_is_told_when_it_was_confirmed(staff):
+    made = source()
+    where = "/admin/trackers/source/"
+
+    act(staff, where, "remove", made.pk)
+    assert told() == []
+
+    given = {"action": "remove", "_selected_action": [str(made.pk)], "sure": "yes"}
+    staff.post(where, given)
+    assert told() == [("ada", str(made), "Action: Remove: their tweets stay tracked.")]
+
+
+def test_an_action_on_many_rows_is_one_line(staff):
+    ids = [TweetFactory().pk for _ in range(history.LINES_MOST + 1)]
+
+    given = {"action": "pause", "_selected_action": ids, "select_across": "1"}
+    staff.post(TWEETS, given)
+
+    assert told() == [("ada", f"{len(ids)} tweets", "Action: Pause.")]
+
+
+def test_what_is_no_list_is_told_as_well(staff):
+    staff.post("/admin/trackers/interval/replan/")
+    staff.post("/admin/trackers/tweet/track/", {"lines": "1700000000000000000\n"})
+    act(staff, "/admin/trackers/subscriber/", "rotate_key", subscriber().pk)
+
+    assert [(what, said) for _, what, said in told()] == [
+        (f"{Interval.objects.count()} intervals", "Re-planned what is scheduled."),
+        ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already."),
+        ("shop", "Action: a new key that signs."),
+    ]
+
+
+# Pages.
+
+
+@pytest.fixture
+def page(staff):
+    """POST to a page; what was told of it."""
+
+    def post(address, **given):
+        before = LogEntry.objects.count()
+        assert staff.post(address, given).status_code in (200, 302), address
+        return [(what, said) for _, what, said in told()[before:]]
+
+    return post
+
+
+def test_acts_of_pages_are_told(page):
+    made, tweet, shop = source(), TweetFactory(), subscriber()
+
+    assert page(f"/sources/{made.pk}/pause") == [(str(made), "Pause, on its page.")]
+    assert page(f"/sources/{made.pk}/pause") == [], "nothing was done"
+    assert page(f"/tweets/{tweet.pk}/pause") == [(str(tweet), "Pause, on its page.")]
+    assert page(f"/tweets/{tweet.pk}/untrack") == [(str(tweet), "Untrack, on its page.")]
+    assert LogEntry.objects.first().action_flag == DELETION
+    assert page("/following/follow", source=made.pk)[0][1] == f"Follow {made}."
+    assert page("/columns/add", shows=f"source:{made.pk}")[0][1] == "Added a column."
+    watcher = Follow.objects.get().watcher_id
+    assert page(f"/feeds/make/{watcher}")[0][1] == "A new secret address of its feeds."
+    assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Pause, on its page.")]
+    assert page(f"/subscribers/{shop.pk}/key")[0][1] == "A new key that signs, on its page."
+    assert page(f"/sources/{made.pk}/remove") == [(str(made), "Remove, on its page.")]
+
+
+def test_a_source_that_a_page_adds_is_told_and_one_that_it_refuses_is_not(page):
+    given = {"kind": "account", "every": "5m", "pages": "10", "backfill": "1d", "priority": "1"}
+
+    assert page("/sources/", of="na sa", **given) == []
+    assert page("/sources/", of="nasa", **given) == [
+        (str(Source.objects.get()), "Added on the page.")
+    ]
+
+
+# Commands.
+
+
+def test_a_command_is_told_under_an_account_that_nobody_logs_in_with():
+    call_command("track", "1700000000000000000", "--json", stdout=io.StringIO())
+    CredentialFactory(name="main")
+    call_command("credential", "disable", "main", stderr=io.StringIO())
+
+    [tracked, disabled] = told()
+    assert tracked[:2] == ("manage.py", "1 tweet")
+    assert tracked[2].startswith("Tracked. By manage.py, run by ")
+    assert disabled[:2] == ("manage.py", "main")
+    account = User.objects.get(username="manage.py")
+    assert not account.is_active
+    assert not account.has_usable_password()
+    assert not account.is_staff
+
+
+def test_no_secret_of_a_command_is_told():
+    call_command(
+        "subscriber", "add", "shop", "--callback", "https://shop.example/planted-callback",
+        "--topic", "tweets", "--header", "X-Key: planted-header", "--uuid", "planted-user",
+        stdout=io.StringIO(), stderr=io.StringIO(),
+    )  # fmt: skip
+
+    assert len(told()) == 1
+    assert "planted" not in json.dumps(told())
+
+
+# Pages of the admin that are only looked at.
+
+
+def test_schedules_and_tasks_are_looked_at_and_nothing_else(staff):
+    schedule = Schedule.objects.first()
+    listed = "/admin/django_q/schedule/"
+    change = reverse("admin:django_q_schedule_change", args=[schedule.pk])
+
+    assert staff.get(listed).status_code == 200
+    assert staff.get(change).status_code == 200
+    assert staff.get(f"{listed}add/").status_code == 403
+    assert staff.post(f"{listed}add/", {"func": "os.system"}).status_code == 403
+    assert staff.post(change, {"func": "os.system"}).status_code == 403
+    assert staff.post(f"{change.removesuffix('change/')}delete/").status_code == 403
+    act(staff, listed, "delete_selected", schedule.pk)
+    before = schedule.func
+    schedule.refresh_from_db()
+    assert schedule.func == before
+    for name in ("success", "failure"):
+        page = staff.get(f"/admin/django_q/{name}/")
+        assert page.status_code == 200
+        assert "resubmit" not in page.content.decode()
+
+
+@pytest.fixture
+def viewer(client, db):
+    """Who may look at everything, and change nothing."""
+    user = User.objects.create_user("eve", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    client.force_login(user)
+    return client
+
+
+def test_who_may_only_look_sees_every_list_and_every_row(viewer):
+    rows = [
+        CredentialFactory(secrets={"bearer_token": "planted-secret"}),
+        source(),
+        TweetFactory(),
+        subscriber(),
+        Namespace.objects.first(),
+        Interval.objects.first(),
+        Schedule.objects.first(),
+    ]
+    rows += [rows[0].app, rows[0].project]
+
+    for row in rows:
+        model = row._meta
+        listed = viewer.get(reverse(f"admin:{model.app_label}_{model.model_name}_changelist"))
+        where = reverse(f"admin:{model.app_label}_{model.model_name}_change", args=[row.pk])
+        page = viewer.get(where)
+        assert (listed.status_code, page.status_code) == (200, 200), where
+        assert "planted-secret" not in page.content.decode()
+        assert viewer.post(where, {"name": "mine"}).status_code == 403, where
+    assert Tweet.objects.count() == 1

@@ -1,0 +1,137 @@
+"""Wrong passwords slow down whoever sends them, in a table that nobody can fill."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from trackers.tokens import wrong_logins
+from trackers.tokens.models import WrongLogin
+from trackers.tokens.wrong_logins import ACCOUNT, ADDRESS, BOTH, BUCKETS, KINDS, tried
+
+pytestmark = pytest.mark.django_db
+RIGHT, WRONG = "a password of no account", "not this one"
+LOGIN = "/admin/login/"
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+def ada():
+    return User.objects.create_superuser("ada", "", RIGHT)
+
+
+def log_in(client, password, *, username="ada", address="192.0.2.1", **headers):
+    given = {"username": username, "password": password, "next": "/"}
+    return client.post(LOGIN, given, REMOTE_ADDR=address, headers=headers)
+
+
+def is_in(answer):
+    return answer.status_code == 302
+
+
+def must_wait(answer):
+    return "Too many wrong passwords. Try again in" in answer.content.decode()
+
+
+def later(seconds):
+    """So long ago was everything."""
+    for one in WrongLogin.objects.all():
+        one.last_at -= timedelta(seconds=seconds)
+        one.save()
+
+
+def test_after_some_wrong_passwords_even_the_right_one_is_not_looked_at_at_once(client, ada):
+    for _ in range(BOTH.free):
+        assert not must_wait(log_in(client, WRONG))
+
+    assert must_wait(log_in(client, RIGHT))
+    assert must_wait(log_in(client, RIGHT, username=" ADA "))
+    later(2)
+    assert is_in(log_in(client, RIGHT))
+
+
+def test_each_further_one_costs_twice_as_long_and_what_comes_too_early_costs_nothing(client, ada):
+    for _ in range(BOTH.free + 3):
+        log_in(client, WRONG)
+        later(600)
+    assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free + 3
+    log_in(client, WRONG)
+    for _ in range(5):
+        assert must_wait(log_in(client, WRONG))
+
+    assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free + 4
+    wait = wrong_logins.wait_of(tried("ada", "192.0.2.1"), now=timezone.now())
+    assert timedelta(seconds=8) < wait <= timedelta(seconds=16)
+
+
+def test_the_right_password_forgets_the_wrong_ones(client, ada):
+    for _ in range(BOTH.free - 1):
+        log_in(client, WRONG)
+    assert is_in(log_in(client, RIGHT))
+
+    for _ in range(BOTH.free):
+        assert not must_wait(log_in(client, WRONG))
+
+
+def test_its_owner_logs_in_from_elsewhere_while_somebody_tries(client, ada):
+    for _ in range(BOTH.free + 1):
+        log_in(client, WRONG, address="198.51.100.9")
+
+    assert must_wait(log_in(client, RIGHT, address="198.51.100.9"))
+    assert is_in(log_in(client, RIGHT, address="192.0.2.1"))
+
+
+def test_many_accounts_from_one_address_and_one_account_from_many_are_slowed(client, ada):
+    for number in range(ADDRESS.free):
+        log_in(client, WRONG, username=f"user{number}", address="198.51.100.9")
+    assert must_wait(log_in(client, RIGHT, address="198.51.100.9"))
+
+    for number in range(ACCOUNT.free):
+        log_in(client, WRONG, username="bob", address=f"203.0.113.{number}")
+    assert must_wait(log_in(client, WRONG, username="bob", address="203.0.113.200"))
+
+
+def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings):
+    settings.BEHIND_PROXY = True
+
+    for number in range(BOTH.free + 1):
+        forged = {"X-Forwarded-For": f"10.0.0.{number}, 198.51.100.9"}
+        answer = log_in(client, WRONG, address="127.0.0.1", **forged)
+
+    assert must_wait(answer)
+    other = {"X-Forwarded-For": "192.0.2.1"}
+    assert is_in(log_in(client, RIGHT, address="127.0.0.1", **other))
+
+
+def test_after_an_hour_it_is_forgotten():
+    who, now = tried("ada", "192.0.2.1"), timezone.now()
+    for _ in range(12):
+        wrong_logins.fail(who, now=now)
+
+    assert wrong_logins.wait_of(who, now=now) > timedelta(0)
+    assert not wrong_logins.wait_of(who, now=now + timedelta(hours=2))
+    wrong_logins.fail(who, now=now + timedelta(hours=2))
+    assert not wrong_logins.wait_of(who, now=now + timedelta(hours=2))
+
+
+def test_however_many_are_tried_the_table_has_a_largest_size():
+    everyone = [tried(f"user{n}", f"2001:db8:{n:x}::1") for n in range(99)]
+    buckets = {who.bucket(kind) for who in everyone for kind in KINDS}
+
+    assert all(0 <= one < len(KINDS) * BUCKETS for one in buckets)
+    assert {one // BUCKETS for one in buckets} == {0, 1, 2}
+    # A home has billions of addresses.
+    assert tried("ada", "2001:db8::1") == tried("ADA", "2001:db8::2")
+    assert tried("ada", "::ffff:192.0.2.1") == tried("ada", "192.0.2.1")
+
+
+@pytest.mark.parametrize("username", ["", "\0", "a" * 300])
+def test_odd_names_are_no_fault_of_ours(client, username):
+    assert log_in(client, WRONG, username=username).status_code in (200, 400)

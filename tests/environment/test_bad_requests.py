@@ -1,0 +1,111 @@
+"""What no server can read is 400 with a sentence, and never a fault of ours."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.pages.sources import source
+from tweetwatch import bad_requests
+
+URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
+BODY = b'--x\r\nContent-Disposition: form-data; name="username"\r\n\r\n\xff\r\n--x--\r\n'
+
+
+@pytest.fixture
+def root(client, db, settings):
+    settings.SECURE_SSL_REDIRECT = False
+    client.force_login(User.objects.create_superuser("root"))
+    client.raise_request_exception = False
+    return client
+
+
+def said(answer):
+    return html.unescape(answer.content.decode())
+
+
+@pytest.mark.parametrize("checked", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "charset"),
+    [(URLENCODED, "latin-1"), (MULTIPART, "idna"), (MULTIPART, "zip"), (URLENCODED, "utf-7")],
+)
+@pytest.mark.parametrize("address", ["/admin/login/", "/sources/", "/sources/import/", "/metrics"])
+def test_a_body_in_another_charset_is_refused_with_a_sentence(
+    root, address, kind, charset, checked
+):
+    root.handler.enforce_csrf_checks = checked
+
+    answer = root.generic("POST", address, BODY, content_type=f"{kind}; charset={charset}")
+
+    assert answer.status_code == 400
+    assert bad_requests.CHARSET in said(answer)
+
+
+def test_the_api_says_so_in_json(root):
+    kind = "application/json; charset=utf-16"
+
+    answer = root.generic("POST", "/api/v1/timelines/append", b"{}", content_type=kind)
+
+    assert (answer.status_code, answer.json()) == (400, {"error": bad_requests.CHARSET})
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "UTF8", '"utf-8"'])
+def test_utf_8_is_taken_however_it_is_written(root, charset):
+    body = b"kind=account&of=na+sa"
+
+    answer = root.generic(
+        "POST", "/sources/", body, content_type=f"{URLENCODED}; charset={charset}"
+    )
+
+    assert answer.status_code == 200
+    assert "is no username" in said(answer)
+
+
+def test_a_request_that_django_cannot_even_make_is_refused_before_it():
+    """With this charset it fails on the query, outside of every middleware."""
+    from tweetwatch.wsgi import application
+
+    told = []
+    environ = {
+        "REQUEST_METHOD": "POST",
+        "PATH_INFO": "/",
+        "QUERY_STRING": "a=%ff",
+        "CONTENT_TYPE": f"{MULTIPART}; charset=idna",
+    }
+    body = b"".join(application(environ, lambda status, headers: told.append(status)))
+
+    assert told == ["400 Bad Request"]
+    assert body.decode().strip() == bad_requests.CHARSET
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/admin/trackers/source/?owner=%00",
+        "/admin/trackers/source/?q=%00",
+        "/admin/auth/user/?username=%00",
+    ],
+)
+def test_a_nul_in_a_filter_is_no_fault_of_ours(root, address):
+    source(owner="desk")
+
+    assert root.get(address).status_code in (200, 302, 400)
+    if "owner" in address:
+        assert bad_requests.NUL in said(root.get(address))
+
+
+@pytest.mark.parametrize("chosen", ["x", "", "1e3", "99999999999999999999", "\0", "1,2"])
+def test_chosen_rows_that_are_no_ids_are_refused(root, chosen):
+    made = source()
+
+    answer = root.post(
+        "/admin/trackers/source/",
+        {"action": "pause", "_selected_action": [str(made.pk), chosen]},
+    )
+
+    assert answer.status_code == 400
+    assert bad_requests.CHOSEN in said(answer)
+    made.refresh_from_db()
+    assert made.paused_at is None

@@ -1,0 +1,67 @@
+"""gunicorn as it is started here: no header says below which path the pages are."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.conftest import PROJECT
+from trackers.management.commands.bus import gunicorn as bus
+from trackers.management.commands.demo import free_port, gunicorn, is_listening
+
+ASKED = (
+    b"GET /sources/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    b"SCRIPT_NAME: /sources\r\nPATH_INFO: /admin/\r\n\r\n"
+)
+
+
+def plain(port):
+    """The README's line."""
+    return [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", f"--bind=127.0.0.1:{port}"]
+
+
+@pytest.fixture(params=[plain, gunicorn], ids=["README", "demo"])
+def served(request, tmp_path):
+    port = free_port(0)
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            request.param(port),
+            cwd=PROJECT,
+            env={**os.environ, "HTTPS": "false", "BEHIND_PROXY": "false"},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+        )
+    end = time.monotonic() + 60
+    while not is_listening(port) and time.monotonic() < end:
+        time.sleep(0.1)
+    yield port
+    process.terminate()
+    process.wait(30)
+
+
+def test_a_script_name_that_somebody_sends_moves_no_address(served):
+    with socket.create_connection(("127.0.0.1", served), timeout=60) as connection:
+        connection.sendall(ASKED)
+        answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+
+    assert answer.startswith("HTTP/1.1 302")
+    assert "Location: /admin/login/?next=/sources/\r\n" in answer
+
+
+def test_the_bus_reads_the_same_settings():
+    told = subprocess.run(
+        [*bus("127.0.0.1:0", workers=1, threads=1), "--print-config"],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert re.search(r"^forwarder_headers\s+= \[\]$", told.stdout, re.MULTILINE)

@@ -1,0 +1,61 @@
+"""Sessions that are over go, in pieces, and no others."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+from django_q.models import Schedule
+
+from tests.jobs.plans import explain, scans
+from trackers import tasks
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+from tweetwatch.sessions import FORGET, forget_sessions
+
+MANY = """
+    INSERT INTO django_session (session_key, session_data, expire_date)
+    SELECT 'old-' || n, '', now() - interval '1 day' FROM generate_series(1, 6000) n
+"""
+
+
+def over(days):
+    return timezone.now() - timedelta(days=days)
+
+
+@pytest.mark.django_db
+def test_housekeeping_forgets_those_that_are_over():
+    for key, days in (("old", 1), ("older", 400), ("new", -1)):
+        Session.objects.create(session_key=key, session_data="", expire_date=over(days))
+
+    tasks.forget_sessions()
+
+    assert [one.session_key for one in Session.objects.all()] == ["new"]
+    assert Schedule.objects.get(func="trackers.tasks.forget_sessions").schedule_type == "H"
+
+
+@pytest.mark.django_db
+def test_a_run_without_time_forgets_one_piece_and_tells_what_is_left():
+    with cursor() as db:
+        db.execute(MANY)
+
+    worked = forget_sessions(now=timezone.now(), deadline=Deadline.after(-1))
+
+    assert (worked.rows, worked.left) == (5000, 1000)
+    assert Session.objects.count() == 1000
+
+
+@pytest.mark.django_db
+def test_they_are_found_by_their_index():
+    with cursor() as db:
+        db.execute(MANY)
+        db.execute("ANALYZE django_session")
+        # Until it is prepared.
+        for _ in range(7):
+            db.execute(FORGET, {"now": over(2)})
+
+    found = scans(explain(FORGET, {"now": over(2)}), "django_session")
+    assert "Seq Scan" not in {kind for kind, _ in found}
+    assert any(index.startswith("django_session_expire_date") for _, index in found)

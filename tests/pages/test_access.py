@@ -1,0 +1,197 @@
+"""Who may look at which page, what those are told who may not, and what is kept of it."""
+
+from __future__ import annotations
+
+import html
+import sys
+from types import ModuleType
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponse
+from django.urls import URLPattern, get_resolver, path, reverse
+
+from tests.pages.conftest import measure, watched
+from tests.pages.sources import some_staff, source
+from trackers.dashboards import urls
+from trackers.events.subscribers.terms import Terms, add
+from trackers.outbox.models import ALERTS, SOURCES
+
+pytestmark = pytest.mark.django_db
+
+# Whoever brings the key of the scraper, or the secret of a feed, needs no account.
+OPEN = {"metrics", "feed-home-atom", "feed-home-json", "feed-source-atom", None}
+PAGES = {
+    "/": "view_tweet",
+    "/rows/": "view_tweet",
+    "/home/": "view_tweet",
+    "/columns/": "view_tweet",
+    "/live/": "view_tweet",
+    "/operations/strip/": "view_tweet",
+    "/following/": "view_source",
+    "/following/follows.csv": "view_source",
+    "/feeds/": "view_source",
+    "/sources/": "view_source",
+    "/sources/now/": "view_source",
+    "/sources/import/": "add_source",
+    "/subscribers/": "view_subscriber",
+    "/operations/": "view_namespace",
+    "/operations/now/": "view_namespace",
+}
+
+
+def test_every_page_says_which_permission_it_takes():
+    without = [
+        one.name
+        for one in urls.urlpatterns
+        if not hasattr(one.callback, "permission") and one.name not in OPEN
+    ]
+
+    assert without == []
+
+
+@pytest.fixture
+def new_view(settings):
+    """A view that says nothing of who may look, among the others."""
+    module = ModuleType("tests.pages.with_a_new_view")
+    module.urlpatterns = [
+        *get_resolver("tweetwatch.urls").url_patterns,
+        path("new/", lambda request: HttpResponse("what only staff should see")),
+    ]
+    sys.modules[module.__name__] = module
+    settings.ROOT_URLCONF = module.__name__
+    yield "/new/"
+    del sys.modules[module.__name__]
+
+
+def test_a_new_view_is_closed_until_it_says_otherwise(client, new_view):
+    login = reverse("admin:login")
+    assert client.get(new_view).headers["Location"] == f"{login}?next={new_view}"
+
+    client.force_login(User.objects.create_user("eve"))
+    assert client.get(new_view).status_code == 302
+
+    assert some_staff(client).get(new_view).status_code == 200
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_staff_without_the_permission_are_told_which_and_who_gives_it(client, address):
+    User.objects.create_superuser("root")
+    eve = User.objects.create_user("eve", is_staff=True)
+    client.force_login(eve)
+
+    answer = client.get(address)
+
+    said = html.unescape(answer.content.decode())
+    assert answer.status_code == 403
+    assert f"(trackers.{PAGES[address]})" in said
+    assert "root can give it to you" in said
+    eve.delete()
+    assert some_staff(client, PAGES[address]).get(address).status_code == 200
+
+
+def test_series_and_samples_take_the_permission(client):
+    tweet = watched()
+    series, samples = f"/tweets/{tweet.id}/series.json", f"/tweets/{tweet.id}/samples.csv"
+    some_staff(client)
+
+    answer = client.get(series)
+    assert answer.status_code == 403
+    assert "trackers.view_tweet" in answer.json()["error"]
+    assert client.get(samples).status_code == 403
+
+
+LINKS = {
+    "view_tweet": {"/", "/home/", "/columns/", "/live/"},
+    "view_source": {"/sources/"},
+    "view_namespace": {"/operations/"},
+}
+
+
+@pytest.mark.parametrize("permission", LINKS)
+def test_the_menu_has_only_what_can_be_opened(client, permission):
+    page = some_staff(client, permission).get(sorted(LINKS[permission])[0]).content.decode()
+    menu = page[page.index('aria-label="Pages"') : page.index('class="tools"')]
+
+    shown = {address for address in set().union(*LINKS.values()) if f'href="{address}"' in menu}
+    assert shown == LINKS[permission]
+
+
+def test_a_refusal_links_only_to_what_can_be_opened(client):
+    some_staff(client, "view_source")
+
+    page = client.get("/operations/").content.decode()
+
+    assert 'href="/sources/"' in page
+    assert 'href="/operations/"' not in page
+    assert 'href="/"' not in page
+
+
+def test_operations_show_money_and_credentials_to_those_who_may_see_them(client):
+    page = some_staff(client, "view_namespace").get("/operations/").content.decode()
+    for title in ("money-title", "keys-title", "workers-title"):
+        assert title not in page
+
+    User.objects.all().delete()
+    given = ("view_namespace", "view_project", "view_credential", "view_worker")
+    page = some_staff(client, *given).get("/operations/").content.decode()
+    for title in ("money-title", "keys-title", "workers-title"):
+        assert title in page
+
+
+def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
+    page = some_staff(client, "view_tweet").get("/live/").content.decode()
+    assert SOURCES not in page[page.index("data-stream") : page.index("data-rows")]
+    assert client.get("/live/?show=sources").status_code == 403
+    stream = "/api/v1/events/stream?topics="
+    assert client.get(f"{stream}{ALERTS}").status_code == 403
+
+    User.objects.all().delete()
+    some_staff(client, "view_source")
+    assert client.get(f"{stream}tweets").status_code == 401, "by the cookie of a page"
+
+
+@pytest.mark.parametrize("address", ["/", "/sources/", "/operations/", "/operations/now/"])
+def test_no_proxy_keeps_a_page_of_somebody_who_is_signed_in(staff, address):
+    assert staff.get(address).headers["Cache-Control"] == "private, no-cache"
+
+
+def test_files_are_not_kept_at_all(staff):
+    tweet = watched()
+    measure(tweet, 0, likes=1)
+    for name in ("samples.csv", "series.json"):
+        kept = staff.get(f"/tweets/{tweet.id}/{name}").headers["Cache-Control"]
+        assert "no-store" in kept
+    assert "no-store" in staff.get("/following/follows.csv").headers["Cache-Control"]
+
+
+HUGE = 99999999999999999999
+
+
+def test_an_id_that_no_row_can_have_is_not_there(staff):
+    """Whatever the page: neither an answer about nothing, nor a fault of ours."""
+    addresses = [
+        "/" + str(one.pattern).replace("<int:id>", str(HUGE)).replace("<int:team>", str(HUGE))
+        for one in urls.urlpatterns
+        if isinstance(one, URLPattern) and "<int:" in str(one.pattern)
+    ]
+    asked = [one for one in addresses if "<" not in one]
+
+    assert len(asked) > 15
+    assert {one: staff.get(one).status_code for one in asked} == {
+        one: 405 if one.endswith("/key") else 404 for one in asked
+    } | {one: 302 for one in asked if one.endswith("/key")}
+
+
+def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
+    made = source()
+    some_staff(client, "view_source")
+    page = client.get(f"/sources/{made.pk}/").content.decode()
+    assert 'id="tweets"' not in page
+    assert client.get(f"/sources/{made.pk}/rows/").status_code == 403
+
+
+def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):
+    add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
+    page = some_staff(client, "view_subscriber").get("/subscribers/").content.decode()
+    assert '<a href="/subscribers/">Subscribers</a>' in page

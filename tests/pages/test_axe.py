@@ -1,0 +1,89 @@
+"""Every page and the admin: axe finds nothing that shuts out whoever uses no mouse or no screen."""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.factories import CredentialFactory
+from tests.pages.conftest import measure, watched
+from tests.pages.homes import bring, tweet
+from tests.pages.looking import looking
+from tests.pages.sources import gap, source
+from trackers.dashboards.columns.models import Column
+from trackers.events.subscribers.terms import Terms, add
+from trackers.ingest.sources.models import Stream
+from trackers.jobs.models import Namespace
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+ADMIN = [
+    "/admin/", "/admin/trackers/source/", "/admin/trackers/source/add/",
+    "/admin/trackers/interval/", "/admin/trackers/tweet/", "/admin/trackers/tweet/track/",
+    "/admin/trackers/credential/", "/admin/trackers/credential/add/",
+    "/admin/trackers/namespace/", "/admin/trackers/project/", "/admin/auth/user/",
+]  # fmt: skip
+
+
+def filled(user):
+    """Rows of every kind; the pages that show them."""
+    measure(watched(), 0, likes=1)
+    there = source("account", "nasa", due_in=60, yielded=3)
+    gap(there)
+    source("stream", "#live")
+    Stream.objects.create(name="stream")
+    bring(there.pk, tweet(1))
+    Column.objects.create(user=user, position=1, source=there)
+    Column.objects.create(user=user, position=2)
+    CredentialFactory()
+    Namespace.objects.filter(name="source:poll").update(paused=True)
+    shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
+    seen = watched(1)
+    return [
+        "/", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/", "/following/?who=sources",
+        "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/", "/operations/",
+        "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/",
+    ]  # fmt: skip
+
+
+def faults(page, address):
+    """What axe says, as rule and place."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [
+        f"{address}: {one['id']} at {node['target']}: {node['html'][:120]}"
+        for one in found
+        for node in one["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing(staff, live_server, django_user_model, width):
+    pages = filled(django_user_model.objects.get())
+    found = []
+
+    with looking(staff, live_server, viewport={"width": width, "height": 844}) as seen:
+        for address in [*pages, *ADMIN]:
+            seen.page.goto(f"{seen.address}{address}")
+            if address == "/":
+                seen.page.wait_for_selector("#strip .card")
+            found += faults(seen.page, address)
+        assert found == [], "\n".join(found)
+
+
+def test_without_scripts_nothing_is_shown_that_does_nothing(staff, live_server, django_user_model):
+    """What is no link does something as part of a form alone; and nothing is left empty."""
+    pages = filled(django_user_model.objects.get())
+
+    with looking(staff, live_server, java_script_enabled=False) as seen:
+        for address in pages:
+            seen.page.goto(f"{seen.address}{address}")
+            buttons = seen.page.locator("button:visible, select:visible, input:visible")
+            outside = [
+                one.get_attribute("class")
+                for one in buttons.all()
+                if not one.locator("xpath=ancestor::form").count()
+            ]
+            assert outside == [], address
+            for empty in ("#strip", "#chart", "[data-live]"):
+                assert seen.page.locator(f"{empty}:visible").count() == 0, (address, empty)

@@ -1,0 +1,79 @@
+"""The admin's history: what people did on pages, by actions of the admin, and by commands.
+
+Django itself writes down what its own forms save.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Sequence
+
+from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.contenttypes.models import ContentType
+from django.db.models import Model
+
+from tweetwatch.environment import user_name
+
+__all__ = ["ADDITION", "CHANGE", "DELETION", "record", "record_command", "record_many"]
+
+# An act on more rows than this is one line, so that the history does not grow with the tweets.
+LINES_MOST = 100
+# The account of commands; nobody logs in as this one. A command does not know which account sits at
+# the terminal, so its lines name the operating system's user.
+COMMANDS = "manage.py"
+
+Person = AbstractBaseUser | AnonymousUser
+
+
+def record(who: Person, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
+    """A line for each row, or one for all of many; `what` is shown as it is."""
+    if not chosen:
+        return
+    if len(chosen) > LINES_MOST:
+        record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
+        return
+    LogEntry.objects.log_actions(
+        who.pk, chosen, flag, change_message=what, single_object=len(chosen) == 1
+    )
+
+
+def record_many(
+    who: Person,
+    model: type[Model],
+    count: int,
+    what: str,
+    *,
+    more: bool = False,
+    flag: int = CHANGE,
+) -> None:
+    """One line about so many rows of a model, or about `more` than so many."""
+    name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
+    LogEntry.objects.create(
+        user_id=who.pk,
+        content_type=ContentType.objects.get_for_model(model, for_concrete_model=False),
+        object_repr=f"{'more than ' if more else ''}{count:,} {name}"[:200],
+        action_flag=flag,
+        change_message=what,
+    )
+
+
+def record_command(
+    chosen: Sequence[Model] | type[Model], what: str, *, count: int = 0, flag: int = CHANGE
+) -> None:
+    """What a command did, to these rows, or to so many of a model. Never a word of its arguments
+    that might be a secret."""
+    told = f"{what} By manage.py, run by {user_name()} on {socket.gethostname()}."
+    if isinstance(chosen, type):
+        record_many(account(), chosen, count, told, flag=flag)
+    else:
+        record(account(), chosen, told, flag=flag)
+
+
+def account() -> User:
+    """The account of the command line, which has no password and may not log in."""
+    made, is_new = User.objects.get_or_create(username=COMMANDS, defaults={"is_active": False})
+    if is_new:
+        made.set_unusable_password()
+        made.save(update_fields=["password"])
+    return made

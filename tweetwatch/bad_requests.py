@@ -1,0 +1,93 @@
+"""Requests that nobody can read are answered with 400 and a sentence, before they reach a view.
+
+Django reads a body in the charset that the request names, and fails where it is read first: in the
+check for forgery, and again in the page that should tell of the error.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import DataError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template.loader import render_to_string
+from django.utils.http import parse_header_parameters
+
+CHARSET = "This server reads UTF-8 alone: send the request in UTF-8, or name no charset."
+NUL = "The request holds a NUL character, which no text here can have. Send it without."
+CHOSEN = "The rows that were chosen are not named by ids of this list. Go back and choose again."
+# In the error of psycopg, for whatever text is to go into the database.
+NUL_FAULT = "NUL (0x00)"
+
+
+Application = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+class BadRequestMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        named = charset_of(request.META.get("CONTENT_TYPE", ""))
+        if named and not is_utf8(named):
+            return refused(request, CHARSET)
+        if named:
+            # Django takes this one spelling.
+            request.encoding = "utf-8"
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Any, args: Any, kwargs: Any
+    ) -> HttpResponse | None:
+        """An admin's list looks for the chosen rows without looking at how they are named."""
+        admin = getattr(view, "model_admin", None)
+        if admin is None or request.method != "POST":
+            return None
+        key = admin.opts.pk
+        try:
+            for chosen in request.POST.getlist("_selected_action"):
+                key.run_validators(key.to_python(chosen))
+        except ValidationError:
+            return refused(request, CHOSEN)
+        return None
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if isinstance(error, (DataError, ValueError)) and NUL_FAULT in str(error):
+            return refused(request, NUL)
+        return None
+
+
+def guarded(application: Application) -> Application:
+    """A WSGI application that is not asked what it could not even make a request of: with some
+    charsets Django fails before there is a middleware."""
+
+    def guard(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        named = charset_of(environ.get("CONTENT_TYPE", ""))
+        if not named or is_utf8(named):
+            return application(environ, start_response)
+        body = f"{CHARSET}\n".encode()
+        given = [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))]
+        start_response("400 Bad Request", given)
+        return [body]
+
+    return guard
+
+
+def charset_of(content_type: str) -> str:
+    return parse_header_parameters(content_type)[1].get("charset", "").strip()
+
+
+def is_utf8(charset: str) -> bool:
+    try:
+        return codecs.lookup(charset).name == "utf-8"
+    except (LookupError, ValueError):
+        return False
+
+
+def refused(request: HttpRequest, fault: str) -> HttpResponse:
+    if request.path_info.startswith("/api/"):
+        return JsonResponse({"error": fault}, status=400)
+    return HttpResponse(render_to_string("400.html", {"fault": fault}), status=400)
