@@ -47,9 +47,10 @@ class GapInline(admin.TabularInline):
 
     @admin.display(description="state")
     def state(self, gap: Gap) -> str:
+        of = f": of “{short(gap.was_of)}”" if gap.was_of else ""
         if gap.closed_at is None:
-            return "lost" if gap.is_lost else "open"
-        return f"given up: of “{short(gap.was_of)}”" if gap.is_given_up else "filled"
+            return f"lost{of}" if gap.is_lost else "open"
+        return f"given up{of}" if gap.is_given_up else "filled"
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False

@@ -184,7 +184,11 @@ class Progress:
     def texts_of(self, file: BinaryIO) -> Iterator[Iterator[str]]:
         """The lines of each text in it: the file itself, or those of an archive with tweets."""
         file, head = with_head(file)
-        limited = {"passed": self._passed, "limits": self._limits, "taken": self._read}
+        limited: dict[str, Any] = {
+            "passed": self._passed,
+            "limits": self._limits,
+            "taken": self._read,
+        }
         if not head.startswith(ZIP):
             told = check(head) if head else ""
             # Of a pipe the head may end within a letter.
