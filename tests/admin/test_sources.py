@@ -143,7 +143,7 @@ def test_another_search_says_which_stretch_is_given_up(staff):
     assert "1 gap" in told
     shown = staff.get(change_page(made)).content.decode()
     assert "<p>given up: of “#artemis”</p>" in shown
-    assert "<p>lost</p>" in shown
+    assert "<p>lost: of “#artemis”</p>" in shown
     assert "<p>filled</p>" not in shown
 
 

@@ -226,7 +226,7 @@ def test_lines_of_an_archive_are_told_by_their_file(staff):
     address = uploaded(staff, packed.getvalue(), "mine.zip")
 
     page = page_of(staff, address)
-    assert "Files that are read: a.txt, b.txt" in page
+    assert "It was read from a.txt, b.txt" in page
     assert "Left out: c.pdf (it is a PDF" in page
     assert "Rejected: b.txt, line 2 bad" in page
     staff.post(address, {"act": "start"})

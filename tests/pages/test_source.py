@@ -66,7 +66,7 @@ def test_what_was_given_up_is_not_called_filled_and_what_is_lost_says_of_what(st
     assert "given up" in told
     assert "filled" not in told
     assert told.count("of “#artemis”, as the source was then") == 2
-    assert "lost X shows nothing older : of “#artemis”" in told
+    assert "lost X shows nothing older : of “#artemis”, as the source was then; only a file" in told
 
 
 def yielded(made, tweet, *, late=False, seen_at=None):

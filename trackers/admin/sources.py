@@ -189,11 +189,10 @@ class SourceAdmin(Recorded):
 
 
 def state_of(gap: Gap) -> str:
-    if gap.closed_at and gap.is_given_up:
-        return f"given up {gap.closed_at:%Y-%m-%d %H:%M}: of “{short(gap.was_of)}”"
+    of = f": of “{short(gap.was_of)}”" if gap.was_of else ""
     if gap.closed_at:
-        return f"filled {gap.closed_at:%Y-%m-%d %H:%M}"
-    return "lost" if gap.is_lost else "open"
+        return f"{'given up' if gap.is_given_up else 'filled'} {gap.closed_at:%Y-%m-%d %H:%M}{of}"
+    return f"lost{of}" if gap.is_lost else "open"
 
 
 def shortened(text: str, most: int) -> str:

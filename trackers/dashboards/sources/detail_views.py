@@ -189,7 +189,8 @@ def newest_rows(id: int, plan: Plan, *, now: datetime) -> list[Row]:
 def helps(gap: Gap) -> str:
     """What fills it; or what is still missing of it, now that it is filled or given up."""
     if gap.was_of:
-        return f"of “{short(gap.was_of)}”, as the source was then"
+        then = f"of “{short(gap.was_of)}”, as the source was then"
+        return then if gap.closed_at else f"{then}; only a file fills it"
     if gap.closed_at is None:
         return HELPS[Gap.Why(gap.why)]
     return FILLED_BY_SEARCH if gap.is_of_stream else ""

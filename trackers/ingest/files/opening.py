@@ -54,7 +54,7 @@ def packer_of(head: bytes) -> str:
     return "xz" if head.startswith(XZ) else ""
 
 
-def unpacked(buffered: io.BufferedReader) -> io.BufferedIOBase:
+def unpacked(buffered: io.BufferedReader[Any]) -> io.BufferedIOBase:
     match packer_of(buffered.peek(LONGEST_MARK)):
         case "gzip":
             return gzip.GzipFile(fileobj=buffered)

@@ -21,7 +21,7 @@ AT_ONCE = 1 << 16
 class Xz(io.RawIOBase):
     """One stream after another, as xz itself reads them; zeros between them are padding."""
 
-    def __init__(self, packed: io.BufferedReader) -> None:
+    def __init__(self, packed: io.BufferedReader[Any]) -> None:
         self._packed, self._decoder = packed, decoder()
 
     def readable(self) -> bool:

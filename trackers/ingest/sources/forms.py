@@ -34,7 +34,10 @@ BY_US = (
     "leave them out after reading, and X bills them all the same: in a search, -is:reply or "
     "-is:retweet is cheaper."
 )
-ANOTHER = "Of something else it begins anew: what is not read yet of the former is given up."
+ANOTHER = (
+    "If you change it to something else, the source begins anew, and what is still unread of the "
+    "old one is given up."
+)
 IN_THE_RULE = "Write it into the rule: -is:{}. Of a stream X sends, and bills, what the rule says."
 
 

@@ -196,7 +196,11 @@ class Progress:
 
     def texts_of(self, file: BinaryIO) -> Iterator[Iterator[str]]:
         """The lines of each text in it: the file itself, or those of an archive with tweets."""
-        limited = {"passed": self._passed, "limits": self._limits, "taken": self._read}
+        limited: dict[str, Any] = {
+            "passed": self._passed,
+            "limits": self._limits,
+            "taken": self._read,
+        }
         if file.isatty():
             note(AT_TERMINAL)
             yield self._counted(lines_of(file, **limited))
