@@ -26,8 +26,9 @@ ROWS = """
 ALL = "SELECT key, due_at, lease, attempts, urgent FROM trackers_tweetupdate ORDER BY key"
 
 
-def migrate(to):
-    call_command("migrate", "trackers", to, verbosity=0)
+def migrate(*to):
+    """To the newest unless it is told where to."""
+    call_command("migrate", "trackers", *to, verbosity=0)
 
 
 def rows():
@@ -47,7 +48,8 @@ def before_buckets():
 
 
 def test_what_waits_is_claimed_or_has_strikes_is_so_afterwards(before_buckets):
-    migrate("0024_audit")
+    # The queue as it is today finds what it needs in today's tables.
+    migrate()
 
     told = audit(NAME, mend=False)
     assert (told.jobs, told.lost, told.doubled, told.dead) == (300, 0, 0, 0)

@@ -78,7 +78,7 @@ def test_a_search_that_x_refuses_leaves_the_look_ups_alone(x, kind):
 
     assert "403" in search.problem
     [one] = Credential.objects.shown()
-    assert one.state == "ready"
+    assert (one.state, one.disabled_at) == ("refused", None)
     assert SEARCH in one.reason
     assert "403" in one.reason
     tracked(x)
@@ -155,4 +155,4 @@ def test_a_look_up_that_x_refuses_leaves_the_sources_alone(x):
     poll(source)
 
     assert Source.objects.get().problem == ""
-    assert Credential.objects.get().state == "ready"
+    assert Credential.objects.get().disabled_at is None
