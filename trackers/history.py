@@ -33,9 +33,11 @@ def record(who: Person, chosen: Sequence[Model], what: str, *, flag: int = CHANG
     if len(chosen) > LINES_MOST:
         record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
         return
-    LogEntry.objects.log_actions(
-        who.pk, chosen, flag, change_message=what, single_object=len(chosen) == 1
-    )
+    who_id = int(who.pk or 0)
+    if len(chosen) == 1:
+        LogEntry.objects.log_actions(who_id, chosen, flag, what, single_object=True)
+    else:
+        LogEntry.objects.log_actions(who_id, chosen, flag, what)
 
 
 def record_many(
@@ -47,10 +49,12 @@ def record_many(
     more: bool = False,
     flag: int = CHANGE,
 ) -> None:
-    """One line about so many rows of a model, or about `more` than so many."""
+    """One line about so many rows of a model, or about `more` than so many; none about none."""
+    if not count:
+        return
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
     LogEntry.objects.create(
-        user_id=who.pk,
+        user_id=int(who.pk or 0),
         content_type=ContentType.objects.get_for_model(model, for_concrete_model=False),
         object_repr=f"{'more than ' if more else ''}{count:,} {name}"[:200],
         action_flag=flag,

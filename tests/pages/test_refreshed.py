@@ -40,6 +40,8 @@ def test_what_says_the_same_is_not_sent_again(staff, parts, part):
 
     assert (again.status_code, again.content) == (304, b"")
     assert again.headers["ETag"] == first.headers["ETag"]
+    # Only the page's script may answer with what it has.
+    assert first.headers["Cache-Control"] == again.headers["Cache-Control"] == "private, no-store"
 
 
 @pytest.mark.parametrize("part", ["list", "source"])

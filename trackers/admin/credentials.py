@@ -139,6 +139,10 @@ class CredentialAdmin(Recorded):
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
 
+    def get_inlines(self, request: HttpRequest, obj: Credential | None) -> Any:
+        # X tells of windows once it was asked.
+        return self.inlines if obj else ()
+
     def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:
         """Secrets are fields of the form alone, and there is nothing of them to look at."""
         sets = super().get_fieldsets(request, obj)

@@ -23,10 +23,13 @@ class Recorded(admin.ModelAdmin):
     """An action that asks first answers with a page; it is carried out when `sure` comes."""
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        return {
-            name: (action if name in ITS_OWN else recorded(action, str(words)), name, words)
-            for name, (action, _, words) in super().get_actions(request).items()
-        }
+        actions = {}
+        for name, found in super().get_actions(request).items():
+            if found is not None:
+                action, _, words = found
+                taken = action if name in ITS_OWN else recorded(action, str(words))
+                actions[name] = (taken, name, words)
+        return actions
 
 
 def recorded(action: Action, words: str) -> Action:

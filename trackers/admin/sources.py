@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.contrib import admin, messages
@@ -49,6 +50,14 @@ class Paused(admin.SimpleListFilter):
         return found
 
 
+class Owner(admin.AllValuesFieldListFilter):
+    """A link has to say something, also where no owner is named."""
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+        for choice in super().choices(changelist):
+            yield {**choice, "display": choice["display"] or "none named"}
+
+
 @admin.register(Source)
 class SourceAdmin(Recorded):
     form = SourceForm
@@ -56,7 +65,7 @@ class SourceAdmin(Recorded):
         "name", "owner", "priority", "polled_every", "runs", "polled_at", "yielded",
         "leaked", "gaps_open", "on_its_page",
     )  # fmt: skip
-    list_filter = ("kind", Paused, "priority", "owner")
+    list_filter = ("kind", Paused, "priority", ("owner", Owner))
     search_fields = ("of", "username", "owner")
     readonly_fields = NOW
     actions = ("poll_now", "pause", "resume", "remove")

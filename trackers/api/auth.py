@@ -41,8 +41,9 @@ class SignedIn(AuthBase):
 
     def __call__(self, request: HttpRequest) -> User | None:
         user = request.user
-        is_staff = isinstance(user, User) and user.is_active and user.is_staff
-        return user if is_staff and user.has_perm("trackers.view_tweet") else None
+        if not isinstance(user, User) or not (user.is_active and user.is_staff):
+            return None
+        return user if user.has_perm("trackers.view_tweet") else None
 
 
 def user_of(request: HttpRequest) -> User:

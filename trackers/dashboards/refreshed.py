@@ -32,6 +32,8 @@ class RefreshMiddleware:
         if request.headers.get("If-None-Match") == digest:
             response = HttpResponse(status=304)
         response.headers["ETag"] = digest
+        # The browser would keep one with the form tokens of a session that is over.
+        response.headers["Cache-Control"] = "private, no-store"
         return response
 
 
