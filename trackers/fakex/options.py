@@ -61,7 +61,7 @@ def number(least: float, most: float, *, above: bool = False) -> Callable[[str],
         # Not a number is in no order with any.
         if not least <= value <= most or (above and value == least):
             first = f"above {least:g}, up to" if above else f"from {least:g} to"
-            raise ArgumentTypeError(f"{text} is not a number {first} {most:,g}")
+            raise ArgumentTypeError(f"{text} is not a number {first} {most:,.15g}")
         return value
 
     return read
