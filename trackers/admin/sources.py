@@ -51,9 +51,9 @@ class Paused(admin.SimpleListFilter):
 
 
 class Owner(admin.AllValuesFieldListFilter):
-    """A link has to say something, also where no owner is named."""
+    """A link needs words, even for sources without an owner."""
 
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+    def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
             yield {**choice, "display": choice["display"] or "none named"}
 
