@@ -71,7 +71,7 @@ def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
 
 
 def test_between_two_pages_of_a_poll_it_is_being_read(staff):
-    source(due_in=-1, polled_at=None, sweep=asdict(Sweep("poll", None, None, pages_left=6)))
+    source(due_in=-600, polled_at=None, sweep=asdict(Sweep("poll", None, None, pages_left=6)))
 
     assert "Reading is being read now" in words(listed(staff))
 
@@ -133,7 +133,7 @@ def test_a_stream_that_waits_says_why_and_until_when(staff):
 
 def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
     source("stream", "#artemis", polled_at=None)
-    Stream.objects.create(state="open", lease=7, lease_until=now() - timedelta(seconds=1))
+    Stream.objects.create(state="open", lease=7, lease_until=now() - timedelta(minutes=10))
 
     told = words(listed(staff))
 

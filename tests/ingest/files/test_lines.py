@@ -241,7 +241,7 @@ def test_of_an_answer_with_many_tweets_a_broken_one_costs_only_itself():
         ("[1, 2]\n", [1, 2]),
         ("1\n", [1]),
         ("tweet_id\n1\n", [1]),
-        ("a,1\n", [1]),
+        (f"a,{ID}\n", [ID]),
         ("# remark\n\ufeff1\n", [1]),
     ],
 )

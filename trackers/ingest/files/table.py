@@ -230,7 +230,8 @@ def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
         if is_mostly_ids(ids[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
     ]
     long = [n for n in mostly if any((id or 0) > LOOKS_LIKE_A_TWEET for id in ids[n])]
-    return next(iter([*long, *known]), None)
+    # Where there is one column alone it is a list of ids, however old the tweets are.
+    return next(iter([*long, *(mostly if len(names) == 1 else []), *known]), None)
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
