@@ -72,7 +72,7 @@ class Paused(admin.SimpleListFilter):
 class Owner(admin.AllValuesFieldListFilter):
     """A link has to say something, also where no owner is named."""
 
-    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+    def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
             yield {**choice, "display": choice["display"] or "none named"}
 
