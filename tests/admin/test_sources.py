@@ -142,9 +142,10 @@ def test_another_search_says_which_stretch_is_given_up(staff):
     assert f"posts from {since:%Y-%m-%d %H:%M} UTC" in told
     assert "1 gap" in told
     shown = staff.get(change_page(made)).content.decode()
-    assert "<p>given up: of “#artemis”</p>" in shown
-    assert "<p>lost: of “#artemis”</p>" in shown
-    assert "<p>filled</p>" not in shown
+    [gaps] = re.findall(r"<ul>(<li>.*?)</ul><a", shown, re.S)
+    assert re.search(r": given up [-\d: ]+: of “#artemis”</li>", gaps)
+    assert ": lost: of “#artemis”</li>" in gaps
+    assert "filled" not in gaps
 
 
 def test_the_kind_of_a_source_stays(staff):

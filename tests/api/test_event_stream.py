@@ -145,7 +145,7 @@ def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings
 
 @pytest.mark.django_db(transaction=True)
 def test_a_topic_is_never_taken_for_what_the_stream_says_of_itself(client):
-    client.force_login(User.objects.create_user("eve", is_staff=True))
+    client.force_login(User.objects.create_superuser("eve"))
     Topic.objects.bulk_create([Topic(name=name, publisher="shop") for name in ("gap", "busy")])
     address = f"/api/v1/{STREAMS}?topics=gap,busy"
     [*_, at] = [one["id"] for one in blocks(client.get(address)) if "id" in one]

@@ -328,7 +328,7 @@ def test_the_day_s_money_ends_the_connection(open_stream):
 
     wait_until(lambda: stream.row()["state"] == "waiting", what="it is not connected")
 
-    assert "money" in stream.row()["because"]
+    assert "budget of project main is spent" in stream.row()["because"]
     wait_until(lambda: not stream.x.get("stream")["open"], what="X sees it leave")
     spent = stream.product.value("SELECT posts FROM trackers_spending")
     assert 50 <= spent == len({line["id"] for line in stream.sent() if line["how"] == "whole"})

@@ -20,7 +20,7 @@ from trackers.outbox.models import ALERTS, SOURCES
 pytestmark = pytest.mark.django_db
 
 # Whoever brings the key of the scraper, or the secret of a feed, needs no account.
-OPEN = {"metrics", "feed-home-atom", "feed-home-json", "feed-source-atom", None}
+OPEN = {"answers", "metrics", "feed-home-atom", "feed-home-json", "feed-source-atom", None}
 PAGES = {
     "/": "view_tweet",
     "/rows/": "view_tweet",
@@ -179,7 +179,7 @@ def test_an_id_that_no_row_can_have_is_not_there(staff):
 
     assert len(asked) > 15
     assert {one: staff.get(one).status_code for one in asked} == {
-        one: 405 if one.endswith("/key") else 404 for one in asked
+        one: 405 if one.endswith("/ask") else 404 for one in asked
     } | {one: 302 for one in asked if one.endswith("/key")}
 
 

@@ -147,8 +147,9 @@ def test_the_list_costs_as_many_queries_however_long_it_is(
     for number in range(30):
         gap(source(of=f"a{number}", due_in=60))
 
-    # Session, user, sources, files, jobs, gaps, imports, stream; workers, credentials, queues.
-    with django_assert_max_num_queries(11):
+    # Session, user, sources, files, jobs, gaps, imports, stream; workers, credentials, projects,
+    # queues.
+    with django_assert_max_num_queries(12):
         staff.get("/sources/now/")
 
 

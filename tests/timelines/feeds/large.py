@@ -32,7 +32,8 @@ FILL = (
     "UPDATE trackers_tweet SET gone_at = now() WHERE (id >> 22) / 60000 %% 50 = 0",
     "INSERT INTO auth_user (id, username, password, is_superuser, first_name, last_name, email,"
     " is_staff, is_active, date_joined) SELECT n, 'user ' || n, '', false, '', '', '', false,"
-    " true, now() FROM generate_series(1, %(watchers)s::int) n",
+    # The first may be there: the account of commands.
+    " true, now() FROM generate_series(1, %(watchers)s::int) n ON CONFLICT (id) DO NOTHING",
     "INSERT INTO trackers_watcher (id, user_id, read_at) SELECT n, n, now()"
     " FROM generate_series(1, %(watchers)s::int) n",
     "INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)"
