@@ -64,7 +64,9 @@ def test_head_answers_as_get_does_but_without_a_body(keeper):
     assert keeper.client.head("/api/v1/users").status_code == 401
 
 
-@pytest.mark.parametrize("kind", ["", "text/plain", "multipart/form-data", "text/json; charset=utf8"])
+@pytest.mark.parametrize(
+    "kind", ["", "text/plain", "multipart/form-data", "text/json; charset=utf8"]
+)
 def test_a_body_is_json_whatever_its_type_is_told_to_be(keeper, kind):
     headers = {"Authorization": f"Bearer {keeper.token}"}
 

@@ -71,7 +71,7 @@ def test_why_the_usage_is_not_known_is_told(x):
     x.delete("faults")
     credential.disable("tired", now=ledger.purses()[0].now)
     project = compare(x)
-    assert "bearer" in project.usage_problem
+    assert "No credential is enabled (one: tired)" in project.usage_problem
     assert project.drift is None
 
 

@@ -178,60 +178,70 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
         has_header = all(id_of(cell) is None for cell in cells)
         names = [column_name(cell) for cell in cells] if has_header else [""] * len(cells)
         below = iter(sample[head + has_header :] if has_ids else ())
-        values = [cell_ids(row, delimiter, seen) for row in rows(below, delimiter)]
-        ids = ids_by_column(values, width=len(names))
-        column = column_of_ids(names, ids)
+        values = [kinds_of(row, delimiter, seen) for row in rows(below, delimiter)]
+        kinds = by_column(values, width=len(names))
+        column = column_of_ids(names, kinds)
         if column is not None:
             name = cells[column].strip() if has_header else str(column + 1)
             return Place(delimiter, column, name, head + has_header, has_header)
-        if any(map(is_mostly_ids, ids)):
+        if any(map(is_mostly_ids, kinds)):
             # This was the header after all, but its ids are those of something else.
             return None
     return None
 
 
-Ids = Sequence[int | None]
-EMPTY = 0
+# What a cell has: nothing, a short number, or what can only be a tweet; None: something else.
+EMPTY, NUMBER, TWEET = 0, 1, 2
+Kinds = Sequence[int | None]
 # By the line and the delimiter; what begins on a line ends where it does, whoever asks.
-Seen = dict[tuple[int, str], Ids]
+Seen = dict[tuple[int, str], Kinds]
 
 
-def cell_ids(row: Row, delimiter: str, seen: Seen) -> Ids:
-    """The ids in the cells of a row; EMPTY where one is empty, None where it has something else."""
+def kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
+    """What the cells of a row have."""
     found = seen.get((row.number, delimiter))
     if found is None:
-        found = [id_of(cell) if cell.strip() else EMPTY for cell in row.cells]
-        seen[row.number, delimiter] = found
+        found = seen[row.number, delimiter] = [kind_of(cell) for cell in row.cells]
     return found
 
 
-def ids_by_column(values: Sequence[Ids], *, width: int) -> list[Ids]:
-    """Of each column its cells that are not empty, as ids, from the lines of that width."""
-    whole = [row for row in values if len(row) == width]
+def kind_of(cell: str) -> int | None:
+    if not cell.strip():
+        return EMPTY
+    id = id_of(cell)
+    if id is None:
+        return None
+    # The address of a tweet has its id, however short.
+    return TWEET if id > LOOKS_LIKE_A_TWEET or not cell.strip().isdigit() else NUMBER
+
+
+def by_column(rows: Sequence[Kinds], *, width: int) -> list[Kinds]:
+    """Of each column its cells that are not empty, from the lines of that width."""
+    whole = [row for row in rows if len(row) == width]
     return [[row[n] for row in whole if row[n] != EMPTY] for n in range(width)]
 
 
-def is_mostly_ids(ids: Ids) -> bool:
-    return sum(id is not None for id in ids) * 2 > len(ids)
+def is_mostly_ids(kinds: Kinds) -> bool:
+    return sum(kind is not None for kind in kinds) * 2 > len(kinds)
 
 
-def column_of_ids(names: Sequence[str], ids: Sequence[Ids]) -> int | None:
-    """The column with a known name and an id in it; else one that is mostly long ids; else by name.
+def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
+    """The column with a known name and an id in it; else one of mostly tweets; else by name.
 
     Short numbers under another name are ages or counts, unless a person says that they are ids.
     """
     known = [names.index(name) for name in ID_COLUMNS if name in names]
     for column in known:
-        if any(ids[column]):
+        if any(kinds[column]):
             return column
     mostly = [
         n
         for n, name in enumerate(names)
-        if is_mostly_ids(ids[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
+        if is_mostly_ids(kinds[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
     ]
-    long = [n for n in mostly if any((id or 0) > LOOKS_LIKE_A_TWEET for id in ids[n])]
+    tweets = [n for n in mostly if TWEET in kinds[n]]
     # Where there is one column alone it is a list of ids, however old the tweets are.
-    return next(iter([*long, *(mostly if len(names) == 1 else []), *known]), None)
+    return next(iter([*tweets, *(mostly if len(names) == 1 else []), *known]), None)
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
