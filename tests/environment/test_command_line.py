@@ -11,6 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import termios
 import time
 from contextlib import suppress
 
@@ -18,6 +19,8 @@ import psycopg
 import pytest
 
 from tests.conftest import PROJECT, url_of
+
+pytestmark = pytest.mark.django_db
 
 MANAGE = f"{shlex.quote(sys.executable)} manage.py"
 NOBODY_THERE = "postgres://user:secret-of-ours@127.0.0.1:1/tweetwatch"
@@ -36,6 +39,8 @@ def started(line, url="", **given):
         env=variables,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        # As at a terminal, also where the suite itself runs in the background.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -146,6 +151,7 @@ def test_an_export_shows_how_far_it_is_at_a_terminal_alone(fresh_database, tmp_p
             " measurements) SELECT n, now(), '', false, '', 0 FROM generate_series(1, 20) n"
         )
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
     with (tmp_path / "tweets.jsonl").open("wb") as file:
         process = subprocess.Popen(
             [sys.executable, "manage.py", "export", "tweets"],
