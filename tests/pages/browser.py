@@ -115,9 +115,14 @@ class Screen:
     def __init__(self, page, address):
         self.page, self.address, self.faults = page, address, []
         page.set_default_timeout(PATIENCE)
-        page.on("console", lambda message: self.faults.append(f"console: {message.text}"))
+        page.on("console", self.hear)
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
         page.on("request", self.note)
+
+    def hear(self, message):
+        # What Chromium only advises, such as about a form with several secrets, is no fault.
+        if not message.text.startswith("[DOM]"):
+            self.faults.append(f"console: {message.text}")
 
     def note(self, request):
         if not request.url.startswith((self.address, "data:")):

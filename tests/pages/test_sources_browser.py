@@ -206,7 +206,7 @@ def test_a_source_is_added_on_the_page_and_a_fault_says_what_is_wrong(world):
         page.click("#watch button")
         page.wait_for_selector("#source")
         poll(
-            lambda: "it does not exist" in page.inner_text("#source"),
+            lambda: "not found on x" in page.inner_text("#source").lower(),
             within=120,
             what="that X knows nobody of that name",
         )

@@ -88,7 +88,7 @@ def listen(fake: str) -> None:
 
 
 def poll_leaky_account(fake: str, world: World) -> None:
-    author = next(author for author in world.people if not author.troubled)
+    author = next(author for author in reversed(world.people) if not author.troubled)
     let_posts_appear(fake, {"rate": 0.2, "authors": [str(author.id)], "lag": LAG})
     life.add(
         Source(
