@@ -31,7 +31,7 @@ def test_what_is_missing_is_told_and_what_was_typed_is_not_shown_again(staff):
 
     page = staff.post(f"{LIST}add/", given).content.decode()
 
-    assert "needs consumer_secret, access_token, access_token_secret" in page
+    assert "(consumer_secret, access_token, access_token_secret)" in page
     assert SECRET not in page
     assert not Credential.objects.exists()
 

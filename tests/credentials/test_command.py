@@ -64,7 +64,9 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
         pytest.param("", "it is empty", id="nothing"),
         pytest.param("AAAA", "not a JSON object", id="a bare token"),
         pytest.param('["AAAA"]', "not a JSON object", id="a list"),
-        pytest.param('{"token": "AAAA"}', "needs bearer_token", id="another name"),
+        pytest.param(
+            '{"token": "AAAA"}', "Enter the bearer token (bearer_token).", id="another name"
+        ),
         pytest.param('{"bearer_token": "AA AA"}', "white space", id="a blank inside"),
         pytest.param('{"bearer_token": "AAAA\\n"}', "white space", id="a line end"),
         pytest.param('{"bearer_token": "ÄÄÄÄ"}', "characters", id="no ASCII"),
@@ -84,7 +86,7 @@ def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin
 @pytest.mark.parametrize(
     ("name", "stdin", "more", "why"),
     [
-        ("main", '{"token": "AAAA"}', (), "needs bearer_token"),
+        ("main", '{"token": "AAAA"}', (), "Enter the bearer token (bearer_token)."),
         ("main", '{"bearer_token": "AA AA"}', (), "white space"),
         ("m" * 61, '{"bearer_token": "AAAA"}', (), "at most 60 characters"),
         ("main", '{"bearer_token": "AAAA"}', ("--app", "a" * 61), "--app: A name has 60"),

@@ -35,10 +35,10 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused nobody reads it"),
+        ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused not read until it is resumed"),
         ({"hidden_because": "protected"}, "Hidden X shows nothing of it: protected"),
         ({"problem": "X takes no such <query>."}, "X takes no such &lt;query&gt;."),
-        ({"polled_at": None}, "New its first poll is next, then every 5 min"),
+        ({"polled_at": None}, "New the first poll is due, then every 5 min"),
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),
         ({"skew": timedelta(seconds=-3)}, "our clock is 3.0 s behind X&#x27;s"),
         ({"leaked": 3, "yielded": 12000}, "1 of 4,000"),

@@ -34,7 +34,7 @@ class PasteForm(forms.Form):
         widget=forms.Textarea(
             attrs={"rows": 14, "class": "track", "spellcheck": "false", "autofocus": True}
         ),
-        help_text="Also comma-separated. A bad line is told of and refuses nothing else.",
+        help_text="Also comma-separated. A bad line is reported; all others are tracked.",
         max_length=2_400_000,
         strip=False,
     )

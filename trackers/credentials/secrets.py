@@ -96,7 +96,8 @@ def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
     given = dict(secrets or {})
     missing = [name for name in needed if not given.get(name)]
     if missing:
-        raise ValidationError(f"A credential of kind {kind} needs {', '.join(missing)}.")
+        names = ", ".join(missing)
+        raise ValidationError(f"Enter the {names.replace('_', ' ')} ({names}).")
     if given.keys() - {*needed, *optional}:
         # Unknown names are not shown: if names and values are mixed up, one of them is a secret.
         known = " and ".join((*needed, *optional))

@@ -19,7 +19,7 @@ NO_BEARER = (
     "X opens streams for bearer tokens of the v2 API alone, and none is enabled. Add or enable one "
     "in the admin, or with `manage.py credential add NAME --kind bearer`."
 )
-REPLY_AWAITED = "X is asked with one request first; its reply tells how many more it allows."
+REPLY_AWAITED = "One request goes first; its reply says how many more X allows."
 
 
 def disabled(name: str, because: str) -> str:

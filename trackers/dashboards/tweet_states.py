@@ -69,7 +69,7 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
 
 def why_unclear(tweet: Tweet) -> str:
     if tweet.unclear_because:
-        return f"what X tells of it cannot be read ({tweet.unclear_because})"
+        return f"X's reply about it cannot be read ({tweet.unclear_because})"
     return "X leaves it out of its answers and does not say why"
 
 

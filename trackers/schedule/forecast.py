@@ -91,7 +91,7 @@ def catch_up(
     """
     allowed = capacity.least
     if allowed is None:
-        return Forecast("unknown", why="X has not told of its windows yet.")
+        return Forecast("unknown", why="X has not reported its rate limits yet.")
     if allowed <= demand:
         by: Literal["credentials", "workers"]
         by = "credentials" if allowed == capacity.windows else "workers"

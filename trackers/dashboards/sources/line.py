@@ -150,7 +150,7 @@ def said(standing: Standing) -> str:
     source = standing.source
     match standing.state:
         case "paused":
-            return "nobody reads it until it is resumed"
+            return "not read until it is resumed"
         case "hidden":
             return f"X shows nothing of it: {standing.reason}"
         case "not_found":
@@ -158,7 +158,7 @@ def said(standing: Standing) -> str:
         case "problem" | "no_money":
             return ""
         case "new":
-            return f"its first poll is next, then every {lasting(source.every)}"
+            return f"the first poll is due, then every {lasting(source.every)}"
         case "polled":
             return f"reads every {lasting(source.every)}"
         case "reading":
@@ -166,13 +166,13 @@ def said(standing: Standing) -> str:
         case "live":
             return "posts come in as they appear"
         case "done":
-            return "the file is read to its end"
+            return "the whole file has been read"
         case "uploading":
-            return "the file is on its way, or the upload broke off"
+            return "the upload is under way, or was interrupted"
         case "uploaded":
             return "look at the file, and start the import"
         case "connecting" | "waiting":
-            return "posts that appear meanwhile are fetched by search"
+            return "a search fetches what appears meanwhile"
         case _:
             return standing.reason
 
@@ -180,8 +180,8 @@ def said(standing: Standing) -> str:
 def progress(standing: Standing) -> str:
     report = standing.report
     if report is None or not report.parts:
-        return "the file waits for its turn"
-    return f"{report.parts_done:,} of {report.parts:,} parts of the file are read"
+        return "waiting for its turn"
+    return f"{report.parts_done:,} of {report.parts:,} parts of the file have been read"
 
 
 def number(count: int) -> Number:

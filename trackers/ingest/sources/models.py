@@ -51,9 +51,9 @@ class Source(models.Model):
     class Priority(models.IntegerChoices):
         """Who goes first when X's window runs low."""
 
-        LOW = 0, "low: waits first"
+        LOW = 0, "low: gives way first"
         NORMAL = 1, "normal"
-        HIGH = 2, "high: waits last"
+        HIGH = 2, "high: gives way last"
 
     POLLED = (Kind.ACCOUNT, Kind.MENTIONS, Kind.SEARCH, Kind.LIST)
 
