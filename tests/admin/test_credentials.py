@@ -160,7 +160,7 @@ def test_the_access_token_of_one_kind_is_not_taken_for_that_of_another(staff):
 
     page = staff.post(f"{LIST}{credential.pk}/change/", {**given, "access_token_secret": "t"})
 
-    assert "needs access_token." in page.content.decode()
+    assert "Enter the access token (access_token)." in page.content.decode()
 
 
 def test_who_has_to_sign_in_again_is_in_the_list(staff):

@@ -64,9 +64,7 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
         pytest.param("", "it is empty", id="nothing"),
         pytest.param("AAAA", "not a JSON object", id="a bare token"),
         pytest.param('["AAAA"]', "not a JSON object", id="a list"),
-        pytest.param(
-            '{"token": "AAAA"}', "Enter the bearer token (bearer_token).", id="another name"
-        ),
+        pytest.param('{"token": "AAAA"}', "Enter the bearer token", id="another name"),
         pytest.param('{"bearer_token": "AA AA"}', "white space", id="a blank inside"),
         pytest.param('{"bearer_token": "AAAA\\n"}', "white space", id="a line end"),
         pytest.param('{"bearer_token": "ÄÄÄÄ"}', "characters", id="no ASCII"),
@@ -86,7 +84,7 @@ def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin
 @pytest.mark.parametrize(
     ("name", "stdin", "more", "why"),
     [
-        ("main", '{"token": "AAAA"}', (), "Enter the bearer token (bearer_token)."),
+        ("main", '{"token": "AAAA"}', (), "Enter the bearer token"),
         ("main", '{"bearer_token": "AA AA"}', (), "white space"),
         ("m" * 61, '{"bearer_token": "AAAA"}', (), "at most 60 characters"),
         ("main", '{"bearer_token": "AAAA"}', ("--app", "a" * 61), "--app: A name has 60"),
@@ -309,7 +307,7 @@ def test_an_oauth2_credential_is_added_with_or_without_a_clients_secret(run, giv
 @pytest.mark.parametrize(
     ("given", "words", "sentence"),
     [
-        pytest.param({"refresh_token": ""}, "", "needs refresh_token", id="no refresh token"),
+        pytest.param({"refresh_token": ""}, "", "Enter the refresh token", id="no refresh token"),
         pytest.param({"bearer_token": "AAAA"}, "", "client_secret only", id="one of another kind"),
         pytest.param({}, "--api v1.1", "v2 API only", id="v1.1"),
     ],

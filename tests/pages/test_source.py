@@ -21,8 +21,8 @@ def test_the_cursor_is_told_in_words(staff):
 
     told = words(paged(staff, made))
 
-    assert "Everything up to 2026-11-20 12:03:14 UTC is read" in told or (
-        "Everything up to 2026-11-20 12:03:15 UTC is read" in told
+    assert "Everything up to 2026-11-20 12:03:14 UTC has been read" in told or (
+        "Everything up to 2026-11-20 12:03:15 UTC has been read" in told
     )
     assert "Posts up to 5s late are still found" in told
 
@@ -89,7 +89,7 @@ def test_the_leak_meter_lists_what_was_late(staff):
 def test_the_meter_says_when_nothing_was_late_or_nothing_was_measured(staff):
     assert "Not measured yet" in paged(staff, source(of="a", due_in=60))
     measured = source(of="b", due_in=60, overlapped_at=now())
-    assert "None: no post appeared later than" in paged(staff, measured)
+    assert "None: no post appeared more than" in paged(staff, measured)
 
 
 def test_its_newest_posts_are_shown_as_on_the_page_of_tweets(staff):

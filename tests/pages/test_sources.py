@@ -174,7 +174,7 @@ def test_many_files_hide_no_source_that_lives(staff):
     assert f'data-source="{live.pk}"' in page
     assert f'data-source="{unfinished.pk}"' in page
     assert page.count("data-source=") == 21
-    assert "Of the files that were imported these are the newest 20." in words(page)
+    assert "These are the newest 20 imported files." in words(page)
 
 
 def test_advice_in_the_list_has_its_button(staff, client):
