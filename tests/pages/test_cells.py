@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 from html.parser import HTMLParser
 
+import pytest
+
 from trackers.dashboards.sparkline import Sparkline
 from trackers.dashboards.tweet_rows import Figure, cell
-from trackers.dashboards.words import Moment
+from trackers.dashboards.words import Moment, ago
 
 AT = datetime(2026, 11, 22, 12, 0, 5, tzinfo=UTC)
 ODD = '<b a="1">&\''
@@ -56,3 +58,22 @@ def test_a_curve_says_what_it_shows():
 
     assert [tag for tag, _ in made.tags] == ["svg", "title", "polyline", "polyline", "circle"]
     assert made.tags[0][1]["aria-label"] == made.text == ODD
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (60, "60 d ago"),
+        (61, "23 Sep 2026 (2 months ago)"),
+        (729, "24 Nov 2024 (23 months ago)"),
+        (7552, "21 Mar 2006 (20 years ago)"),
+    ],
+)
+def test_what_is_long_ago_has_its_date(days, words):
+    now = datetime(2026, 11, 23, 12, tzinfo=UTC)
+
+    told = ago(now - timedelta(days=days), now=now)
+
+    assert told.words == words
+    # A date does not tick.
+    assert ("data-relative" in told.html) == (days < 61)

@@ -14,21 +14,25 @@ from html import escape
 from django.utils.safestring import SafeString
 
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+# From then on a date says more than a number of days.
+OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time. `words` is only shown until the page's script runs."""
+    """A time. `words` is only shown until the page's script runs, unless it is a date (`is_old`)."""
 
     at: datetime
     words: str
     exact: str
+    is_old: bool = False
 
     @property
     def html(self) -> SafeString:
         at = self.at.astimezone(UTC).isoformat()
         exact, words = escape(self.exact), escape(self.words)
-        return SafeString(f'<time datetime="{at}" data-relative title="{exact}">{words}</time>')
+        relative = "" if self.is_old else " data-relative"
+        return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
 
 
 def coded(sentence: str) -> SafeString:
@@ -65,7 +69,15 @@ def exactly(at: datetime) -> str:
 
 
 def ago(at: datetime, *, now: datetime) -> Moment:
+    if now - at >= OLD:
+        return Moment(at, f"{at:%-d %b %Y} ({roughly(now - at)} ago)", exactly(at), is_old=True)
     return Moment(at, f"{lasting(now - at)} ago", exactly(at))
+
+
+def roughly(length: timedelta) -> str:
+    """Of months or years: 3 months, 20 years."""
+    months = int(length / MONTH)
+    return f"{months} months" if months < 24 else f"{months // 12} years"
 
 
 def ahead(at: datetime, *, now: datetime) -> Moment:
