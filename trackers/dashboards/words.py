@@ -20,7 +20,7 @@ OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time. `words` is only shown until the page's script runs, unless it is a date (`is_old`)."""
+    """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays."""
 
     at: datetime
     words: str
