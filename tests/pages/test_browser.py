@@ -29,6 +29,8 @@ CHECKED_AND_DUE = """() => {
 }"""
 
 
+# Beside the demo's new posts twenty rows of the first fifty do not always stay to be seen moving.
+@pytest.mark.more
 @pytest.mark.browser
 def test_figures_move_and_are_what_x_answered_at_that_time(demo):
     with screen(demo) as seen:
