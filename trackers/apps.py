@@ -4,6 +4,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 from django.conf import settings
+from django.db.models.signals import post_migrate
 
 
 class TrackersConfig(AppConfig):
@@ -16,5 +17,7 @@ class TrackersConfig(AppConfig):
         import_module("trackers.jobs.checks")
         import_module("trackers.credentials.checks")
         import_module("trackers.timelines.leaving")
+        roles = import_module("trackers.roles")
+        post_migrate.connect(roles.make_roles, dispatch_uid="roles")
         way = import_module("trackers.xapi.wire.way")
         way.use(way.Way(settings.X_PROXY, settings.X_CA_FILE))

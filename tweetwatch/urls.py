@@ -3,7 +3,13 @@ from __future__ import annotations
 from django.contrib import admin
 from django.urls import include, path
 
+from trackers.dashboards.account import views as account
+
 urlpatterns = [
+    # Before the admin's own: there is one way to log in.
+    path("admin/login/", account.admin_login),
+    path("admin/logout/", account.LogOut.as_view()),
+    path("admin/password_change/", account.Password.as_view()),
     path("admin/", admin.site.urls),
     path("api/v1/", include("trackers.api.urls")),
     path("", include("trackers.dashboards.urls")),

@@ -49,7 +49,7 @@ def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
 
 @pytest.mark.django_db
 def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
-    person = User.objects.create_user("bob", is_staff=True)
+    person = User.objects.create_user("bob")
     client.force_login(person)
     assert client.get(f"/api/v1/{STREAMS}").status_code == 401
     person.user_permissions.add(Permission.objects.get(codename="view_tweet"))
@@ -75,7 +75,7 @@ def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
     ],
 )
 def test_what_is_asked_wrong_is_400_with_a_sentence(program, query, said):
-    User.objects.update(is_staff=True)
+    program.user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
 
     answer = get(program, query)
 
@@ -89,18 +89,17 @@ def test_a_last_event_id_that_was_never_one_is_refused(program):
 
 
 @pytest.mark.django_db
-def test_what_is_not_of_tweets_is_for_staff_who_may_see_it(program):
-    assert get(program, "?topics=tweets,alerts,sources").status_code == 403
+def test_what_is_not_of_tweets_is_for_those_who_may_see_it(program):
+    Topic.objects.create(name="parcels")
     assert get(program).status_code == 200
+    for topic, permission in (("sources", "source"), ("alerts", "namespace"), ("parcels", "topic")):
+        answer = get(program, f"?topics=tweets,{topic}")
+        assert answer.status_code == 403
+        assert f"trackers.view_{permission}" in json.loads(answer.content)["error"]
 
-    User.objects.update(is_staff=True)
-    answer = get(program, "?topics=tweets,alerts,sources")
-    assert answer.status_code == 403
-    assert "trackers.view_source" in json.loads(answer.content)["error"]
-
-    names = ("view_source", "view_namespace")
+    names = ("view_source", "view_namespace", "view_topic")
     program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
-    assert get(program, "?topics=tweets,alerts,sources").status_code == 200
+    assert get(program, "?topics=tweets,alerts,sources,parcels").status_code == 200
 
 
 @pytest.mark.django_db

@@ -31,7 +31,7 @@ def said(answer):
     ("kind", "charset"),
     [(URLENCODED, "latin-1"), (MULTIPART, "idna"), (MULTIPART, "zip"), (URLENCODED, "utf-7")],
 )
-@pytest.mark.parametrize("address", ["/admin/login/", "/sources/", "/sources/import/", "/metrics"])
+@pytest.mark.parametrize("address", ["/login/", "/sources/", "/sources/import/", "/metrics"])
 def test_a_body_in_another_charset_is_refused_with_a_sentence(
     root, address, kind, charset, checked
 ):

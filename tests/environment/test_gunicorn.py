@@ -52,7 +52,7 @@ def test_a_script_name_that_somebody_sends_moves_no_address(served):
         answer = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
 
     assert answer.startswith("HTTP/1.1 302")
-    assert "Location: /admin/login/?next=/sources/\r\n" in answer
+    assert "Location: /login/?next=/sources/\r\n" in answer
 
 
 def test_the_bus_reads_the_same_settings():

@@ -73,11 +73,11 @@ class Web:
             "next": "/sources/import/",
             **self.token(),
         }
-        assert self.session.post(f"{self.url}/admin/login/", given).ok
+        assert self.session.post(f"{self.url}/login/", given).ok
 
     def answers(self):
         try:
-            return self.session.get(f"{self.url}/admin/login/", timeout=PATIENCE).ok
+            return self.session.get(f"{self.url}/login/", timeout=PATIENCE).ok
         except requests.ConnectionError:
             return False
 

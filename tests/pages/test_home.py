@@ -224,4 +224,4 @@ def test_a_team_that_is_none_is_not_there(staff, id):
 
 
 def test_a_visitor_who_is_not_logged_in_is_led_to_the_login(client):
-    assert client.get("/home/").url == "/admin/login/?next=/home/"
+    assert client.get("/home/").url == "/login/?next=/home/"

@@ -158,7 +158,7 @@ def test_nobody_else_may_look(client):
     made = source()
 
     for address in ("/sources/", "/sources/cost/", f"/sources/{made.pk}/"):
-        assert client.get(address).headers["Location"].startswith("/admin/login/")
+        assert client.get(address).headers["Location"].startswith("/login/")
     assert client.post(f"/sources/{made.pk}/remove").status_code == 302
     assert Source.objects.exists()
 

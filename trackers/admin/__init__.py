@@ -10,7 +10,6 @@ from trackers.admin import (
     feeds,
     intervals,
     isolated,
-    login,
     many_tweets,
     milestones,
     namespaces,
@@ -29,7 +28,6 @@ __all__ = [
     "feeds",
     "intervals",
     "isolated",
-    "login",
     "many_tweets",
     "milestones",
     "namespaces",
@@ -42,7 +40,6 @@ __all__ = [
     "workers",
 ]
 
-admin.site.login_form = login.LoginForm
 admin.site.site_header = "tweetwatch"
 admin.site.site_title = "tweetwatch"
 admin.site.index_title = "What is watched, how often, and with which keys"

@@ -41,7 +41,7 @@ class SignedIn(AuthBase):
 
     def __call__(self, request: HttpRequest) -> User | None:
         user = request.user
-        if not isinstance(user, User) or not (user.is_active and user.is_staff):
+        if not isinstance(user, User) or not user.is_active:
             return None
         return user if user.has_perm("trackers.view_tweet") else None
 

@@ -25,9 +25,11 @@ router = Router(tags=["events"])
 
 Known = Annotated[Id, Field(ge=0, le=LARGEST_ID)]
 # Anyone with a token can follow any source and any account, and so read about all tweets. The other
-# topics are for those who may see the pages.
+# topics are for those who may see the pages, and topics of other programs for those who may see
+# topics.
 FOR_ALL = frozenset({TWEETS, MILESTONES})
 PERMISSIONS = {SOURCES: "trackers.view_source", ALERTS: "trackers.view_namespace"}
+OTHERS = "trackers.view_topic"
 MOST_TOPICS = 20
 
 
@@ -67,15 +69,12 @@ def topics_for(user: User, text: str) -> frozenset[int]:
             f"topics is a list of 1 to {MOST_TOPICS} names with commas between them, such as "
             "topics=tweets,milestones."
         )
-    if not user.is_staff and (others := names - FOR_ALL):
-        raise AuthorizationError(
-            message=f"Only members of the staff may watch {', '.join(sorted(others))[:200]}."
-        )
-    for topic, permission in PERMISSIONS.items():
-        if topic in names and not user.has_perm(permission):
+    for topic in sorted(names - FOR_ALL):
+        permission = PERMISSIONS.get(topic, OTHERS)
+        if not user.has_perm(permission):
             raise AuthorizationError(
-                message=f"Watching {topic} takes the permission {permission}; an administrator can "
-                "give it."
+                message=f"Watching {topic[:60]} takes the permission {permission}; an "
+                "administrator can give it."
             )
     return frozenset(watch(names).values())
 

@@ -1,7 +1,8 @@
-"""Who may look: staff who have the page's permission. A new view is closed until it says so.
+"""Who may look: whoever is signed in and has the page's permission. A new view is closed until it
+says so.
 
-Others are sent to the admin's login, in a way that suits the request; staff without the permission
-are told which one is missing, and who can grant it.
+Others are sent to the login page, which brings them back to where they were; whoever lacks a
+permission is told which one, and who can grant it.
 """
 
 from __future__ import annotations
@@ -9,14 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode, urlsplit
 
+from django.conf import settings
 from django.contrib.auth.middleware import LoginRequiredMiddleware
-from django.contrib.auth.models import Permission, User
-from django.contrib.auth.views import redirect_to_login
+from django.contrib.auth.models import Permission
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import redirect
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
-from django_htmx.http import HttpResponseClientRefresh
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.defaults import permission_denied
+from django_htmx.http import HttpResponseClientRedirect
+
+from trackers import roles
 
 View = Callable[..., HttpResponseBase]
 
@@ -24,19 +32,33 @@ TWEETS = "trackers.view_tweet"
 SOURCES = "trackers.view_source"
 SUBSCRIBERS = "trackers.view_subscriber"
 OPERATIONS = "trackers.view_namespace"
+# Where somebody begins who may not see everything.
+FIRST_PAGES = {
+    "tweets": TWEETS,
+    "sources": SOURCES,
+    "operations": OPERATIONS,
+    "subscribers": SUBSCRIBERS,
+}
 # Of those who can give a permission so many are named.
 NAMED_MOST = 5
 
 
-class StaffOnlyMiddleware(LoginRequiredMiddleware):
-    """For staff alone, whatever is not marked as open with `login_not_required`."""
+class SignedInMiddleware(LoginRequiredMiddleware):
+    """For accounts alone, whatever is not marked as open with `login_not_required`."""
 
     def process_view(
         self, request: HttpRequest, view_func: View, view_args: Any, view_kwargs: Any
     ) -> HttpResponseBase | None:
-        if not getattr(view_func, "login_required", True) or is_staff(request):
+        if not getattr(view_func, "login_required", True) or is_signed_in(request):
             return None
         return refused(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """The admin refuses without a word."""
+        if isinstance(error, PermissionDenied) and not error.args and is_signed_in(request):
+            said = f"Your account may not do this. {givers()} can give it the permission."
+            return permission_denied(request, PermissionDenied(said))
+        return None
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
@@ -52,12 +74,12 @@ class StaffOnlyMiddleware(LoginRequiredMiddleware):
 
 
 def needs(permission: str) -> Callable[[View], View]:
-    """Of a view: only staff with this permission get it."""
+    """Of a view: only whoever is signed in and has this permission gets it."""
 
     def guard(view: View) -> View:
         @wraps(view)
         def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not is_staff(request):
+            if not is_signed_in(request):
                 return refused(request)
             if not request.user.has_perm(permission) and request.path.endswith(".json"):
                 return JsonResponse({"error": lacking(permission)}, status=403)
@@ -80,23 +102,59 @@ def lacking(permission: str) -> str:
     label, _, codename = permission.partition(".")
     found = Permission.objects.filter(content_type__app_label=label, codename=codename)
     name = found.values_list("name", flat=True).first() or permission
-    givers = User.objects.filter(is_superuser=True, is_active=True).order_by("username")
-    names = list(givers.values_list("username", flat=True)[:NAMED_MOST])
-    who = " or ".join(names) or "An administrator"
+    role = roles.least_with(permission)
+    has = f", which the role {role} has" if role else ""
     return (
-        f"Your account lacks the permission “{name}” ({permission}). "
-        f"{who} can give it to you in the admin, under Users."
+        f"Your account lacks the permission “{name}” ({permission}){has}. "
+        f"{givers()} can give it to you in the admin, under Users."
     )
 
 
-def is_staff(request: HttpRequest) -> bool:
-    return request.user.is_active and request.user.is_staff
+def givers() -> str:
+    """Who can change accounts, by name."""
+    return " or ".join(roles.those_who_give()[:NAMED_MOST]) or "An administrator"
+
+
+def first_page(request: HttpRequest) -> str:
+    """Where somebody begins who did not ask for a page."""
+    seen = (name for name, taken in FIRST_PAGES.items() if request.user.has_perm(taken))
+    return reverse(next(seen, "account"))
+
+
+def is_signed_in(request: HttpRequest) -> bool:
+    return request.user.is_active
 
 
 def refused(request: HttpRequest) -> HttpResponse:
-    # A poll must not swap the login form into a row, so it reloads the whole page.
+    """To the login page, and from there back to where the person was."""
     if request.headers.get("HX-Request"):
-        return HttpResponseClientRefresh()
+        # A poll must not swap the login form into a row.
+        return HttpResponseClientRedirect(login_address(request, here(request)))
     if request.path.endswith(".json"):
         return JsonResponse({"error": "Log in first."}, status=401)
-    return redirect_to_login(request.get_full_path())
+    return redirect(login_address(request, here(request)))
+
+
+def login_address(request: HttpRequest, back: str) -> str:
+    """With what the login page says: that a session is over, and that what was sent is lost."""
+    given = {"next": back}
+    if settings.SESSION_COOKIE_NAME in request.COOKIES:
+        given["over"] = "1"
+    if request.method not in ("GET", "HEAD"):
+        given["lost"] = "1"
+    return f"{reverse('login')}?{urlencode(given, safe='/')}"
+
+
+def here(request: HttpRequest) -> str:
+    """The page the person looks at: itself, or the one that holds the form or asked for a part."""
+    if request.headers.get("HX-Request"):
+        page = request.headers.get("HX-Current-URL", "")
+    elif request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    else:
+        page = request.headers.get("Referer", "")
+    ours = {request.get_host()}
+    if not url_has_allowed_host_and_scheme(page, ours, require_https=request.is_secure()):
+        return "/"
+    parts = urlsplit(page)
+    return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"

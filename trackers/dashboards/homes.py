@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
 
-from trackers.timelines.watchers import Home, homes_of
+from trackers.timelines.watchers import Home, homes_of, teams
 
 User = AbstractBaseUser | AnonymousUser
 
@@ -21,7 +21,7 @@ def chosen(homes: list[Home], team: int | None) -> Home:
     for one in homes:
         if one.team_id == team:
             return one
-    if team is not None and Group.objects.filter(pk=team).exists():
+    if team is not None and teams().filter(pk=team).exists():
         raise PermissionDenied(
             "Only members of this team see its home. An administrator can add you to the group in "
             "the admin, under Users."

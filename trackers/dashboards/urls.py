@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from trackers.dashboards import answers, metrics
+from trackers.dashboards.account import views as account
 from trackers.dashboards.columns import acts as column_acts
 from trackers.dashboards.columns import views as columns
 from trackers.dashboards.feeds import addresses as feed_addresses
@@ -28,6 +29,10 @@ from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
     path("", tweets.tweets, name="tweets"),
+    path("login/", account.LogIn.as_view(), name="login"),
+    path("logout/", account.LogOut.as_view(), name="logout"),
+    path("account/", account.account, name="account"),
+    path("account/password/", account.Password.as_view(), name="password"),
     path("answers/", answers.answers, name="answers"),
     path("rows/", tweets.tweet_rows, name="tweet-rows"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),

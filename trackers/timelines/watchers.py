@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Group, User
-from django.db.models import F
+from django.db.models import F, QuerySet
 
+from trackers.roles import ROLES
 from trackers.timelines.models import Watcher
 
 
@@ -22,11 +23,20 @@ class Home:
     watcher_id: int | None
 
 
+def teams() -> QuerySet[Group]:
+    """The groups that have a home: those that are no role."""
+    return Group.objects.exclude(name__in=ROLES)
+
+
 def homes_of(user: AbstractBaseUser | AnonymousUser) -> list[Home]:
     """All homes that the person may read and change: their own, then their teams', by name."""
     mine = Watcher.objects.filter(user=user.pk).values_list("pk", flat=True).first()
-    teams = Group.objects.filter(user=user.pk).order_by("name", "pk")
-    found = teams.values_list("pk", "name", F("watcher__pk"))
+    found = (
+        teams()
+        .filter(user=user.pk)
+        .order_by("name", "pk")
+        .values_list("pk", "name", F("watcher__pk"))
+    )
     return [Home(None, "Home", mine), *(Home(*team) for team in found)]
 
 

@@ -14,7 +14,7 @@ from trackers.tokens.wrong_logins import ACCOUNT, ADDRESS, BOTH, BUCKETS, KINDS,
 
 pytestmark = pytest.mark.django_db
 RIGHT, WRONG = "a password of no account", "not this one"
-LOGIN = "/admin/login/"
+LOGIN = "/login/"
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,182 @@
+"""Logging in and out, a session that is over, and one's own account."""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Group, User
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from trackers import roles
+from trackers.tokens.wrong_logins import BOTH
+
+pytestmark = pytest.mark.django_db
+RIGHT = "a password of no account"
+
+
+@pytest.fixture(autouse=True)
+def _quick_hashes(settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+def person(*given_roles, **given):
+    made = User.objects.create_user("eve", password=RIGHT, **given)
+    made.groups.set(Group.objects.filter(name__in=given_roles))
+    return made
+
+
+def log_in(client, address="/login/", **given):
+    return client.post(address, {"username": "eve", "password": RIGHT, **given})
+
+
+@pytest.fixture
+def viewer(client):
+    client.force_login(person(roles.VIEWER))
+    return client
+
+
+def test_a_viewer_needs_no_staff_status(client):
+    person(roles.VIEWER)
+
+    answer = log_in(client, next="/sources/")
+
+    assert answer.headers["Location"] == "/sources/"
+    page = client.get("/sources/")
+    assert page.status_code == 200
+    assert 'href="/admin/"' not in page.content.decode()
+
+
+def test_nobody_is_led_to_another_site(client):
+    person(roles.VIEWER)
+
+    for elsewhere in ("https://evil.example/", "//evil.example/", "javascript:alert(1)"):
+        assert log_in(client, next=elsewhere).headers["Location"] == "/"
+        client.logout()
+
+
+def test_whoever_may_see_nothing_is_told_so_and_who_can_help(client):
+    User.objects.create_superuser("root")
+    person()
+
+    begins = log_in(client).headers["Location"]
+    said = html.unescape(client.get(begins).content.decode())
+
+    assert begins == "/account/"
+    assert "may not see any page yet. root can give you a role" in said
+
+
+def over(client):
+    """The session has ended on the server; the browser still has its cookie."""
+    Session.objects.all().delete()
+    return client
+
+
+def test_a_page_of_a_session_that_is_over_is_come_back_to(viewer):
+    login = over(viewer).get("/sources/?page=2").headers["Location"]
+    said = viewer.get(login).content.decode()
+
+    assert "Your session is over." in said
+    assert "was not done" not in said
+    assert log_in(viewer, login, next="/sources/?page=2").headers["Location"] == "/sources/?page=2"
+
+
+def test_a_poll_of_a_session_that_is_over_leads_the_whole_page_to_the_login(viewer):
+    headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/?q=moon"}
+
+    answer = over(viewer).get("/rows/?q=moon", headers=headers)
+
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["HX-Redirect"] == "/login/?next=/%3Fq%3Dmoon&over=1"
+
+
+def test_what_was_sent_when_the_session_was_over_is_not_done_and_that_is_said(viewer):
+    headers = {"Referer": "http://testserver/sources/?page=2"}
+
+    login = over(viewer).post("/sources/5/pause", headers=headers).headers["Location"]
+
+    assert login == "/login/?next=/sources/%3Fpage%3D2&over=1&lost=1"
+    assert "What you sent last was not done" in viewer.get(login).content.decode()
+
+
+def test_no_other_site_says_where_one_comes_back_to(client):
+    for headers in (
+        {"HX-Request": "true", "HX-Current-URL": "https://evil.example/"},
+        {"HX-Request": "true"},
+    ):
+        answer = client.get("/rows/", headers=headers)
+        assert answer.headers["HX-Redirect"] == "/login/?next=/"
+    answer = client.post("/sources/5/pause", headers={"Referer": "https://evil.example/"})
+    assert answer.headers["Location"] == "/login/?next=/&lost=1"
+
+
+def test_a_file_for_a_script_is_refused_as_json(client):
+    assert client.get("/tweets/5/series.json").json() == {"error": "Log in first."}
+
+
+def test_whoever_logs_out_is_out(viewer):
+    assert viewer.get("/logout/").status_code == 405
+
+    assert viewer.post("/logout/").headers["Location"] == "/login/"
+    assert viewer.get("/").status_code == 302
+    assert viewer.post("/logout/").headers["Location"] == "/login/", "twice is no fault"
+
+
+def test_the_admin_has_no_login_of_its_own(client):
+    eve = person(roles.OPERATOR)
+
+    asked = client.get("/admin/trackers/tweet/").headers["Location"]
+    assert asked == "/login/?next=/admin/trackers/tweet/"
+    assert client.get("/admin/login/?next=/admin/").headers["Location"] == "/login/?next=/admin/"
+
+    User.objects.create_superuser("root")
+    client.force_login(eve)
+    refused = client.get("/admin/", follow=True)
+    assert refused.status_code == 403
+    assert "root can give it to you" in html.unescape(refused.content.decode())
+
+    roles.give(eve, roles.OPERATOR)
+    assert client.get("/admin/").status_code == 200
+    refused = client.get("/admin/trackers/credential/add/")
+    assert refused.status_code == 403
+    assert "root can give it the permission" in html.unescape(refused.content.decode())
+    assert client.post("/admin/logout/").headers["Location"] == "/login/"
+
+
+def change(client, old, new):
+    given = {"old_password": old, "new_password1": new, "new_password2": new}
+    return client.post("/account/password/", given)
+
+
+def test_a_password_is_changed_and_other_browsers_are_logged_out(viewer):
+    other = Client()
+    log_in(other)
+    assert other.get("/").status_code == 200
+    viewer.post("/login/", {"username": "eve", "password": RIGHT})
+
+    assert change(viewer, RIGHT, "of no account either").headers["Location"] == "/account/"
+
+    assert viewer.get("/account/").status_code == 200
+    assert other.get("/").status_code == 302
+    assert LogEntry.objects.get().change_message == "Changed the own password."
+
+
+def test_a_password_is_not_guessed_where_it_is_changed(viewer):
+    for _ in range(BOTH.free):
+        assert "entered incorrectly" in change(viewer, "guess", "x").content.decode()
+
+    page = change(viewer, RIGHT, "of no account either").content.decode()
+
+    assert "Too many wrong passwords" in page
+    assert User.objects.get().check_password(RIGHT)
+
+
+def test_a_form_from_before_the_login_says_what_to_do():
+    strict = Client(enforce_csrf_checks=True)
+
+    answer = strict.post("/login/", {"username": "eve", "password": RIGHT})
+
+    assert answer.status_code == 403
+    assert "reload it, and send it again" in answer.content.decode()

@@ -1,0 +1,66 @@
+"""The forms that ask for a password: wrong ones make whoever sends them wait."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils import timezone
+
+from trackers.tokens import wrong_logins
+from trackers.tokens.wrong_logins import Tried
+
+WAIT = (
+    "Too many wrong passwords. Try again in {seconds} s; this one was not checked. "
+    "If you forgot it, an administrator can set a new one."
+)
+
+
+class LoginForm(AuthenticationForm):
+    def clean(self) -> dict[str, Any]:
+        who = wrong_logins.tried(self.cleaned_data.get("username", ""), address_of(self.request))
+        wait_for(who)
+        try:
+            cleaned = super().clean()
+        except ValidationError:
+            wrong_logins.fail(who, now=timezone.now())
+            raise
+        if self.get_user() is not None:
+            wrong_logins.succeed(who)
+        return cleaned
+
+
+class PasswordForm(PasswordChangeForm):
+    """Whoever finds a browser that is signed in must not guess the password here either."""
+
+    def __init__(self, *args: Any, request: HttpRequest, **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.who = wrong_logins.tried(self.user.get_username(), address_of(request))
+
+    def clean_old_password(self) -> str:
+        wait_for(self.who)
+        try:
+            return super().clean_old_password()
+        except forms.ValidationError:
+            wrong_logins.fail(self.who, now=timezone.now())
+            raise
+
+
+def wait_for(who: Tried) -> None:
+    if wait := wrong_logins.wait_of(who, now=timezone.now()):
+        seconds = ceil(wait.total_seconds())
+        raise ValidationError(WAIT.format(seconds=seconds), code="wait")
+
+
+def address_of(request: HttpRequest | None) -> str:
+    """Where it comes from: behind a proxy what that says, which adds to the end of its header."""
+    if request is None:
+        return ""
+    if settings.BEHIND_PROXY and (via := request.headers.get("X-Forwarded-For")):
+        return via.rpartition(",")[2].strip()
+    return str(request.META.get("REMOTE_ADDR", ""))

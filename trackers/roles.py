@@ -1,0 +1,116 @@
+"""The three roles: groups whose permissions are kept here, and made anew by each `migrate`.
+
+A viewer sees every page. An operator also runs what is watched. An owner also sets what that costs
+and who may do what. Other groups are teams, and nothing here touches them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.apps import AppConfig
+from django.apps.registry import Apps
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import Q, QuerySet
+
+VIEWER, OPERATOR, OWNER = ROLES = ("viewer", "operator", "owner")
+# Whose accounts may open the admin; the others use the pages.
+IN_THE_ADMIN = (OPERATOR, OWNER)
+
+OURS = "trackers"
+# What only an owner sees: who may come in from outside.
+HIDDEN = {"apitoken", "bustoken", "feedaddress", "feedstate", "wronglogin"}
+# What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
+# money (intervals, projects, credentials) and who may come in.
+RUN = {
+    *("tweet", "author", "source", "import", "gap", "isolatedtweet", "bulkact"),
+    *("subscriber", "topic", "milestone", "column", "watcher", "follow", "feedsettings"),
+}
+# The queues are there, and are paused and resumed.
+CHANGED = {"namespace"}
+# Of other applications, an owner's: accounts, groups, the history, failed tasks.
+OWNED_ELSEWHERE = {
+    "auth": {"user", "group"},
+    "admin": {"logentry"},
+    "django_q": {"success", "failure", "schedule", "ormq"},
+}
+ACTS = ("add", "change", "delete")
+# The last of them to have its permissions made.
+APPS = {OURS, *OWNED_ELSEWHERE}
+
+
+def permissions_of(role: str) -> Q:
+    """Which permissions the role has, as a filter on them."""
+    seen = Q(content_type__app_label=OURS, codename__startswith="view_")
+    seen &= ~Q(content_type__model__in=HIDDEN)
+    if role == VIEWER:
+        return seen
+    if role == OPERATOR:
+        run = [f"{act}_{model}" for model in sorted(RUN) for act in ACTS]
+        run += [f"change_{model}" for model in sorted(CHANGED)]
+        return seen | Q(content_type__app_label=OURS, codename__in=run)
+    everything = Q(content_type__app_label=OURS)
+    for label, models in OWNED_ELSEWHERE.items():
+        everything |= Q(content_type__app_label=label, content_type__model__in=models)
+    return everything
+
+
+def make_roles(sender: AppConfig, using: str, apps: Apps, **_: Any) -> None:
+    """After each `migrate`, when the permissions of new models are there."""
+    if sender.label not in APPS:
+        return
+    try:
+        groups, permissions = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
+    except LookupError:
+        # What was migrated is how to get rid of them.
+        return
+    with transaction.atomic(using=using):
+        for role in ROLES:
+            group, _is_new = groups.objects.using(using).get_or_create(name=role)
+            group.permissions.set(permissions.objects.using(using).filter(permissions_of(role)))
+
+
+def roles_of(user: User) -> list[str]:
+    """The least first."""
+    has = set(user.groups.filter(name__in=ROLES).values_list("name", flat=True))
+    return [role for role in ROLES if role in has]
+
+
+def least_with(permission: str) -> str | None:
+    """The least role that has this permission."""
+    label, _, codename = permission.partition(".")
+    has = set(
+        Group.objects.filter(
+            name__in=ROLES,
+            permissions__codename=codename,
+            permissions__content_type__app_label=label,
+        ).values_list("name", flat=True)
+    )
+    return next((role for role in ROLES if role in has), None)
+
+
+def give(user: User, role: str) -> None:
+    """This role instead of any other; what else the account may do stays as it is."""
+    with transaction.atomic():
+        user.groups.remove(*Group.objects.filter(name__in=ROLES).exclude(name=role))
+        user.groups.add(Group.objects.get(name=role))
+        if user.is_staff != (opens := role in IN_THE_ADMIN or user.is_superuser):
+            user.is_staff = opens
+            user.save(update_fields=["is_staff"])
+
+
+def take(user: User) -> None:
+    """No role is left."""
+    with transaction.atomic():
+        user.groups.remove(*Group.objects.filter(name__in=ROLES))
+        if user.is_staff and not user.is_superuser:
+            user.is_staff = False
+            user.save(update_fields=["is_staff"])
+
+
+def those_who_give() -> QuerySet[User, str]:
+    """Who can change accounts, by name: administrators first."""
+    active = User.objects.filter(is_active=True)
+    found = active.filter(Q(is_superuser=True) | Q(groups__name=OWNER)).distinct()
+    return found.order_by("-is_superuser", "username").values_list("username", flat=True)
