@@ -80,11 +80,29 @@ class Demo:
 
         return poll(found, within=240, what=f"{pattern} in {self.log}")[1]
 
+    def log_entries(self):
+        return requests.get(f"{self.fake}/_fake/log", timeout=30).json()["entries"]
+
     def answers(self):
-        """What the fake answered: (epoch ms, {id: counts or why not}), oldest first."""
-        reply = requests.get(f"{self.fake}/_fake/log", timeout=30)
-        entries = reply.json()["entries"]
-        return [(e["at_ms"], e["answers"]) for e in entries if e["endpoint"] == "GET /2/tweets"]
+        """What look-ups were answered: (epoch ms, {id: counts or why not}), oldest first."""
+        return [
+            (entry["at_ms"], entry["answers"])
+            for entry in self.log_entries()
+            if entry["endpoint"] == "GET /2/tweets"
+        ]
+
+    def shown(self):
+        """When X said anything about each tweet, in a look-up or on a page of posts."""
+        times = {}
+        for entry in self.log_entries():
+            for id in {*entry["answers"], *entry["shown"]}:
+                times.setdefault(id, []).append(entry["at_ms"])
+        return times
+
+    def answer(self, id, at_ms):
+        """What X said about a tweet at a moment: its counts, or why it does not show it."""
+        address = f"{self.fake}/_fake/tweets/{id}?at_ms={at_ms}"
+        return requests.get(address, timeout=30).json()["answer"]
 
     def looks(self, id):
         """When the fake was asked about one tweet, in epoch seconds."""
