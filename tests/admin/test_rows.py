@@ -52,7 +52,7 @@ def test_an_action_reaches_the_queue(staff, action, paused, scheduled):
     assert TweetUpdate.objects.filter(key=tweet.id).exists() is scheduled
 
 
-@pytest.mark.parametrize(("paused", "level"), [(True, "error"), (False, "success")])
+@pytest.mark.parametrize(("paused", "level"), [(True, "warning"), (False, "success")])
 def test_an_action_that_does_nothing_is_no_success(staff, paused, level):
     tweet = TweetFactory(paused=paused)
 
@@ -89,7 +89,7 @@ def test_isolated_tweets_are_listed_alone_and_retried(staff):
     assert [row.key for row in found] == [isolated.key]
 
     page = act(staff, ISOLATED, "retry", isolated.key)
-    assert said(page) == ["1 are looked up again."]
+    assert said(page) == ["Looking up again: 1."]
     assert not TweetUpdate.objects.filter(attempts__gte=3).exists()
     assert TweetUpdate.objects.filter(key=waiting.key).exists()
 
@@ -104,6 +104,25 @@ def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
     assert not Namespace.objects.get(pk="tweet:update").paused
     act(staff, NAMESPACES, "lift_hold", "tweet:update")
     assert Namespace.objects.get(pk="tweet:update").held_until is None
+
+
+@pytest.mark.parametrize(
+    ("address", "action", "step"),
+    [
+        (NAMESPACES, "pause", "Choose Resume"),
+        (NAMESPACES, "resume", "look at Held until"),
+        (NAMESPACES, "lift_hold", "look at Paused"),
+        (ISOLATED, "retry", "Reload this list"),
+    ],
+)
+def test_nothing_done_is_a_warning_that_says_what_to_do(staff, address, action, step):
+    Namespace.objects.filter(pk="tweet:update").update(paused=action == "pause")
+    key = TweetUpdateFactory().key if address == ISOLATED else "tweet:update"
+
+    [message] = act(staff, address, action, key).context["messages"]
+
+    assert message.level_tag == "warning"
+    assert step in str(message)
 
 
 def knobs(**changed):

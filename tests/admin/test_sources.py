@@ -192,7 +192,7 @@ def test_a_source_with_very_many_gaps_is_edited(staff):
     ("action", "told", "due"),
     [
         ("pause", "Paused 1.", None),
-        ("poll_now", "1 are polled next.", True),
+        ("poll_now", "Polled next: 1.", True),
     ],
 )
 def test_an_action_reaches_the_queue(staff, action, told, due):

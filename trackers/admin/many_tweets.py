@@ -18,7 +18,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 
-from trackers.admin.outcome import level
+from trackers.admin.outcome import report
 from trackers.admin.readonly import MachineMade
 from trackers.schedule import bulk, steer
 from trackers.schedule.bulk import ACTS, PIECE
@@ -32,24 +32,50 @@ Act = BulkAct.Act
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`done` is a sentence with a place for the number, `sure` a question with one for the tweets;
-    `asks`: of however few it is done to."""
+    """`done` is a sentence with a place for the number, `nothing` what is said of none, `sure` a
+    question with a place for the tweets; `asks`: of however few it is done to."""
 
     act: str
     button: str
     done: str
+    nothing: str
     sure: str
     asks: bool = False
 
 
-REFRESH = Choice(Act.REFRESH, "Refresh now", "{} are looked up next.", "Look up {} now?")
-PAUSE = Choice(Act.PAUSE, "Pause", "Paused {}.", "Pause {}? They rest until they are resumed.")
-RESUME = Choice(Act.RESUME, "Resume", "Resumed {}.", "Resume {}?")
-RETRY = Choice(Act.RETRY, "Retry", "{} are looked up again.", "Look up {} again?")
+REFRESH = Choice(
+    Act.REFRESH,
+    "Refresh now",
+    "Looking up next: {}.",
+    "Nothing to look up: paused or isolated. Choose Resume, or retry the isolated ones.",
+    "Look up {} now?",
+)
+PAUSE = Choice(
+    Act.PAUSE,
+    "Pause",
+    "Paused {}.",
+    "Nothing to pause: already paused. Choose Resume to continue.",
+    "Pause {}? They rest until they are resumed.",
+)
+RESUME = Choice(
+    Act.RESUME,
+    "Resume",
+    "Resumed {}.",
+    "Nothing to resume: not paused. Choose Refresh now to look up at once.",
+    "Resume {}?",
+)
+RETRY = Choice(
+    Act.RETRY,
+    "Retry",
+    "Looking up again: {}.",
+    "Nothing to retry: no longer isolated. Reload this list.",
+    "Look up {} again?",
+)
 UNTRACK = Choice(
     Act.UNTRACK,
     "Untrack",
-    "{} are not tracked any more.",
+    "No longer tracked: {}.",
+    "Nothing to untrack: not tracked any more. Reload this list.",
     "Stop tracking {} and remove the whole history? This cannot be undone.",
     asks=True,
 )
@@ -67,7 +93,7 @@ def act(
         row = bulk.begin(choice.act, chosen.values_list("pk"), by=request.user.get_username())
         return redirect("admin:trackers_bulkact_change", row.pk)
     done = first_act(choice)(few)
-    listed.message_user(request, choice.done.format(f"{done:,}"), level(done))
+    report(listed, request, done, done=choice.done, nothing=choice.nothing)
     return None
 
 
@@ -158,4 +184,5 @@ class BulkActAdmin(MachineMade):
     @admin.action(description="Stop: leave the rest as it is", permissions=["act"])
     def stop(self, request: HttpRequest, chosen: QuerySet[BulkAct]) -> None:
         count = bulk.stop(chosen.values_list("pk", flat=True))
-        self.message_user(request, f"Stopped {count:,}.", level(count))
+        nothing = "Nothing to stop: already finished or stopped."
+        report(self, request, count, done="Stopped {}.", nothing=nothing)

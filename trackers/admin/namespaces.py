@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.http import HttpRequest
 
+from trackers.admin.outcome import report
 from trackers.admin.recorded import Recorded
 from trackers.jobs.models import Namespace
 from trackers.schedule.forms import LengthField
@@ -40,14 +42,18 @@ class NamespaceAdmin(Recorded):
     @admin.action(description="Pause: claim nothing", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
         count = chosen.filter(paused=False).update(paused=True)
-        self.message_user(request, f"Paused {count}.", messages.SUCCESS)
+        nothing = "Nothing to pause: already paused. Choose Resume to continue."
+        report(self, request, count, done="Paused {}.", nothing=nothing)
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
         count = chosen.filter(paused=True).update(paused=False)
-        self.message_user(request, f"Resumed {count}.", messages.SUCCESS)
+        nothing = "Nothing to resume: not paused. If nothing is done, look at Held until below."
+        report(self, request, count, done="Resumed {}.", nothing=nothing)
 
     @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
     def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
-        count = chosen.exclude(held_until=None).update(held_until=None, held_because="", failures=0)
-        self.message_user(request, f"Lifted {count} holds.", messages.SUCCESS)
+        held = chosen.filter(held_until__gt=Now())
+        count = held.update(held_until=None, held_because="", failures=0)
+        nothing = "No hold to lift: X may be asked now. If nothing is done, look at Paused below."
+        report(self, request, count, done="Lifted {} hold(s).", nothing=nothing)

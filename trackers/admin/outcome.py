@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
+from django.contrib import admin, messages
+from django.http import HttpRequest
 
 
-def level(count: int) -> int:
-    """Of the message that says so: nothing done is no success."""
-    return messages.SUCCESS if count else messages.ERROR
+def report(
+    listed: admin.ModelAdmin, request: HttpRequest, count: int, *, done: str, nothing: str
+) -> None:
+    """`done` has a place for the number. Nothing done is a warning, which says what to do."""
+    if count:
+        listed.message_user(request, done.format(f"{count:,}"), messages.SUCCESS)
+    else:
+        listed.message_user(request, nothing, messages.WARNING)

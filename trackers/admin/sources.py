@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from trackers.admin.outcome import level
+from trackers.admin.outcome import report
 from trackers.admin.readonly import MachineMade
 from trackers.admin.recorded import Recorded
 from trackers.ingest.sources import life
@@ -164,17 +164,20 @@ class SourceAdmin(Recorded):
     @admin.action(description="Poll now", permissions=["change"])
     def poll_now(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.poll_now(ids(chosen))
-        self.message_user(request, f"{count:,} are polled next.", level(count))
+        nothing = "Nothing to poll: paused, or a finished import. Choose Resume first."
+        report(self, request, count, done="Polled next: {}.", nothing=nothing)
 
     @admin.action(description="Pause", permissions=["change"])
     def pause(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.pause(ids(chosen))
-        self.message_user(request, f"Paused {count:,}.", level(count))
+        nothing = "Nothing to pause: already paused. Choose Resume to continue."
+        report(self, request, count, done="Paused {}.", nothing=nothing)
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:
         count = life.resume(ids(chosen))
-        self.message_user(request, f"Resumed {count:,}.", level(count))
+        nothing = "Nothing to resume: not paused. Choose Poll now to read at once."
+        report(self, request, count, done="Resumed {}.", nothing=nothing)
 
     @admin.action(description="Remove: their tweets stay tracked", permissions=["end"])
     def remove(self, request: HttpRequest, chosen: QuerySet[Source]) -> HttpResponse | None:
@@ -193,7 +196,8 @@ class SourceAdmin(Recorded):
             context = {**self.admin_site.each_context(request), **given}
             return render(request, "admin/trackers/source/remove.html", context)
         count = life.remove(ids(chosen))
-        self.message_user(request, f"{count:,} are not watched any more.", messages.SUCCESS)
+        nothing = "Nothing to remove: removed already. Reload this list."
+        report(self, request, count, done="Removed {}; their tweets stay tracked.", nothing=nothing)
         return None
 
 

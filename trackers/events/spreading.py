@@ -22,26 +22,32 @@ from tweetwatch.database import LOST, cursor
 logger = logging.getLogger(__name__)
 
 # Seconds from turn to turn: while there is work, so that what comes meanwhile is spread together;
-# when idle; and while the database is away.
+# when idle; and while the database is away. There is no rest while a backlog waits.
 TICK, IDLE, AWAY = 0.05, 0.25, 0.5
 
-# Both read the first entry of an index.
+# Each reads one entry of an index.
 LOOK = """
-    SELECT EXISTS (SELECT FROM trackers_staged),
+    SELECT (SELECT id FROM trackers_staged ORDER BY id DESC LIMIT 1),
            (SELECT extract(epoch FROM deadline - clock_timestamp())::float
             FROM trackers_eventbatch WHERE state = 'early' ORDER BY deadline LIMIT 1)
 """
+# Staged before the turn, and more than one spread takes.
+LEFT = "SELECT EXISTS (SELECT FROM trackers_staged WHERE id <= %(newest)s)"
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """`moved`: something was spread or became ready. `next_in`: seconds until a batch is due."""
+    """`moved`: something was spread or became ready. `next_in`: seconds until a batch is due.
+    `backlog`: not everything that was staged before the turn is spread."""
 
     moved: bool
     next_in: float | None
+    backlog: bool = False
 
     @property
     def rest(self) -> float:
+        if self.backlog:
+            return 0.0
         if self.moved or self.next_in is None:
             return TICK if self.moved else IDLE
         return min(IDLE, max(TICK, self.next_in))
@@ -81,8 +87,14 @@ class Spreader:
 
 def take_turn() -> Turn:
     with cursor() as db:
-        [(staged, next_in)] = db.execute(LOOK).fetchall()
-    spread_some = bool(staged and spread())
+        [(newest, next_in)] = db.execute(LOOK).fetchall()
+    spread_some = bool(newest and spread())
     due = next_in is not None and next_in <= 0
     promoted = promote() if due or spread_some else 0
-    return Turn(spread_some or promoted > 0, next_in)
+    return Turn(spread_some or promoted > 0, next_in, backlog=spread_some and is_left(newest))
+
+
+def is_left(newest: int) -> bool:
+    with cursor() as db:
+        row = db.execute(LEFT, {"newest": newest}).fetchone()
+    return row is not None and bool(row[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from datetime import timedelta
 
 from trackers.dashboards.operations.cards import Card
@@ -31,11 +32,14 @@ def card_of(forecast: Forecast) -> Card:
     return Card(LABEL, about(forecast.length), exact, HELP, "warn")
 
 
-def sentence_of(forecast: Forecast, *, due: int, youngest: float | None = None) -> str:
-    """Empty while nothing is behind. `youngest`: the longest wait of the youngest, in seconds."""
+def sentence_of(
+    forecast: Forecast, *, due: int, youngest: float | None = None, said_above: Collection[str] = ()
+) -> str:
+    """Empty while nothing is behind. `youngest`: the longest wait of the youngest, in seconds.
+    `said_above`: the notices of the page, none of which is repeated."""
     if forecast.state == "fresh":
         return ""
-    said = outlook(forecast, due=due)
+    said = outlook(forecast, due=due, said_above=said_above)
     if youngest is None:
         return said
     return (
@@ -44,12 +48,13 @@ def sentence_of(forecast: Forecast, *, due: int, youngest: float | None = None) 
     )
 
 
-def outlook(forecast: Forecast, *, due: int) -> str:
+def outlook(forecast: Forecast, *, due: int, said_above: Collection[str] = ()) -> str:
     if forecast.state == "never":
         rates = {"demand": rate(forecast.demand), "allowed": rate(forecast.allowed)}
         return NEVER[forecast.limited_by].format(**rates)
     if forecast.length is None:
-        return f"{counted(due)} tweets are due; nobody can tell until when. {forecast.why}"
+        why = "See above." if forecast.why in said_above else forecast.why
+        return f"{counted(due)} tweets are due, and we cannot say until when. {why}"
     when = "after X answers again" if forecast.after_outage else "from now"
     return (
         f"{counted(due)} tweets are due; all are fresh again about {about(forecast.length)} {when}."

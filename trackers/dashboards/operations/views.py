@@ -101,16 +101,23 @@ def shown() -> dict[str, object]:
     found = figures(TWEET_UPDATE)
     foreseen = forecast(plan, found, now=now)
     youngest = found.oldest_urgent_seconds if len(plan.tiers) > 1 else None
+    above = notices(now=now)
+    behind = sentence_of(
+        foreseen,
+        due=found.due + found.in_flight,
+        youngest=youngest,
+        said_above=[notice.said for notice in above],
+    )
     return {
         "now": now,
         "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
         "count": count(found, now=now),
-        "behind": sentence_of(foreseen, due=found.due + found.in_flight, youngest=youngest),
+        "behind": behind,
         "bars": drawn,
         "blocks": blocks(now=now),
         "keys": keys(now=now),
         "hands": workers(now=now),
-        "notices": notices(now=now),
+        "notices": above,
         "queues": queues(now=now),
     }
 

@@ -14,10 +14,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from itertools import accumulate
 
 from trackers.events.delivery.claim import Claimed, claim, give_back
 from trackers.events.delivery.egress import Egress
@@ -34,9 +36,10 @@ RECOVER_EVERY = 1.0
 TOLD_EVERY = 10.0
 # Seconds to go on settling the last results when the process is asked to end.
 LAST_WORDS = 5.0
-# How many batches a claim takes at a time, and how many bytes of bodies may be on their way before
-# nothing more is claimed: the size of a claim is known only afterwards.
+# How many batches a claim takes at a time; how many of their events are loaded at a time, since a
+# batch may have ten thousand; how many bytes of bodies may be on their way before more are loaded.
 MOST_CLAIMED = 200
+MOST_LOADED = 2_000
 MOST_BYTES = 200_000_000
 
 
@@ -153,7 +156,7 @@ class Deliverer:
 
     async def _claim(self) -> int:
         free = self.settings.slots - len(self._going)
-        if self._bytes > MOST_BYTES or free <= 0:
+        if self._claimed or self._bytes > MOST_BYTES or free <= 0:
             return 0
         now = time.monotonic()
         found = await self._database.ask(
@@ -163,10 +166,12 @@ class Deliverer:
         return len(found)
 
     async def _send(self, sender: Sender) -> None:
-        if not self._claimed:
-            return
-        began = {one.id: at for at, one in self._claimed}
-        claimed = [one for _, one in self._claimed]
+        while self._claimed and self._bytes <= MOST_BYTES:
+            await self._send_some(sender, self._claimed[: few_of(self._claimed)])
+
+    async def _send_some(self, sender: Sender, some: list[tuple[float, Claimed]]) -> None:
+        began = {one.id: at for at, one in some}
+        claimed = [one for _, one in some]
         try:
             loaded = await self._database.ask(
                 partial(load, claimed, public_url=self.settings.public_url)
@@ -177,7 +182,7 @@ class Deliverer:
             # Their leases will run out, and they will be tried again.
             logger.exception("%d batches could not be made ready to be sent", len(claimed))
             loaded = Loaded([], [])
-        self._claimed.clear()
+        del self._claimed[: len(some)]
         self._ended += loaded.impossible
         for one in loaded.outgoing:
             if time.monotonic() - began[one.batch.id] > self.settings.begins_within:
@@ -240,3 +245,9 @@ class Deliverer:
                 "delivered %d batches, %d failed, %d ended too late, %d were lost; %d on their way",
                 *(count.delivered, count.failed, count.late, count.lost, len(self._going)),
             )
+
+
+def few_of(claimed: Sequence[tuple[float, Claimed]]) -> int:
+    """How many of the first batches are loaded together: MOST_LOADED events, or one batch."""
+    sums = accumulate(len(one.events) for _, one in claimed)
+    return max(1, sum(events <= MOST_LOADED for events in sums))
