@@ -41,7 +41,14 @@ from trackers.timelines.homes import (
     TimedBucket,
 )
 from trackers.timelines.models import Follow, Timeline, TimelineEntry, Watcher
-from trackers.tokens.models import ApiToken, FeedAddress, FeedState, WrongLogin
+from trackers.tokens.models import (
+    ApiAnswer,
+    ApiToken,
+    ApiUse,
+    FeedAddress,
+    FeedState,
+    WrongLogin,
+)
 from trackers.tweets.models import (
     Author,
     PackedSamples,
@@ -53,7 +60,9 @@ from trackers.tweets.models import (
 from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
+    "ApiAnswer",
     "ApiToken",
+    "ApiUse",
     "App",
     "Arrival",
     "Attempt",

@@ -20,7 +20,9 @@ IN_THE_ADMIN = (OPERATOR, OWNER)
 
 OURS = "trackers"
 # What only an owner sees: who may come in from outside.
-HIDDEN = {"apitoken", "bustoken", "feedaddress", "feedstate", "wronglogin"}
+HIDDEN = {
+    *("apitoken", "apianswer", "apiuse", "bustoken", "feedaddress", "feedstate", "wronglogin"),
+}
 # What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
 # money (intervals, projects, credentials) and who may come in.
 RUN = {

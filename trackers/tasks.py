@@ -45,6 +45,7 @@ from trackers.schedule import bulk, census, intervals, replan
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
+from trackers.tokens import api_answers
 from trackers.tweets import pack
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
@@ -408,6 +409,8 @@ def forget_events() -> None:
     tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
     keys = forget_keys(now=now, deadline=time_for_a_chore())
     tell_forgotten(keys, "keys of publications", task="trackers.tasks.forget_events")
+    answers = api_answers.forget(now=now, deadline=time_for_a_chore())
+    tell_forgotten(answers, "answers of the API", task="trackers.tasks.forget_events")
 
 
 def expire_timelines() -> None:

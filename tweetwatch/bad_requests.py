@@ -7,14 +7,17 @@ check for forgery, and again in the page that should tell of the error.
 from __future__ import annotations
 
 import codecs
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.http import parse_header_parameters
+
+from tweetwatch.problems import CONTENT_TYPE, described, is_of_api, problem
 
 CHARSET = "This server reads UTF-8 alone: send the request in UTF-8, or name no charset."
 NUL = "The request holds a NUL character, which no text here can have. Send it without."
@@ -68,8 +71,11 @@ def guarded(application: Application) -> Application:
         named = charset_of(environ.get("CONTENT_TYPE", ""))
         if not named or is_utf8(named):
             return application(environ, start_response)
-        body = f"{CHARSET}\n".encode()
-        given = [("Content-Type", "text/plain"), ("Content-Length", str(len(body)))]
+        if environ.get("PATH_INFO", "").startswith("/api/"):
+            kind, body = CONTENT_TYPE, json.dumps(described(400, CHARSET)).encode()
+        else:
+            kind, body = "text/plain", f"{CHARSET}\n".encode()
+        given = [("Content-Type", kind), ("Content-Length", str(len(body)))]
         start_response("400 Bad Request", given)
         return [body]
 
@@ -88,6 +94,6 @@ def is_utf8(charset: str) -> bool:
 
 
 def refused(request: HttpRequest, fault: str) -> HttpResponse:
-    if request.path_info.startswith("/api/"):
-        return JsonResponse({"error": fault}, status=400)
+    if is_of_api(request):
+        return problem(400, fault)
     return HttpResponse(render_to_string("400.html", {"fault": fault}), status=400)

@@ -272,6 +272,10 @@ STORAGES = {
 }
 WHITENOISE_USE_FINDERS = DEBUG or not _collected
 
+# The API: requests of a token in a minute; 0: no limit
+
+API_RATE_LIMIT = environment.number(env, "API_RATE_LIMIT", default=600, least=0, most=1_000_000)
+
 # Security
 
 HTTPS = environment.truth(env, "HTTPS", default=True)

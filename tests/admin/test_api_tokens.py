@@ -18,7 +18,7 @@ LIST = "/admin/trackers/apitoken/"
 def test_a_token_is_told_once_and_works_until_it_is_revoked(staff, client):
     user = User.objects.create_user("program")
 
-    page = staff.post(f"{LIST}add/", {"user": user.pk, "name": "nightly"})
+    page = staff.post(f"{LIST}add/", {"user": user.pk, "name": "nightly", "scope": "read"})
     [secret] = re.findall(r"<code>([\w-]{43})</code>", page.content.decode())
     assert "no-store" in page["Cache-Control"]
     assert secret not in str(page.cookies)
@@ -45,9 +45,9 @@ def test_who_is_no_superuser_makes_and_sees_tokens_of_their_own_alone(client, db
     bob.user_permissions.set(Permission.objects.filter(content_type__model="apitoken"))
     client.force_login(bob)
 
-    refused = client.post(f"{LIST}add/", {"user": root.pk, "name": "x"})
+    refused = client.post(f"{LIST}add/", {"user": root.pk, "name": "x", "scope": "read"})
     assert refused.context["adminform"].form.errors.keys() == {"user"}
     assert "of root" not in client.get(LIST).content.decode()
 
-    client.post(f"{LIST}add/", {"user": bob.pk, "name": "x"})
+    client.post(f"{LIST}add/", {"user": bob.pk, "name": "x", "scope": "read"})
     assert list(ApiToken.objects.filter(name="x").values_list("user", flat=True)) == [bob.pk]

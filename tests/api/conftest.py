@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from http import HTTPStatus
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -16,16 +17,19 @@ def _plain_http(settings):
     settings.SECURE_SSL_REDIRECT = False
 
 
-def token_of(user):
-    return api_tokens.save(ApiToken(user=user, name="a test"))
+def token_of(user, scope="admin"):
+    return api_tokens.save(ApiToken(user=user, name="a test", scope=scope))
 
 
 class Program:
-    """It keeps the last status beside what was answered."""
+    """It keeps the last status, headers and body beside what was answered.
 
-    def __init__(self, client, user):
-        self.client, self.user, self.token = client, user, token_of(user)
-        self.status = None
+    Of a problem it gives what is said as `error`, after a look at its form.
+    """
+
+    def __init__(self, client, user, scope="admin"):
+        self.client, self.user, self.token = client, user, token_of(user, scope)
+        self.status = self.headers = self.body = None
 
     def ask(self, method, path, body=None, **headers):
         given = body if isinstance(body, str) else json.dumps(body)
@@ -36,14 +40,17 @@ class Program:
             content_type="application/json",
             headers={"Authorization": f"Bearer {self.token}"} | headers,
         )
-        self.status = answer.status_code
-        return json.loads(answer.content) if answer.content else None
+        self.status, self.headers = answer.status_code, answer.headers
+        content = answer.getvalue() if answer.streaming else answer.content
+        is_json = answer.get("Content-Type", "").partition(";")[0].endswith("json")
+        self.body = None if not content else json.loads(content) if is_json else content.decode()
+        return self.body if self.status < 400 else of_problem(answer, self.body)
 
-    def get(self, path):
-        return self.ask("GET", path)
+    def get(self, path, **headers):
+        return self.ask("GET", path, **headers)
 
-    def post(self, path, body):
-        return self.ask("POST", path, body)
+    def post(self, path, body=None, **headers):
+        return self.ask("POST", path, body, **headers)
 
     def put(self, path, body=None):
         return self.ask("PUT", path, body)
@@ -52,10 +59,27 @@ class Program:
         return self.ask("DELETE", path)
 
 
+def of_problem(answer, told):
+    assert answer["Content-Type"] == "application/problem+json"
+    plain = {name: told.pop(name) for name in ("type", "title", "status")}
+    status = answer.status_code
+    assert plain == {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    assert told["detail"].endswith((".", "…"))
+    more = {name: value for name, value in told.items() if name not in ("detail", "errors")}
+    told.update(plain)
+    return {"error": told["detail"], **more}
+
+
 @pytest.fixture
 def program(client, db):
     """Of a user with no permission at all."""
     return Program(client, User.objects.create_user("ada"))
+
+
+@pytest.fixture
+def owner(client, db):
+    """Of a user who may do everything."""
+    return Program(client, User.objects.create_superuser("olga"))
 
 
 @pytest.fixture

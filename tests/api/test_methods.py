@@ -41,9 +41,9 @@ def test_a_method_that_an_address_does_not_take_is_refused(foreign, method, path
     )
 
     assert (answer.status_code, answer["Allow"]) == (405, takes)
-    assert answer["Content-Type"].startswith("application/json")
+    assert answer["Content-Type"].startswith("application/problem+json")
     if method != "HEAD":
-        assert json.loads(answer.content) == METHOD
+        assert json.loads(answer.content)["detail"] == METHOD["error"]
     assert store.get("a", 0, 9) == [Entry(7)]
 
 

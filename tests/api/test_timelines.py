@@ -13,7 +13,7 @@ from trackers.timelines.store import Entry
 from trackers.timelines.watchers import own
 
 pytestmark = pytest.mark.django_db
-MISS = {"state": "MISS"}
+MISS = {"error": "There is no timeline of this name.", "state": "MISS"}
 KEPT = b'{"text":"words"}'
 
 

@@ -24,7 +24,7 @@ def test_without_a_token_nobody_is_told_anything(program, brought):
 
 def test_a_token_in_the_address_is_none(program, client):
     answer = client.get("/api/v1/users", {"token": program.token})
-    assert (answer.status_code, answer.json()) == (401, ERROR)
+    assert (answer.status_code, answer.json()["detail"]) == (401, ERROR["error"])
 
 
 def test_a_session_is_no_token(client, program):
@@ -52,8 +52,8 @@ def test_when_it_was_used_is_written_once_an_hour(program, django_assert_num_que
     [token] = ApiToken.objects.all()
     assert timezone.now() - token.used_at < timedelta(minutes=1)
 
-    # The token, the watcher, the count.
-    with django_assert_num_queries(3):
+    # The token, its use, the watcher, the count.
+    with django_assert_num_queries(4):
         program.get("users/me/following_count")
 
 

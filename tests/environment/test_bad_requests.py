@@ -48,7 +48,7 @@ def test_the_api_says_so_in_json(root):
 
     answer = root.generic("POST", "/api/v1/timelines/append", b"{}", content_type=kind)
 
-    assert (answer.status_code, answer.json()) == (400, {"error": bad_requests.CHARSET})
+    assert (answer.status_code, answer.json()["detail"]) == (400, bad_requests.CHARSET)
 
 
 @pytest.mark.parametrize("charset", ["utf-8", "UTF8", '"utf-8"'])

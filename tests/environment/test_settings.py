@@ -59,6 +59,7 @@ BAD = [
     ("CONFIRM_GONE_AFTER", "-1", "not from"),
     ("GONE_EVERY", "5", "not from"),
     ("EVENT_STREAMS", "-1", "whole number from 0"),
+    ("API_RATE_LIMIT", "many", "whole number from 0"),
     ("EVENT_STREAM_SECONDS", "0", "not from"),
     ("LATE_TIMELINES", "-1", "not from"),
     ("LATE_SEARCH", "soon", "number of seconds"),

@@ -20,8 +20,8 @@ from trackers.tokens.models import ApiToken
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(Recorded):
-    fields = ("user", "name")
-    list_display = ("name", "user", "made_at", "used_at", "revoked_at")
+    fields = ("user", "name", "scope")
+    list_display = ("name", "user", "scope", "made_at", "used_at", "revoked_at")
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
     actions = ("revoke",)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import HttpRequest, StreamingHttpResponse
 from ninja import Router
 from ninja.errors import AuthorizationError
-from pydantic import Field
 
-from trackers.api.auth import Bearer, SignedIn, user_of
-from trackers.api.shapes import Id
+from trackers.api.wire.auth import Bearer, SignedIn, user_of
+from trackers.api.wire.fields import Known
 from trackers.events.delivery.shapes import ROUTEMASTER, Shape
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted
 from trackers.events.live.stream import Terms, stream
 from trackers.events.live.watch import watch
 from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
-from trackers.tweets.snowflake import LARGEST_ID
 
 router = Router(tags=["events"])
 
-Known = Annotated[Id, Field(ge=0, le=LARGEST_ID)]
 # Anyone with a token can follow any source and any account, and so read about all tweets. The other
 # topics are for those who may see the pages, and topics of other programs for those who may see
 # topics.

@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from trackers.api.auth import home_of, user_of
-from trackers.api.shapes import MOST, Id
 from trackers.api.tweets import tweets
+from trackers.api.wire.auth import home_of, user_of
+from trackers.api.wire.fields import MOST, Id
 from trackers.timelines import feeds
 from trackers.timelines.models import Follow
 from trackers.timelines.watchers import Home, homes_of, watcher_of

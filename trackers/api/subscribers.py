@@ -13,11 +13,10 @@ from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Status
-from ninja.errors import AuthorizationError
 from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.auth import user_of
-from trackers.api.shapes import Id, Strict
+from trackers.api.wire.auth import ADMIN, Bearer, may
+from trackers.api.wire.fields import Id, Strict
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
@@ -28,7 +27,7 @@ from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS, NAME
 from trackers.events.subscribers.standings import standing_of, standings
 from trackers.events.subscribers.terms import NoSuchSubscriberError, Terms
 
-router = Router(tags=["subscribers"])
+router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN))
 DONE: dict[Any, Any] = {204: None}
 ADDED: dict[Any, Any] = {201: dict[str, Any]}
 MOST_ATTEMPTS = 500
@@ -102,7 +101,7 @@ class BatchIn(Strict):
 @router.get("")
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with every event so far counted."""
-    may(request, "view")
+    may(request, "trackers.view_subscriber")
     with transaction.atomic():
         spread_all()
         found = standings(now=timezone.now())
@@ -112,7 +111,7 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
 @router.post("", response=ADDED)
 def add_subscriber(request: HttpRequest, given: New) -> Status:
     """`signing_secret` is shown here, and by no other call."""
-    may(request, "add")
+    may(request, "trackers.add_subscriber")
     try:
         one, key = terms.add(given.name, given.terms())
     except ValidationError as error:
@@ -122,7 +121,7 @@ def add_subscriber(request: HttpRequest, given: New) -> Status:
 
 @router.get("/{name}")
 def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
-    may(request, "view")
+    may(request, "trackers.view_subscriber")
     with transaction.atomic():
         spread_all()
         return told(find(name))
@@ -131,7 +130,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
 @router.patch("/{name}")
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
     """Of `headers` only those named are replaced; null removes one."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     try:
         return told(terms.edit(find(name), given.terms()))
     except ValidationError as error:
@@ -141,7 +140,7 @@ def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[st
 @router.delete("/{name}")
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops what waits for it; `dropped` is how many events that was."""
-    may(request, "delete")
+    may(request, "trackers.delete_subscriber")
     return {"dropped": subscribe.remove(find(name))}
 
 
@@ -154,7 +153,7 @@ def attempts(
     limit: int = Query(50, ge=1, le=MOST_ATTEMPTS),
 ) -> dict[str, Any]:
     """Newest first; pass `next` as `before` for more."""
-    may(request, "view")
+    may(request, "trackers.view_subscriber")
     found = read_attempts(find(name), limit=limit + 1, outcome=outcome or "", before=before)
     rows = found[:limit]
     return {
@@ -166,14 +165,14 @@ def attempts(
 @router.post("/{name}/test", response=DONE)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     again.test(find(name))
     return Status(204, None)
 
 
 @router.post("/{name}/pause", response=DONE)
 def pause(request: HttpRequest, name: str) -> Status:
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     standing.pause(find(name))
     return Status(204, None)
 
@@ -181,7 +180,7 @@ def pause(request: HttpRequest, name: str) -> Status:
 @router.post("/{name}/resume", response=DONE)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     standing.resume(find(name))
     return Status(204, None)
 
@@ -189,14 +188,14 @@ def resume(request: HttpRequest, name: str) -> Status:
 @router.post("/{name}/rotate_secret")
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     return {"signing_secret": signing_keys.rotate(find(name))}
 
 
 @router.post("/{name}/replay")
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     """How many events of its topics are delivered again, before its filters apply."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     one, until = find(name), given.until or timezone.now()
     if given.since >= until:
         raise ValueError("since is before until, and before now.")
@@ -207,16 +206,8 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
 @router.post("/{name}/redeliver")
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
     """Sends a batch of the log, by its webhook-id, as a new one; how many events are still kept."""
-    may(request, "change")
+    may(request, "trackers.change_subscriber")
     return {"events": again.redeliver(find(name), given.batch)}
-
-
-def may(request: HttpRequest, do: str) -> None:
-    permission = f"trackers.{do}_subscriber"
-    if not user_of(request).has_perm(permission):
-        raise AuthorizationError(
-            message=f"The user of this token lacks the permission {permission}."
-        )
 
 
 def find(name: str) -> Subscriber:

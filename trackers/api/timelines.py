@@ -9,17 +9,9 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from trackers.api.auth import HOMES, may_read, may_write
-from trackers.api.shapes import (
-    MOST,
-    Append,
-    Asks,
-    Delete,
-    Entries,
-    EntriesOrName,
-    Filter,
-    Id,
-)
+from trackers.api.timeline_bodies import Append, Asks, Delete, Entries, EntriesOrName, Filter
+from trackers.api.wire.auth import HOMES, READ, Bearer, may_read, may_write
+from trackers.api.wire.fields import MOST, Id
 from trackers.timelines import store
 from trackers.timelines.store import Entry
 
@@ -47,7 +39,7 @@ def delete(request: HttpRequest, given: Delete) -> Status:
     return Status(204, None)
 
 
-@router.post("/get_multi")
+@router.post("/get_multi", auth=Bearer(changes=READ))
 def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
     """A segment for each ask, in their order; a MISS for a missing timeline."""
     may_read(request, *(ask.name for ask in given.asks))
@@ -123,7 +115,7 @@ def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
     return Status(204, None)
 
 
-@router.post("/{name}/filter")
+@router.post("/{name}/filter", auth=Bearer(changes=READ))
 def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
     """Entries that have, or repeat, one of the ids, among the newest `max_search`."""
     may_read(request, name)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI
 
 from trackers.api import events, homes, subscribers, timelines
-from trackers.api.auth import Bearer
-from trackers.api.errors import NOWHERE, handle
-from trackers.api.methods import answers_in_json
+from trackers.api.wire.auth import Bearer
+from trackers.api.wire.errors import NOWHERE, handle
+from trackers.api.wire.methods import answers_in_json
+from tweetwatch.problems import problem
 
 api = NinjaAPI(
     title="tweetwatch",
@@ -35,7 +36,7 @@ api.add_router("/subscribers", subscribers.router)
 @login_not_required
 @csrf_exempt
 def nowhere(request: HttpRequest) -> HttpResponse:
-    return JsonResponse({"error": NOWHERE}, status=404)
+    return problem(404, NOWHERE)
 
 
 urlpatterns = [

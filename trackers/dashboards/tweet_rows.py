@@ -12,7 +12,6 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from trackers.dashboards.sparkline import Sparkline, sparkline
-from trackers.dashboards.tweet_states import State, state_of
 from trackers.dashboards.words import Moment, ago, ahead, counted, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
@@ -21,6 +20,7 @@ from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import Usual, holes, recent
 from trackers.updater.models import TweetUpdate
+from trackers.updater.states import State, state_of
 
 RUNS_DRAWN = 32
 # Characters of a text, including the ellipsis.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import User
 from django.db.models import Q
 
 from trackers.tokens.models import ApiToken
@@ -23,8 +22,8 @@ def save(token: ApiToken) -> str:
     return secret
 
 
-def user_of(secret: str, *, now: datetime) -> User | None:
-    """Whose token it is; None if the token or its user is no longer allowed."""
+def presented(secret: str, *, now: datetime) -> ApiToken | None:
+    """The token, with its user; None if it or its user is no longer allowed."""
     found = ApiToken.objects.filter(digest=digest_of(secret), revoked_at=None)
     token = found.filter(user__is_active=True).select_related("user").first()
     if token is None:
@@ -32,7 +31,7 @@ def user_of(secret: str, *, now: datetime) -> User | None:
     unused = Q(used_at=None) | Q(used_at__lt=now - USED_EVERY)
     if token.used_at is None or token.used_at < now - USED_EVERY:
         ApiToken.objects.filter(unused, pk=token.pk).update(used_at=now)
-    return token.user
+    return token
 
 
 def revoke(ids: Iterable[int], *, now: datetime) -> int:

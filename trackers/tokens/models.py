@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Now
 
 from trackers.timelines.models import Watcher
 from trackers.tokens.secret import DIGEST_LETTERS
 
 
 class ApiToken(models.Model):
-    """A program's key to the API, where it may do what its user may do."""
+    """A program's key to the API, where it may do what its user may do, within its scope."""
+
+    class Scope(models.TextChoices):
+        """Each one includes those before it."""
+
+        READ = "read", "read: look, and change nothing"
+        WRITE = "write", "write: also tweets, sources, timelines and follows"
+        ADMIN = "admin", "admin: also subscribers, intervals and queues"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
     )
     name = models.CharField(max_length=60, help_text="What it is for, in your own words.")
+    scope = models.CharField(
+        max_length=5,
+        choices=Scope,
+        default=Scope.READ,
+        help_text="What a program may do with it, as far as its user may.",
+    )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True, editable=False)
 
     made_at = models.DateTimeField(auto_now_add=True)
@@ -26,9 +40,52 @@ class ApiToken(models.Model):
     class Meta:
         verbose_name = "API token"
         ordering = ["-made_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(scope__in=["read", "write", "admin"]), name="apitoken_scope"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}"
+
+
+class ApiUse(models.Model):
+    """How many requests a token made in its current window (`api_use`).
+
+    Not written to the log of the database: after a crash the windows begin anew.
+    """
+
+    token = models.OneToOneField(ApiToken, on_delete=models.CASCADE, primary_key=True)
+    begun_at = models.DateTimeField()
+    used = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.used} of {self.token_id}"
+
+
+class ApiAnswer(models.Model):
+    """How a POST with an Idempotency-Key was answered, for a day (`api_answers`).
+
+    `key`, `asked`: the first half of their SHA-256. `answer` is encrypted with FIELD_KEYS, since
+    it may hold a secret that is shown only once.
+    """
+
+    pk = models.CompositePrimaryKey("token_id", "key")
+    # No foreign key: a row may outlive its token, for up to a day.
+    token_id = models.BigIntegerField()
+    key = models.UUIDField()
+    asked = models.UUIDField()
+    status = models.SmallIntegerField(null=True)
+    content_type = models.CharField(max_length=100, blank=True, default="", db_default="")
+    answer = models.BinaryField(null=True)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        indexes = [models.Index(fields=["at"], name="apianswer_oldest")]
+
+    def __str__(self) -> str:
+        return f"{self.key} of {self.token_id}"
 
 
 class FeedAddress(models.Model):

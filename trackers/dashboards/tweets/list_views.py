@@ -8,11 +8,11 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweet_rows import LABELS, rows
-from trackers.dashboards.tweet_states import STATES
 from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
 from trackers.dashboards.tweets.search import Page, Wanted, page, wanted
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
+from trackers.updater.states import STATES
 from tweetwatch.bounded import TookTooLong
 
 TOO_LONG = (

@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from trackers.dashboards import tweet_states as states
-from trackers.dashboards.tweet_states import STATES
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.finding.finder import SEARCH_TAKES, Finder, Finds
 from trackers.tweets.finding.finder import Source as Candidates
 from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
+from trackers.updater import states
+from trackers.updater.states import STATES
 from tweetwatch.bounded import Deadline, bounded
 
 PAGE = 50

@@ -1,26 +1,17 @@
-"""The bodies of requests. Ids are strings of digits: as JSON numbers, many programs round them."""
+"""The bodies of requests to the timeline store."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import Annotated, Any
 
-from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr
+from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
+from trackers.api.wire.fields import MOST, Id, Length, Offset, Strict
 from trackers.timelines.store import Ask, Entry
 
-MOST = 1_000
 MOST_ASKS = 100
-DIGITS = re.compile(r"-?[0-9]{1,19}")
-
-
-def whole(value: Any) -> int:
-    if not isinstance(value, str) or not DIGITS.fullmatch(value):
-        raise ValueError("an id is a string of up to 19 digits")
-    return int(value)
 
 
 def raw(value: Any) -> bytes:
@@ -30,16 +21,7 @@ def raw(value: Any) -> bytes:
         raise ValueError("metadata is base64") from None
 
 
-Id = Annotated[int, BeforeValidator(whole)]
 Metadata = Annotated[bytes, BeforeValidator(raw)]
-Offset = Annotated[StrictInt, Field(ge=0)]
-Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
-
-
-class Strict(Schema):
-    """An unknown field is an error, and not ignored."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class EntryIn(Strict):

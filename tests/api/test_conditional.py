@@ -1,0 +1,43 @@
+"""ETags, and cursors that cannot be made up."""
+
+from __future__ import annotations
+
+import pytest
+
+from trackers.api.wire.cursors import NOT_OURS, cursor_of, position_of
+from trackers.timelines import store
+from trackers.timelines.store import Entry
+
+
+@pytest.mark.django_db
+def test_what_has_not_changed_is_not_sent_again(keeper):
+    store.set("a", [Entry(1)])
+    keeper.get("timelines/a")
+    tag = keeper.headers["ETag"]
+    assert keeper.headers["Cache-Control"] == "private, no-cache"
+    assert "Authorization" in keeper.headers["Vary"]
+
+    assert keeper.get("timelines/a", **{"If-None-Match": tag}) is None
+    assert (keeper.status, keeper.headers["ETag"]) == (304, tag)
+    store.append(Entry(2), ["a"])
+    assert keeper.get("timelines/a", **{"If-None-Match": tag})["size"] == 2
+    assert keeper.headers["ETag"] != tag
+
+
+@pytest.mark.django_db
+def test_what_is_refused_or_changes_something_has_no_tag(keeper):
+    for path in ("timelines/missing", "nowhere"):
+        keeper.get(path)
+        assert "ETag" not in keeper.headers
+    keeper.put("timelines/a", {"entries": []})
+    assert "ETag" not in keeper.headers
+
+
+def test_a_cursor_is_of_its_list_alone():
+    cursor = cursor_of([7, "x"], of="tweets:q=a")
+
+    assert position_of(cursor, of="tweets:q=a") == [7, "x"]
+    assert position_of("", of="tweets:q=a") is None
+    for bad, of in ((cursor, "tweets:q=b"), (cursor[:-1], "tweets:q=a"), ("é:" * 999, "x")):
+        with pytest.raises(ValueError, match=NOT_OURS):
+            position_of(bad, of=of)

@@ -1,0 +1,91 @@
+"""A POST with an Idempotency-Key: done once, and answered the same."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.db.models import F
+from django.utils import timezone
+
+from tests.api.conftest import Program
+from trackers.events.models import Subscriber
+from trackers.timelines import store
+from trackers.tokens import api_answers
+from trackers.tokens.models import ApiAnswer
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+KEY = {"Idempotency-Key": "a-key of mine"}
+NEW = {"name": "shop", "callback": "https://shop.example/", "topics": ["tweets"]}
+
+
+def test_the_same_request_is_done_once_and_answered_the_same(owner):
+    first = owner.post("subscribers", NEW, **KEY)
+    assert (owner.status, "Idempotent-Replayed" in owner.headers) == (201, False)
+
+    assert owner.post("subscribers", NEW, **KEY) == first
+    assert (owner.status, owner.headers["Idempotent-Replayed"]) == (201, "true")
+    assert Subscriber.objects.count() == 1
+    with connection.cursor() as db:
+        db.execute("SELECT encode(answer, 'escape') FROM trackers_apianswer")
+        assert first["signing_secret"] not in str(db.fetchall())
+
+
+def test_an_empty_answer_is_given_again_as_well(keeper):
+    store.set("a", [])
+    for seen in (False, True):
+        body = {"entries": [{"id": "1"}], "timelines": ["a"]}
+        assert keeper.post("timelines/append", body, **KEY) is None
+        assert (keeper.status, "Idempotent-Replayed" in keeper.headers) == (204, seen)
+
+
+def test_a_key_is_of_one_request_of_one_token(owner):
+    owner.post("subscribers", NEW, **KEY)
+
+    told = owner.post("subscribers", {**NEW, "name": "other"}, **KEY)
+    assert (owner.status, told["error"][:15]) == (422, "Another request")
+    other = Program(owner.client, User.objects.create_superuser("other"))
+    other.post("subscribers", {**NEW, "name": "other"}, **KEY)
+    assert other.status == 201
+    owner.post("subscribers", NEW, **{"Idempotency-Key": "ü"})
+    assert owner.status == 400
+
+
+def test_what_failed_on_our_side_may_be_tried_again(owner):
+    with connection.cursor() as db:
+        db.execute("ALTER TABLE trackers_subscription RENAME TO away")
+    owner.post("subscribers", NEW, **KEY)
+    assert (owner.status, ApiAnswer.objects.count()) == (500, 0)
+    with connection.cursor() as db:
+        db.execute("ALTER TABLE away RENAME TO trackers_subscription")
+
+    owner.post("subscribers", NEW, **KEY)
+    assert (owner.status, Subscriber.objects.count()) == (201, 1)
+
+
+def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
+    for number in range(4):
+        owner.post(
+            "timelines/delete",
+            {"ids": [], "timelines": []},
+            **{"Idempotency-Key": "k" * (number + 1)},
+        )
+    now = timezone.now()
+    assert api_answers.forget(now=now, deadline=Deadline.after(60)).rows == 0
+    old = ApiAnswer.objects.order_by("at").values_list("key", flat=True)[:1]
+    ApiAnswer.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
+
+    assert api_answers.forget(now=now, deadline=Deadline.after(60)).rows == 1
+    assert api_answers.forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
+    assert ApiAnswer.objects.count() == 1
+
+
+def test_a_day_later_a_key_is_new(owner):
+    owner.post("subscribers", NEW, **KEY)
+    ApiAnswer.objects.update(at=F("at") - timedelta(hours=25))
+
+    owner.post("subscribers", {**NEW, "name": "other"}, **KEY)
+    assert (owner.status, Subscriber.objects.count()) == (201, 2)

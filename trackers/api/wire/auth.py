@@ -1,0 +1,141 @@
+"""Authentication: the user of the token in a request, and what that user may do."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja.errors import AuthorizationError, HttpError
+from ninja.security.base import AuthBase
+
+from trackers.api.wire.errors import Refused
+from trackers.timelines.watchers import homes_of, own
+from trackers.tokens import api_tokens, api_use
+from trackers.tokens.api_use import Use
+from trackers.tokens.models import ApiToken
+
+Scope = ApiToken.Scope
+READ, WRITE, ADMIN = SCOPES = (Scope.READ, Scope.WRITE, Scope.ADMIN)
+STORE = "trackers.use_timeline_store"
+HOMES = "home:"
+
+
+class Bearer(AuthBase):
+    """A token: of any scope for what only looks, and of the scope `changes` for what changes.
+
+    Ninja's own would log what it does not understand, which may be a token.
+    """
+
+    openapi_type = "http"
+    openapi_scheme = "bearer"
+
+    def __init__(self, *, changes: Scope = WRITE) -> None:
+        super().__init__()
+        self.changes = changes
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        token = token_of(request)
+        if token is None:
+            return None
+        limit(request, token)
+        needed = READ if request.method in ("GET", "HEAD") else self.changes
+        if SCOPES.index(token.scope) < SCOPES.index(needed):
+            raise Refused(
+                403, f"This takes a token of the scope {needed}; that of this one is {token.scope}."
+            )
+        return token.user
+
+
+def token_of(request: HttpRequest) -> ApiToken | None:
+    """The token of the request, if it is valid; looked up once."""
+    known: dict[str, Any] = request.__dict__
+    if "api_token" not in known:
+        scheme, _, secret = request.headers.get("Authorization", "").partition(" ")
+        is_token = scheme.lower() == "bearer" and bool(secret)
+        known["api_token"] = (
+            api_tokens.presented(secret.strip(), now=timezone.now()) if is_token else None
+        )
+    found: ApiToken | None = known["api_token"]
+    return found
+
+
+def limit(request: HttpRequest, token: ApiToken) -> None:
+    """Count the request, and refuse it where the token has made too many in this minute."""
+    if not settings.API_RATE_LIMIT:
+        return
+    use = api_use.take(token.pk, most=settings.API_RATE_LIMIT)
+    request.__dict__["api_use"] = use
+    if use.is_over:
+        raise Refused(
+            429,
+            f"This token has made its {use.most:,} requests of this minute. Go on in "
+            f"{use.seconds} s, as the header Retry-After says.",
+        )
+
+
+def use_of(request: HttpRequest) -> Use | None:
+    found: Use | None = request.__dict__.get("api_use")
+    return found
+
+
+class SignedIn(AuthBase):
+    """The logged-in person who may see tweets, for a call that a page makes. GET only: another site
+    cannot read the answer, but it could trigger a change."""
+
+    openapi_type = "apiKey"
+    openapi_in = "cookie"
+    openapi_name = settings.SESSION_COOKIE_NAME
+
+    def __call__(self, request: HttpRequest) -> User | None:
+        user = request.user
+        if not isinstance(user, User) or not user.is_active:
+            return None
+        return user if user.has_perm("trackers.view_tweet") else None
+
+
+def user_of(request: HttpRequest) -> User:
+    return cast(User, getattr(request, "auth"))  # noqa: B009 - ninja puts it there
+
+
+def may(request: HttpRequest, permission: str) -> User:
+    """The user of the request, who has the permission."""
+    user = user_of(request)
+    if not user.has_perm(permission):
+        raise AuthorizationError(
+            message=f"The user of this token lacks the permission {permission}."
+        )
+    return user
+
+
+def home_of(request: HttpRequest, watcher: str) -> int:
+    """The watcher that is meant, if it is the user's own or that of one of the user's teams."""
+    user = user_of(request)
+    if watcher == "me":
+        return own(user).pk
+    number = int(watcher) if watcher.isascii() and watcher.isdigit() and len(watcher) < 19 else 0
+    if number in {one.watcher_id for one in homes_of(user)}:
+        return number
+    raise HttpError(404, "There is no such home of yours.")
+
+
+def store_user(request: HttpRequest) -> User:
+    return may(request, STORE)
+
+
+def may_write(request: HttpRequest, *names: str) -> None:
+    """Refuses if any of them is a home: only the feeds write those."""
+    store_user(request)
+    for name in names:
+        if name.startswith(HOMES):
+            raise AuthorizationError(message=f"{HOMES} is kept for homes, which are not written.")
+
+
+def may_read(request: HttpRequest, *names: str) -> None:
+    """Refuses all homes but the user's own."""
+    user = store_user(request)
+    homes = {name for name in names if name.startswith(HOMES)}
+    if homes and homes - {f"{HOMES}{one.watcher_id}" for one in homes_of(user)}:
+        raise AuthorizationError(message="That home is not yours.")

@@ -1,0 +1,35 @@
+"""Fields of requests. Ids are strings of digits: as JSON numbers, many programs round them."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from ninja import Schema
+from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, WithJsonSchema
+
+from trackers.tweets.snowflake import LARGEST_ID
+
+# Items of a list in a request.
+MOST = 1_000
+DIGITS = re.compile(r"-?[0-9]{1,19}")
+AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,18}$"}, mode="validation")
+
+
+def whole(value: Any) -> int:
+    if not isinstance(value, str) or not DIGITS.fullmatch(value):
+        raise ValueError("an id is a string of up to 19 digits")
+    return int(value)
+
+
+Id = Annotated[int, BeforeValidator(whole), AS_DIGITS]
+# Of a tweet, an account or a source, which is never below 0.
+Known = Annotated[int, BeforeValidator(whole), Field(ge=0, le=LARGEST_ID), AS_DIGITS]
+Offset = Annotated[StrictInt, Field(ge=0)]
+Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
+
+
+class Strict(Schema):
+    """An unknown field is an error, and not ignored."""
+
+    model_config = ConfigDict(extra="forbid")

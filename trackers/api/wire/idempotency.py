@@ -1,0 +1,68 @@
+"""`Idempotency-Key`: a POST that is sent twice is done once, and answered the same."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+
+from trackers.api.wire.auth import token_of
+from trackers.bus.keys import KEY
+from trackers.tokens import api_answers
+from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
+from tweetwatch.problems import problem
+
+BAD_KEY = "Idempotency-Key has 1 to 255 printable characters of ASCII."
+USED = "Another request was made with this Idempotency-Key: use a new one for each."
+
+
+def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
+    """The view's answer; the first one, if this token has used the key of the request before.
+
+    One transaction: of a request that fails on our side neither the change nor the key remains.
+    """
+    key = request.headers.get("Idempotency-Key")
+    if request.method != "POST" or key is None:
+        return view()
+    if not KEY.fullmatch(key):
+        return problem(400, BAD_KEY)
+    token = token_of(request)
+    if token is None:
+        # The view refuses it.
+        return view()
+    asked = Asked(token.pk, half_of(key.encode()), request_of(request))
+    with transaction.atomic():
+        try:
+            known = api_answers.keep(asked)
+        except UsedOtherwiseError:
+            return problem(422, USED)
+        if known is not None:
+            return again(known)
+        answer = view()
+        if answer.status_code >= 429:
+            transaction.set_rollback(True)
+        else:
+            kind = answer.headers.get("Content-Type", "")
+            api_answers.answer(asked, Answer(answer.status_code, kind, answer.content))
+    return answer
+
+
+def again(known: Answer) -> HttpResponse:
+    answer = HttpResponse(known.body, status=known.status)
+    if known.content_type:
+        answer["Content-Type"] = known.content_type
+    else:
+        del answer["Content-Type"]
+    answer["Idempotent-Replayed"] = "true"
+    return answer
+
+
+def request_of(request: HttpRequest) -> UUID:
+    return half_of(b"\0".join((request.get_full_path().encode(), request.body)))
+
+
+def half_of(text: bytes) -> UUID:
+    return UUID(bytes=hashlib.sha256(text).digest()[:16])

@@ -1,0 +1,97 @@
+"""What all addresses have in common: HEAD wherever there is GET, problems for whatever goes wrong,
+ETags, one answer for an Idempotency-Key, and how much of the limit is left.
+
+Ninja does not know HEAD, and refuses in plain text. Unexpected errors are answered as ours, too.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver
+from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
+from django.views.decorators.csrf import csrf_exempt
+
+from trackers.api.wire.auth import use_of
+from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, TOO_LARGE
+from trackers.api.wire.idempotency import once
+from tweetwatch.database import LOST
+from tweetwatch.problems import problem
+
+logger = logging.getLogger(__name__)
+
+View = Callable[..., HttpResponse]
+Urls = tuple[list[URLResolver | URLPattern], str, str]
+
+
+def answers_in_json(urls: Urls) -> Urls:
+    for one in urls[0]:
+        if isinstance(one, URLPattern):
+            one.callback = in_json(one.callback)
+    return urls
+
+
+def in_json(view: View) -> View:
+    # No cookies are used here, so no other site's page can abuse one. Each call asks for a token.
+    @login_not_required
+    @csrf_exempt
+    @wraps(view)
+    def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        asked = request.method
+        if asked == "HEAD":
+            # The server drops the body.
+            request.method = "GET"
+        try:
+            given = once(request, lambda: view(request, *args, **kwargs))
+        except RequestDataTooBig:
+            given = problem(413, TOO_LARGE)
+        except LOST as error:
+            logger.warning("answered 503, as the database failed: %s", type(error).__name__)
+            given = problem(503, AWAY)
+        except Exception:
+            # The path may hold a secret, so only the traceback shows which view it was.
+            logger.exception("answered 500 to %s", asked)
+            given = problem(500, BROKEN)
+        finally:
+            request.method = asked
+        if asked == "HEAD" and given.streaming:
+            # The stream is never started.
+            given = HttpResponse(status=given.status_code, headers=given.headers)
+        if given.status_code == 405:
+            given = refused(given["Allow"])
+        return with_headers(request, given)
+
+    return answer
+
+
+def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    if use := use_of(request):
+        answer["RateLimit-Policy"] = f'"token";q={use.most};w=60'
+        answer["RateLimit"] = f'"token";r={max(0, use.left)};t={use.seconds}'
+        if use.is_over:
+            answer["Retry-After"] = str(use.seconds)
+    if answer.status_code == 503:
+        answer["Retry-After"] = "5"
+    patch_vary_headers(answer, ("Authorization",))
+    looks = request.method in ("GET", "HEAD") and answer.status_code == 200
+    if answer.streaming or not looks or not answer.content:
+        answer.headers.setdefault("Cache-Control", "no-store")
+        return answer
+    answer.headers.setdefault("Cache-Control", "private, no-cache")
+    set_response_etag(answer)
+    return get_conditional_response(request, etag=answer["ETag"], response=answer) or answer
+
+
+def refused(allow: str) -> HttpResponse:
+    takes = {method.strip() for method in allow.split(",")}
+    if "GET" in takes:
+        takes.add("HEAD")
+    answer = problem(405, NO_METHOD)
+    answer["Allow"] = ", ".join(sorted(takes))
+    return answer

@@ -1,0 +1,112 @@
+"""A POST with an Idempotency-Key is done once: who sends it again gets the same answer, for a day.
+
+keep ─> done ─> answered   in one transaction: either all of it happened, or the key is unused
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cryptography.fernet import InvalidToken
+from django.conf import settings
+
+from trackers.credentials.secrets import fernet
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+KEPT = timedelta(hours=24)
+# Answers with their indexes; most take less than a kilobyte.
+MOST = 500_000
+
+# The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
+# day old counts as unused, even before it is forgotten.
+# Locks: the row of the key, until the commit of what is done with it.
+KEEP = """
+    INSERT INTO trackers_apianswer AS a (token_id, key, asked)
+    VALUES (%(token)s, %(key)s, %(asked)s)
+    ON CONFLICT (token_id, key) DO UPDATE
+    SET asked = excluded.asked, at = excluded.at, status = NULL, answer = NULL
+    WHERE a.at < now() - %(kept)s
+    RETURNING true
+"""
+KNOWN = """
+    SELECT asked, status, content_type, answer FROM trackers_apianswer
+    WHERE token_id = %(token)s AND key = %(key)s
+"""
+ANSWER = """
+    UPDATE trackers_apianswer
+    SET status = %(status)s, content_type = %(content_type)s, answer = %(answer)s
+    WHERE token_id = %(token)s AND key = %(key)s
+"""
+SURPLUS = "SELECT at FROM trackers_apianswer ORDER BY at DESC OFFSET %(most)s LIMIT 1"
+FORGET = """
+    DELETE FROM trackers_apianswer WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_apianswer WHERE at <= %(before)s ORDER BY at LIMIT 5000))
+"""
+LEFT = """
+    SELECT count(*) FROM (
+        SELECT FROM trackers_apianswer WHERE at <= %(before)s LIMIT 100000) left_over
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A token's key, and what was asked with it."""
+
+    token_id: int
+    key: UUID
+    asked: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    content_type: str
+    body: bytes
+
+
+class UsedOtherwiseError(Exception):
+    """The key was used for another request."""
+
+
+def keep(one: Asked) -> Answer | None:
+    """None: nobody used the key yet, and now it is kept; else how that request was answered."""
+    given = {"token": one.token_id, "key": one.key, "asked": one.asked, "kept": KEPT}
+    with cursor() as db:
+        if db.execute(KEEP, given).fetchone():
+            return None
+        row = db.execute(KNOWN, given).fetchone()
+    if row is None or row[0] != one.asked:
+        raise UsedOtherwiseError
+    _, status, content_type, sealed = row
+    return Answer(status, content_type, opened(bytes(sealed)))
+
+
+def opened(sealed: bytes) -> bytes:
+    """Empty when FIELD_KEYS no longer have its key: it was done all the same."""
+    try:
+        return fernet(tuple(settings.FIELD_KEYS)).decrypt(sealed)
+    except InvalidToken:
+        return b""
+
+
+def answer(one: Asked, given: Answer) -> None:
+    sealed = fernet(tuple(settings.FIELD_KEYS)).encrypt(given.body)
+    row = {"token": one.token_id, "key": one.key, "status": given.status}
+    with cursor() as db:
+        db.execute(ANSWER, {**row, "content_type": given.content_type[:100], "answer": sealed})
+
+
+def forget(*, now: datetime, deadline: Deadline, most: int = MOST) -> Worked:
+    """Those of a day ago, and the oldest where there are very many."""
+    with cursor() as db:
+        row = db.execute(SURPLUS, {"most": most}).fetchone()
+    given = {"before": max(now - KEPT, row[0]) if row else now - KEPT}
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return db.execute(FORGET, given).rowcount or None
+
+    return in_pieces("answers", piece, left=lambda: count(LEFT, given), deadline=deadline)

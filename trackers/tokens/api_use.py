@@ -1,0 +1,48 @@
+"""How often each token asks: so many requests in a window of a minute, over all processes.
+
+A row for each token, so the table has a largest size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from tweetwatch.database import cursor
+
+WINDOW = timedelta(minutes=1)
+
+# The window begins with its first request. Beyond the limit it counts no further, so a program
+# that asks on and on is let in again as soon as the window is over.
+# Locks: the row of the token, for this statement alone.
+TAKE = """
+    INSERT INTO trackers_apiuse AS u (token_id, begun_at, used)
+    VALUES (%(token)s, now(), 1)
+    ON CONFLICT (token_id) DO UPDATE SET
+        begun_at = CASE WHEN u.begun_at <= now() - %(window)s THEN now() ELSE u.begun_at END,
+        used = CASE WHEN u.begun_at <= now() - %(window)s THEN 1
+                    ELSE least(u.used, %(most)s) + 1 END
+    RETURNING used, extract(epoch FROM begun_at + %(window)s - now())::float8
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """`left` requests until the window ends, in `seconds`; below 0: this one is over the limit."""
+
+    most: int
+    left: int
+    seconds: int
+
+    @property
+    def is_over(self) -> bool:
+        return self.left < 0
+
+
+def take(token_id: int, *, most: int) -> Use:
+    """Count a request."""
+    with cursor() as db:
+        row = db.execute(TAKE, {"token": token_id, "window": WINDOW, "most": most}).fetchone()
+    assert row is not None
+    used, seconds = row
+    return Use(most, most - used, max(1, round(seconds)))
