@@ -37,6 +37,8 @@ OWNED_ELSEWHERE = {
     "admin": {"logentry"},
     "django_q": {"success", "failure", "schedule", "ormq"},
 }
+# Of these an operator sees what failed and what is planned.
+SEEN_ELSEWHERE = [f"view_{model}" for model in sorted(OWNED_ELSEWHERE["django_q"])]
 ACTS = ("add", "change", "delete")
 # The last of them to have its permissions made.
 APPS = {OURS, *OWNED_ELSEWHERE}
@@ -51,7 +53,8 @@ def permissions_of(role: str) -> Q:
     if role == OPERATOR:
         run = [f"{act}_{model}" for model in sorted(RUN) for act in ACTS]
         run += [f"change_{model}" for model in sorted(CHANGED)]
-        return seen | Q(content_type__app_label=OURS, codename__in=run)
+        tasks = Q(content_type__app_label="django_q", codename__in=SEEN_ELSEWHERE)
+        return seen | tasks | Q(content_type__app_label=OURS, codename__in=run)
     everything = Q(content_type__app_label=OURS)
     for label, models in OWNED_ELSEWHERE.items():
         everything |= Q(content_type__app_label=label, content_type__model__in=models)

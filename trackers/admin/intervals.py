@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import URLPattern, path
@@ -54,7 +55,7 @@ class IntervalAdmin(admin.ModelAdmin):
 
     def replan(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
-            return redirect("admin:index")
+            raise PermissionDenied
         replan()
         history.record_many(
             request.user, Interval, Interval.objects.count(), "Re-planned what is scheduled."
