@@ -25,12 +25,16 @@ newest, oldest = (Tweet.objects.order_by(order).first().pk for order in ("-id", 
 deep = oldest + (newest - oldest) // 10
 word = TweetText.objects.order_by("-pk").first().text.split()[1]
 pages = {
-    "tweets": "/", "tweets, deep": f"/?before={deep}", "tweets, polled": "/rows/",
-    "resting": "/?state=resting", "gone": "/?state=gone", "isolated": "/?state=isolated",
-    "a frequent word": "/?q=the", "a rare word": "/?q=zyzzyva",
-    "a word of long ago": "/?q=worldcup",
-    "a new word": f"/?q={word}", "a word nobody wrote": "/?q=qqqqqqq", "one letter": "/?q=z",
-    "@nobody": "/?q=%40nobody_of_this_name", "a tweet": f"/tweets/{newest}/",
+    "overview": "/",
+    "tweets": "/tweets/", "tweets, deep": f"/tweets/?before={deep}",
+    "tweets, polled": "/tweets/rows/",
+    "resting": "/tweets/?state=resting", "gone": "/tweets/?state=gone",
+    "isolated": "/tweets/?state=isolated",
+    "a frequent word": "/tweets/?q=the", "a rare word": "/tweets/?q=zyzzyva",
+    "a word of long ago": "/tweets/?q=worldcup",
+    "a new word": f"/tweets/?q={word}",
+    "a word nobody wrote": "/tweets/?q=qqqqqqq", "one letter": "/tweets/?q=z",
+    "@nobody": "/tweets/?q=%40nobody_of_this_name", "a tweet": f"/tweets/{newest}/",
     "operations": "/operations/", "operations, polled": "/operations/now/",
     "strip": "/operations/strip/", "sources": "/sources/",
 }

@@ -147,7 +147,7 @@ class Screen:
             self.faults.append(f"request to {request.url}")
 
     def log_in(self, password):
-        self.page.goto(f"{self.address}/")
+        self.page.goto(f"{self.address}/tweets/")
         self.page.fill("#id_username", "admin")
         self.page.fill("#id_password", password)
         self.page.click("[type=submit]")

@@ -34,7 +34,8 @@ OPEN = {
 }
 PAGES = {
     "/": "view_tweet",
-    "/rows/": "view_tweet",
+    "/tweets/": "view_tweet",
+    "/tweets/rows/": "view_tweet",
     "/home/": "view_tweet",
     "/columns/": "view_tweet",
     "/live/": "view_tweet",
@@ -111,7 +112,7 @@ def test_series_and_samples_take_the_permission(client):
 
 
 LINKS = {
-    "view_tweet": {"/", "/home/", "/columns/", "/live/"},
+    "view_tweet": {"/", "/tweets/", "/home/", "/columns/", "/live/"},
     "view_source": {"/sources/"},
     "view_namespace": {"/operations/"},
 }
@@ -160,7 +161,9 @@ def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
     assert client.get(f"{stream}tweets").status_code == 401, "by the cookie of a page"
 
 
-@pytest.mark.parametrize("address", ["/", "/sources/", "/operations/", "/operations/now/"])
+@pytest.mark.parametrize(
+    "address", ["/", "/tweets/", "/sources/", "/operations/", "/operations/now/"]
+)
 def test_no_proxy_keeps_a_page_of_somebody_who_is_signed_in(staff, address):
     assert staff.get(address).headers["Cache-Control"] == "private, no-cache"
 
@@ -203,4 +206,4 @@ def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
 def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):
     add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     page = some_staff(client, "view_subscriber").get("/subscribers/").content.decode()
-    assert '<a href="/subscribers/">Subscribers</a>' in page
+    assert '<a href="/subscribers/" data-key="b">Subscribers</a>' in page

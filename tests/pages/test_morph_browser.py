@@ -85,7 +85,7 @@ def test_typing_a_search_leaves_one_entry_in_the_history(staff, live_server):
     with looking(staff, live_server) as seen:
         page = seen.page
         page.goto(f"{seen.address}/sources/")
-        page.goto(f"{seen.address}/")
+        page.goto(f"{seen.address}/tweets/")
         before = page.evaluate("history.length")
         for words in ("Lift", "Liftoff", "Liftoff at dusk"):
             page.fill("#q", words)

@@ -24,7 +24,7 @@ def parts():
     return {
         "list": "/sources/now/",
         "source": f"/sources/{made.pk}/now/",
-        "rows": "/rows/",
+        "rows": "/tweets/rows/",
         "subscribers": "/subscribers/now/",
         "home": "/home/now/?ids=&top=&clock=",
     }

@@ -19,11 +19,11 @@ pytestmark = pytest.mark.django_db
 
 
 def found(staff, words, **given):
-    return shown(staff.get("/", {"q": words, **given}))
+    return shown(staff.get("/tweets/", {"q": words, **given}))
 
 
 def text_of(staff, words, **given):
-    return staff.get("/", {"q": words, **given}).content.decode()
+    return staff.get("/tweets/", {"q": words, **given}).content.decode()
 
 
 def test_a_name_is_found_in_any_case_and_by_its_beginning(staff):
@@ -95,12 +95,12 @@ def test_every_state_has_its_tweets_and_no_others(staff):
     TweetUpdate.objects.filter(pk=ids["isolated"]).update(attempts=STRIKES)
     ids["unclear"] = watched(10, unclear_since=now).id
 
-    listed = {name: shown(staff.get("/", {"state": name})) for name in ids}
+    listed = {name: shown(staff.get("/tweets/", {"state": name})) for name in ids}
 
     assert listed == {name: [id] for name, id in ids.items()}
     for name, id in ids.items():
         badge = f'class="state-{name}"'
-        assert badge in staff.get("/", {"q": str(id)}).content.decode()
+        assert badge in staff.get("/tweets/", {"q": str(id)}).content.decode()
 
 
 def test_words_are_looked_for_within_a_state(staff):
@@ -118,11 +118,14 @@ def test_resting_tweets_below_many_fresh_ones_are_found_at_once(staff):
     fresh = [watched(low).id for low in range(600)]
     resting = [TweetFactory(measured=True).id for _ in range(60)]
 
-    page = shown(staff.get("/", {"state": "resting"}))
+    page = shown(staff.get("/tweets/", {"state": "resting"}))
 
     assert page == sorted(resting, reverse=True)[:50]
-    assert shown(staff.get("/", {"state": "resting", "before": page[-1]})) == sorted(resting)[9::-1]
-    assert shown(staff.get("/", {"state": "resting", "after": fresh[0]})) == []
+    assert (
+        shown(staff.get("/tweets/", {"state": "resting", "before": page[-1]}))
+        == sorted(resting)[9::-1]
+    )
+    assert shown(staff.get("/tweets/", {"state": "resting", "after": fresh[0]})) == []
 
 
 def test_a_gone_tweet_is_not_found_by_what_it_said(staff):
@@ -160,11 +163,11 @@ def test_a_word_that_was_frequent_long_ago_is_found_by_looking_further(staff, mo
     for low in range(100, 170):
         watched(low, text="the news")
 
-    page = staff.get("/", {"q": "cup"})
+    page = staff.get("/tweets/", {"q": "cup"})
     assert "Nothing found yet" in page.content.decode()
     seen, pages = [], 0
     while page.context["page"].older:
-        page = staff.get(f"/?{page.context['page'].older}")
+        page = staff.get(f"/tweets/?{page.context['page'].older}")
         seen += shown(page)
         pages += 1
 
@@ -194,7 +197,7 @@ def test_without_a_word_it_says_so(staff, words):
 def test_no_input_is_an_error(staff, words, state):
     watched(text="a b")
 
-    assert staff.get("/", {"q": words, "state": state}).status_code == 200
+    assert staff.get("/tweets/", {"q": words, "state": state}).status_code == 200
 
 
 def test_the_admins_list_is_searched_the_same_way(staff):

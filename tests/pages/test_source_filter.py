@@ -25,7 +25,7 @@ def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
     theirs = watched(3, text="The moon as well")
     yielded(made, moon, mars)
     yielded(other, theirs)
-    ours = f"/?source={made.pk}"
+    ours = f"/tweets/?source={made.pk}"
 
     assert shown(staff.get(ours)) == [mars.pk, moon.pk]
     assert shown(staff.get(f"{ours}&q=moon")) == [moon.pk]
@@ -33,19 +33,21 @@ def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
     assert shown(staff.get(f"{ours}&q={theirs.pk}")) == []
     assert shown(staff.get(f"{ours}&state=paused")) == [mars.pk]
     assert shown(staff.get(f"{ours}&state=resting")) == []
-    assert shown(staff.get(f"/rows/?source={made.pk}")) == [mars.pk, moon.pk]
+    assert shown(staff.get(f"/tweets/rows/?source={made.pk}")) == [mars.pk, moon.pk]
 
 
 def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
     made = source(yielded=1)
     yielded(made, watched(1))
 
-    page = staff.get(f"/?source={made.pk}").content.decode()
+    page = staff.get(f"/tweets/?source={made.pk}").content.decode()
 
     assert "Tweets that came from @nasa&#x27;s posts Show all tweets" in words(page)
     assert f'name="source" value="{made.pk}"' in page
-    assert f'href="/?source={made.pk}"' in staff.get(f"/sources/{made.pk}/").content.decode()
-    assert "There is no source 99 any more" in words(staff.get("/?source=99").content.decode())
+    assert f'href="/tweets/?source={made.pk}"' in staff.get(f"/sources/{made.pk}/").content.decode()
+    assert "There is no source 99 any more" in words(
+        staff.get("/tweets/?source=99").content.decode()
+    )
 
 
 def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
@@ -53,16 +55,16 @@ def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
     tweets = [watched(n) for n in range(PAGE + 5)]
     yielded(made, *tweets)
 
-    first = staff.get(f"/?source={made.pk}")
+    first = staff.get(f"/tweets/?source={made.pk}")
     older = first.context["page"].older
 
     assert len(shown(first)) == PAGE
     assert f"source={made.pk}" in older
-    assert shown(staff.get(f"/?{older}")) == [tweet.pk for tweet in reversed(tweets[:5])]
+    assert shown(staff.get(f"/tweets/?{older}")) == [tweet.pk for tweet in reversed(tweets[:5])]
 
 
 @pytest.mark.parametrize("given", ["x", "-1", "0", "9" * 30])
 def test_what_is_no_source_is_as_if_it_were_not_there(staff, given):
     tweet = watched(1)
 
-    assert shown(staff.get(f"/?source={given}")) == [tweet.pk]
+    assert shown(staff.get(f"/tweets/?source={given}")) == [tweet.pk]

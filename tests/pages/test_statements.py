@@ -48,7 +48,8 @@ def fill(number):
 
 
 PAGES = (
-    "/", "/sources/", "/sources/now/", "/operations/", "/operations/now/", "/operations/strip/",
+    "/", "/tweets/", "/sources/", "/sources/now/", "/operations/", "/operations/now/",
+    "/operations/strip/",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",
     "/admin/trackers/subscriber/", "/admin/trackers/tweet/", "/admin/trackers/namespace/",

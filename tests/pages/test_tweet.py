@@ -95,8 +95,8 @@ def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
     assert f'first seen <time datetime="{BORN.isoformat()}"' in page
     assert f"https://x.com/i/status/{second}" in page
     for words in ("hopefully", str(second), f"https://x.com/ada/status/{second}"):
-        assert shown(staff.get("/", {"q": words})) == [tweet.id]
-    assert shown(staff.get("/", {"q": "hopefuly"})) == []
+        assert shown(staff.get("/tweets/", {"q": words})) == [tweet.id]
+    assert shown(staff.get("/tweets/", {"q": "hopefuly"})) == []
     assert staff.get(f"/tweets/{second}/").url == f"/tweets/{tweet.id}/"
 
 
@@ -190,7 +190,7 @@ def test_a_person_untracks_a_tweet_and_its_history_goes(staff):
 
     answer = staff.post(f"/tweets/{tweet.id}/untrack")
 
-    assert answer.url == "/"
+    assert answer.url == "/tweets/"
     assert not Tweet.objects.exists()
     assert history(tweet.id) == []
 

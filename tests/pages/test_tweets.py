@@ -20,14 +20,14 @@ def shown(page):
 
 
 def test_a_visitor_who_is_not_logged_in_is_led_to_the_login(client):
-    page = client.get("/")
+    page = client.get("/tweets/")
 
     assert page.status_code == 302
-    assert page.url == "/login/?next=/"
+    assert page.url == "/login/?next=/tweets/"
 
 
 def test_an_empty_page_says_what_to_do(staff):
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert "No tweets tracked yet" in page
     assert reverse("admin:trackers_tweet_track") in page
@@ -38,7 +38,7 @@ def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
     measure(tweet, 60, impressions=1_234_567, likes=12, quotes=5)
     measure(tweet, 120, impressions=1_240_000, likes=10, quotes=5)
 
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert '<data value="1240000">1,240,000</data>' in page
     assert ">+5,433</small>" in page
@@ -53,7 +53,7 @@ def test_an_unknown_figure_is_a_dash_and_not_a_zero(staff):
     tweet = watched()
     measure(tweet, 60, impressions=None, likes=3)
 
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert '<data value="">–</data>' in page
     assert '<data value="3">3</data>' in page
@@ -64,7 +64,7 @@ def test_a_sparkline_tells_its_course_in_words(staff):
     measure(tweet, 60, impressions=100)
     measure(tweet, 120, impressions=250)
 
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert "Views from 100 to 250 in 1 min, lowest 100, highest 250" in page
     assert page.count("<polyline") == 1
@@ -75,7 +75,7 @@ def test_a_sparkline_is_broken_where_nobody_looked(staff):
     for seconds in (0, 60, 400, 460):
         measure(tweet, seconds, impressions=seconds + 1)
 
-    assert staff.get("/").content.decode().count("<polyline") == 2
+    assert staff.get("/tweets/").content.decode().count("<polyline") == 2
 
 
 def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries):
@@ -87,7 +87,7 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries
     # Session, user, tweets with author and text, their jobs; time and intervals, in one round trip;
     # all their runs.
     with django_assert_num_queries(7):
-        page = staff.get("/")
+        page = staff.get("/tweets/")
 
     assert len(shown(page)) == 50
 
@@ -95,10 +95,10 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries
 def test_pages_follow_each_other_without_gap_or_overlap(staff):
     ids = sorted((watched(low).id for low in range(120)), reverse=True)
 
-    first = staff.get("/")
-    second = staff.get(f"/?before={ids[49]}")
-    third = staff.get(f"/?before={ids[99]}")
-    back = staff.get(f"/?after={ids[100]}")
+    first = staff.get("/tweets/")
+    second = staff.get(f"/tweets/?before={ids[49]}")
+    third = staff.get(f"/tweets/?before={ids[99]}")
+    back = staff.get(f"/tweets/?after={ids[100]}")
 
     assert shown(first) + shown(second) + shown(third) == ids
     assert shown(back) == ids[50:100]
@@ -123,22 +123,24 @@ def test_search_finds(staff, words, found):
         "b": watched(2, text="100% sure", author_id=8, username="grace"),
     }
 
-    assert shown(staff.get("/", {"q": words})) == [tweets[name].id for name in found]
+    assert shown(staff.get("/tweets/", {"q": words})) == [tweets[name].id for name in found]
 
 
 def test_search_finds_a_tweet_by_its_id_and_by_its_link(staff):
     tweet, _other = watched(1), watched(2)
 
-    assert shown(staff.get("/", {"q": str(tweet.id)})) == [tweet.id]
+    assert shown(staff.get("/tweets/", {"q": str(tweet.id)})) == [tweet.id]
     link = f"https://x.com/ada/status/{tweet.id}?s=20"
-    assert shown(staff.get("/", {"q": link})) == [tweet.id]
+    assert shown(staff.get("/tweets/", {"q": link})) == [tweet.id]
 
 
 @pytest.mark.parametrize("words", ["9" * 19, "\0", "%", "'", "@", "https://x.com/a/status/"])
 def test_search_survives_anything(staff, words):
     watched()
 
-    assert staff.get("/", {"q": words, "before": "x", "state": "nonsense"}).status_code == 200
+    assert (
+        staff.get("/tweets/", {"q": words, "before": "x", "state": "nonsense"}).status_code == 200
+    )
 
 
 def test_the_states_share_out_all_tweets(staff):
@@ -152,7 +154,7 @@ def test_the_states_share_out_all_tweets(staff):
     )
 
     found = {
-        state: shown(staff.get("/", {"state": state}))
+        state: shown(staff.get("/tweets/", {"state": state}))
         for state in ("fresh", "resting", "paused", "gone")
     }
 
@@ -173,7 +175,7 @@ def test_the_text_of_a_gone_tweet_is_shown_nowhere(staff):
     # As if the removal of the text had been missed.
     assert TweetText.objects.filter(pk=tweet.id).exists()
 
-    pages = [staff.get("/"), staff.get(f"/tweets/{tweet.id}/")]
+    pages = [staff.get("/tweets/"), staff.get(f"/tweets/{tweet.id}/")]
 
     for page in pages:
         assert "Regretted words" not in page.content.decode()
@@ -184,14 +186,14 @@ def test_a_claimed_tweet_is_said_to_be_being_checked(staff):
     tweet = watched()
     TweetBucket.objects.filter(keys=[tweet.id]).update(lease=77)
 
-    assert "being checked" in staff.get("/").content.decode()
+    assert "being checked" in staff.get("/tweets/").content.decode()
 
 
 def test_an_isolated_tweet_is_said_to_be_so(staff):
     tweet = TweetFactory(measured=True)
     TweetUpdateFactory(key=tweet.id, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert "Isolated" in page
     assert "no check planned" in page
@@ -201,7 +203,7 @@ def test_an_author_whose_name_is_known_is_shown_by_it(staff):
     watched(author_id=7, username="ada")
     Author.objects.filter(pk=7).update(name="Ada Lovelace")
 
-    page = staff.get("/").content.decode()
+    page = staff.get("/tweets/").content.decode()
 
     assert '<strong dir="auto">Ada Lovelace</strong>' in page
     assert "@ada" in page
@@ -210,7 +212,7 @@ def test_an_author_whose_name_is_known_is_shown_by_it(staff):
 def test_nothing_in_a_page_needs_what_the_policy_forbids(staff):
     measure(watched(), 60, impressions=1)
 
-    for address in ("/", f"/tweets/{Tweet.objects.get().pk}/", "/operations/"):
+    for address in ("/tweets/", f"/tweets/{Tweet.objects.get().pk}/", "/operations/"):
         page = staff.get(address)
         html = page.content.decode()
         assert "default-src 'self'" in page.headers["Content-Security-Policy"]

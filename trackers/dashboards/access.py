@@ -34,7 +34,7 @@ SUBSCRIBERS = "trackers.view_subscriber"
 OPERATIONS = "trackers.view_namespace"
 # Where somebody begins who may not see everything.
 FIRST_PAGES = {
-    "tweets": TWEETS,
+    "overview": TWEETS,
     "sources": SOURCES,
     "operations": OPERATIONS,
     "subscribers": SUBSCRIBERS,

@@ -15,6 +15,7 @@ from trackers.dashboards.imports import views as imports
 from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import views as operations
+from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
@@ -28,13 +29,15 @@ from trackers.dashboards.tweets import detail_views as tweet
 from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
-    path("", tweets.tweets, name="tweets"),
+    path("", overview.overview, name="overview"),
     path("login/", account.LogIn.as_view(), name="login"),
     path("logout/", account.LogOut.as_view(), name="logout"),
     path("account/", account.account, name="account"),
     path("account/password/", account.Password.as_view(), name="password"),
     path("answers/", answers.answers, name="answers"),
-    path("rows/", tweets.tweet_rows, name="tweet-rows"),
+    path("rows/", overview.old_rows, name="old-rows"),
+    path("tweets/", tweets.tweets, name="tweets"),
+    path("tweets/rows/", tweets.tweet_rows, name="tweet-rows"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),

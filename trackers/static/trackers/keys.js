@@ -1,4 +1,8 @@
-// Keys: / search, j and k through the rows, h and l through columns, . shows what is new, Enter opens, t theme, r renew, ? help.
+// Keys: g and a letter for a page of the menu, / search, j and k through the rows, h and l through columns, . shows what is new, Enter opens, t theme, r renew, ? help.
+// The letter of a page counts for so many milliseconds after g.
+const LETTER_WITHIN = 1500;
+let wentAt = -LETTER_WITHIN;
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape" && event.target.matches("#q")) event.target.blur();
@@ -27,6 +31,7 @@ document.addEventListener("keydown", (event) => {
   };
   const acts = {
     "/": () => document.getElementById("q")?.focus(),
+    g: () => { wentAt = event.timeStamp; },
     j: () => step(1),
     k: () => step(-1),
     h: () => cross(-1),
@@ -36,6 +41,16 @@ document.addEventListener("keydown", (event) => {
     r: () => document.dispatchEvent(new CustomEvent("renew")),
     "?": () => document.getElementById("help").showModal(),
   };
+  // Only the menu says which pages there are, so what a person may not see is not reached by a key.
+  const page = document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`);
+  if (event.timeStamp - wentAt < LETTER_WITHIN && event.key !== "g") {
+    wentAt = -LETTER_WITHIN;
+    if (page) {
+      event.preventDefault();
+      page.click();
+    }
+    return;
+  }
   const act = acts[event.key];
   if (!act) return;
   event.preventDefault();
