@@ -57,6 +57,7 @@ from trackers.tweets.models import (
     TweetText,
     TweetVersion,
 )
+from trackers.tweets.movers.models import Changed, Mover
 from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
@@ -70,6 +71,7 @@ __all__ = [
     "BulkAct",
     "BulkPiece",
     "BusToken",
+    "Changed",
     "Column",
     "Credential",
     "Crossing",
@@ -93,6 +95,7 @@ __all__ = [
     "IsolatedTweet",
     "LiveEvents",
     "Milestone",
+    "Mover",
     "Namespace",
     "Origin",
     "PackedSamples",

@@ -47,6 +47,7 @@ from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
 from trackers.tokens import api_answers
 from trackers.tweets import pack
+from trackers.tweets.movers import keep as movers
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
 from trackers.updater.follow import give_back, make_room, tell_refreshed
@@ -273,6 +274,17 @@ def pack_samples() -> None:
     if packed.left:
         schedules.run_soon("trackers.tasks.pack_samples")
         logger.info("packing goes on soon: about %d samples are left", packed.left)
+
+
+def keep_movers() -> None:
+    """Every minute: the lists of what grows fastest."""
+    now, _ = intervals.current()
+    kept = movers.keep(now=now, deadline=time_for_a_chore())
+    if kept.left:
+        logger.warning(
+            "more tweets change than can be ranked: statements with changes of %d saves wait",
+            kept.left,
+        )
 
 
 def retire_samples() -> None:

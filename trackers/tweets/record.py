@@ -72,6 +72,15 @@ CLOSED = """
     )
 """
 
+# For the lists of what grows fastest (trackers.tweets.movers): which tweets to look at. One row of
+# a table without WAL, so that a save costs what it did.
+NOTED = """
+    noted AS (
+        INSERT INTO trackers_changed (ids)
+        SELECT array_agg(id) FROM recorded WHERE changed AND NOT belated HAVING count(*) > 0
+    )
+"""
+
 # Their events, while somebody subscribes. A tweet that was gone gets a `create`; first figures are
 # no change.
 # `t` is later than in all earlier events of the tweet; in that of its creation it is `tracked_at`.
@@ -181,7 +190,7 @@ def recording(statement: str, *, hole: str, late_lock: str, more: str = "") -> R
     return Recording(
         *(
             plain(
-                statement.replace("{record}", f"{chain}, {EVENTS}")
+                statement.replace("{record}", f"{chain}, {NOTED}, {EVENTS}")
                 .replace("{more}", more)
                 .replace("{hole}", hole)
                 .replace("{late_lock}", late_lock)

@@ -1,0 +1,265 @@
+"""What grows fastest: from when until when a gain was measured, and that it sinks again."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import TweetFactory, figures
+from tests.jobs.plans import nodes
+from trackers.tweets import pack
+from trackers.tweets.models import Sample, Tweet
+from trackers.tweets.movers import keep
+from trackers.tweets.movers.models import Changed, Mover, Window
+from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.record import Measured, record
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+QUARTER, DAY = Window.QUARTER, Window.DAY
+TWEETS = int(os.environ.get("MOVERS_TWEETS", "20000"))
+
+
+@pytest.fixture(autouse=True)
+def _now(monkeypatch):
+    # The database's clock decides what is stale, and these measurements are of a year past.
+    monkeypatch.setattr(keep, "STALE", timedelta(days=10_000))
+
+
+def measure(tweet, minutes, likes, *, views=0):
+    """So many minutes after noon."""
+    at = NOON + minutes * MINUTE
+    record([Measured(tweet.id, at, figures(likes, impressions=views), 60 * HOUR)])
+
+
+def kept(minutes):
+    """The lists are kept as they are after so many minutes."""
+    Mover.objects.update(again_at=NOON)
+    return keep.keep(now=NOON + minutes * MINUTE, deadline=Deadline.after(60))
+
+
+def gains(window=Window.HOUR, metric="likes", *, by="gain"):
+    """(tweet, gain, minutes from, minutes until)"""
+    return [
+        (one.tweet_id, one.gain, (one.since - NOON) / MINUTE, (one.until - NOON) / MINUTE)
+        for one in Mover.objects.fastest(window, metric, by=by)
+    ]
+
+
+def test_a_gain_is_what_was_measured_within_the_window():
+    tweet = TweetFactory()
+    for minutes, likes in ((-70, 5), (2, 10), (30, 60), (58, 125)):
+        measure(tweet, minutes, likes)
+
+    kept(60)
+
+    # Between -70 and 2 nobody knows when it rose from 5 to 10.
+    assert gains() == [(tweet.id, 115, 2, 58)]
+    assert gains(QUARTER) == []
+    assert gains(DAY) == [(tweet.id, 120, -70, 58)]
+    [one] = Mover.objects.fastest(Window.HOUR, "likes")
+    assert one.velocity == pytest.approx(115 * 60 / 56)
+    assert Changed.objects.count() == 0
+
+
+def test_a_figure_that_held_over_the_beginning_of_the_window_is_known_there():
+    tweet = TweetFactory()
+    for minutes, likes in ((-30, 5), (-10, 5), (10, 5), (40, 8)):
+        measure(tweet, minutes, likes)
+
+    kept(60)
+
+    assert gains() == [(tweet.id, 3, 0, 40)]
+
+
+def test_a_tweet_that_stands_still_sinks_and_leaves():
+    tweet = TweetFactory()
+    for minutes, likes in ((0, 5), (1, 50), (2, 80)):
+        measure(tweet, minutes, likes)
+    kept(3)
+    first = Mover.objects.fastest(QUARTER, "likes").get().velocity
+    for minutes in (5, 8, 11):
+        measure(tweet, minutes, 80)
+
+    kept(12)
+    assert gains(QUARTER) == [(tweet.id, 75, 0, 11)]
+    assert Mover.objects.fastest(QUARTER, "likes").get().velocity < first
+    kept(15.5)
+    assert gains(QUARTER) == [(tweet.id, 30, 1, 11)]
+    kept(18)
+    assert gains(QUARTER) == []
+    assert gains(Window.HOUR) == [(tweet.id, 75, 0, 11)]
+
+
+def test_one_that_is_no_longer_measured_leaves_as_well():
+    tweet = TweetFactory()
+    measure(tweet, 0, 5)
+    measure(tweet, 1, 50)
+    kept(2)
+    assert gains()
+
+    kept(61.5)
+
+    assert gains() == []
+
+
+def test_falls_and_unknown_counts_are_no_gains():
+    falls, unknown = TweetFactory(), TweetFactory()
+    measure(falls, 0, 9)
+    measure(falls, 1, 5)
+    for minutes, views in ((0, None), (1, 7)):
+        measure(unknown, minutes, minutes, views=views)
+
+    kept(2)
+
+    assert [one[0] for one in gains()] == [unknown.id]
+    assert gains(metric="impressions") == []
+
+
+def test_a_list_is_left_alone_until_its_time_is_over():
+    tweet = TweetFactory()
+    measure(tweet, 0, 5)
+    measure(tweet, 1, 6)
+    keep.keep(now=NOON + 2 * MINUTE, deadline=Deadline.after(60))
+    measure(tweet, 2.5, 9)
+    keep.keep(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+
+    assert gains(QUARTER) == [(tweet.id, 4, 0, 2.5)]
+    assert gains(DAY) == [(tweet.id, 1, 0, 1)]
+
+    keep.keep(now=NOON + 17 * MINUTE, deadline=Deadline.after(60))
+    assert gains(DAY) == [(tweet.id, 4, 0, 2.5)]
+
+
+def test_gone_and_deleted_tweets_are_in_no_list():
+    gone, deleted = TweetFactory(), TweetFactory()
+    for tweet in (gone, deleted):
+        measure(tweet, 0, 5)
+        measure(tweet, 1, 6)
+    kept(2)
+    Tweet.objects.filter(pk=gone.pk).update(gone_at=NOON)
+    Tweet.objects.filter(pk=deleted.pk).delete()
+
+    assert gains() == []
+    kept(3)
+    assert Mover.objects.count() == 0
+
+
+def test_the_day_before_is_read_from_packed_samples():
+    for hours in range(0, 36, 6):
+        SAMPLES.make(SAMPLES.covering(NOON - hours * HOUR))
+    tweet = TweetFactory()
+    for minutes, likes in ((-1500, 1), (-1300, 5), (-1200, 5), (-1100, 9), (-5, 20)):
+        measure(tweet, minutes, likes)
+    pack.pack(now=NOON, deadline=Deadline.after(60))
+    assert not Sample.objects.filter(measured_until__lt=NOON - timedelta(hours=12)).exists()
+
+    kept(0)
+    assert gains(DAY) == [(tweet.id, 15, -1300, -5)]
+    kept(200)
+    assert gains(DAY) == [(tweet.id, 15, -1240, -5)]
+
+
+def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
+    monkeypatch.setattr(keep, "LIST_MOST", 2)
+    tweets = TweetFactory.create_batch(6)
+    for tweet, gain in zip(tweets, (1, 2, 3, 4, 5, 6), strict=True):
+        measure(tweet, 0, 0)
+        measure(tweet, 30, gain)
+    fast = TweetFactory()
+    measure(fast, 29, 0)
+    measure(fast, 30, 2)
+
+    kept(31)
+    assert [id for id, *_ in gains()] == [tweets[5].id, tweets[4].id, fast.id]
+    assert gains(by="velocity")[0][0] == fast.id
+
+    late = TweetFactory()
+    measure(late, 30, 0)
+    measure(late, 59, 5)
+    slow = TweetFactory()
+    measure(slow, 2, 0)
+    measure(slow, 59, 1)
+    kept(59.5)
+    assert {id for id, *_ in gains()} >= {tweets[5].id, late.id, fast.id}
+    assert slow.id not in {id for id, *_ in gains()}
+
+
+def test_changes_that_could_not_be_ranked_in_time_are_left_out(monkeypatch):
+    monkeypatch.setattr(keep, "STALE", timedelta(minutes=15))
+    tweet = TweetFactory()
+    measure(tweet, 0, 5)
+    measure(tweet, 1, 6)
+    Changed.objects.update(at=NOON - HOUR)
+
+    kept(2)
+
+    assert gains() == []
+    assert Changed.objects.count() == 0
+
+
+def test_a_save_without_changes_notes_nothing():
+    tweet = TweetFactory()
+    measure(tweet, 0, 5)
+    Changed.objects.all().delete()
+    measure(tweet, 1, 5)
+
+    assert Changed.objects.count() == 0
+
+
+FILL = """
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, taken_at,
+        measured_until, measurements, retweets, replies, likes, quotes, bookmarks, impressions)
+    SELECT n, now(), '', false, '', %(now)s - interval '5 minutes', %(now)s - interval '1 minute',
+           2, n %% 7, 1, 20 + n %% 50, 1, 1, 100 + n %% 9000
+    FROM generate_series(1, %(tweets)s) n;
+"""
+SAMPLED = """
+    INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements, retweets,
+        replies, likes, quotes, bookmarks, impressions)
+    SELECT n, at, at + interval '5 minutes', 1, 1, 1, 19, 1, 1, k
+    FROM generate_series(1, %(tweets)s, 10) n, generate_series(1, 20) k,
+         LATERAL (SELECT %(now)s - k * interval '10 minutes' - interval '5 minutes') AS t(at)
+"""
+
+
+def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
+    now = NOON
+    SAMPLES.make(SAMPLES.covering(now))
+    SAMPLES.make(SAMPLES.covering(now - timedelta(hours=6)))
+    with cursor() as db:
+        db.execute(FILL, {"now": now, "tweets": TWEETS}, prepare=False)
+        db.execute(SAMPLED, {"now": now, "tweets": TWEETS}, prepare=False)
+        db.execute("ANALYZE trackers_tweet, trackers_sample", prepare=False)
+        ids = list(range(1, TWEETS, max(1, TWEETS // 2_000)))
+        told = explained(db, ids, now)
+    walked = {
+        node["Relation Name"]
+        for node in nodes(told["Plan"])
+        if node["Node Type"] == "Seq Scan" and node["Actual Rows"] * node["Actual Loops"] > 10
+    }
+    assert walked == set()
+    with capsys.disabled():
+        print(f"\n{TWEETS:,} tweets: {len(ids):,} ranked in {told['Execution Time']:.0f} ms")
+
+    keep.rank(ids, keep.floors(), now=now)
+    with cursor() as db:
+        db.execute("ANALYZE trackers_mover", prepare=False)
+    for by in ("gain", "velocity"):
+        listed = Mover.objects.fastest(Window.HOUR, "impressions", by=by)[:50]
+        assert f"mover_{by}" in listed.explain(), listed.explain()
+
+
+def explained(db, ids, now):
+    given = {"ids": ids, "now": now, "today": now.replace(hour=0), **keep.floors()}
+    db.execute("SAVEPOINT before", prepare=False)
+    statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {keep.GAINS}"
+    told = db.execute(statement, given, prepare=False).fetchone()[0][0]
+    db.execute("ROLLBACK TO before", prepare=False)
+    return told

@@ -1,0 +1,211 @@
+"""Every minute: the lists of what grows fastest, from the tweets whose figures changed.
+
+Changed ────────────────┐
+                        ├─> a piece of tweets ─> their figures at each window's beginning ─> Mover
+rows whose time is over ┘
+What a minute costs depends on how many tweets changed in it, and never on how many there are: a
+tweet is found by its key, and its samples of the last day by the index. A tweet whose figures are
+lower than the last gain of a full list is passed over before its samples are read. If time runs
+out, the rest waits for the next minute; what has waited for STALE is left out.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from trackers.tweets.models import METRICS
+from trackers.tweets.movers.models import Window
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+# A list's length, by gain and again by velocity: forty pages of fifty.
+LIST_MOST = 2_000
+# Rows of `Changed` of a piece, each with up to a thousand tweets; and tweets of due rows.
+STATEMENTS_AT_ONCE = 10
+DUE_AT_ONCE = 5_000
+STALE = timedelta(minutes=15)
+# For how long a gain is left as it is, while its tweet is looked up and changes again and again.
+# Shorter by a moment than whole minutes, as a minute's run may come early.
+HOLDS = {
+    Window.QUARTER: timedelta(seconds=50),
+    Window.HOUR: timedelta(seconds=170),
+    Window.DAY: timedelta(seconds=890),
+}
+
+FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
+# The figures of a sample whose place in the arrays is `i`.
+PACKED_FIGURES = f"ARRAY[{', '.join(f'p.{metric}[i]' for metric in METRICS)}]::bigint[]"
+
+# The last gain and velocity that a full list holds; null while it is not full.
+FLOORS = """
+    SELECT l.minutes, l.metric,
+           (SELECT gain FROM trackers_mover m WHERE m.minutes = l.minutes AND m.metric = l.metric
+            ORDER BY gain DESC, tweet_id DESC OFFSET %(most)s - 1 LIMIT 1),
+           (SELECT velocity FROM trackers_mover m
+            WHERE m.minutes = l.minutes AND m.metric = l.metric
+            ORDER BY velocity DESC, tweet_id DESC OFFSET %(most)s - 1 LIMIT 1)
+    FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
+"""
+
+FORGET_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
+# SKIP LOCKED is not needed: one housekeeper at a time is in a piece.
+TAKE_CHANGED = """
+    WITH taken AS (
+        DELETE FROM trackers_changed WHERE id = ANY(ARRAY(
+            SELECT id FROM trackers_changed ORDER BY id LIMIT %(most)s))
+        RETURNING ids
+    )
+    SELECT array_agg(DISTINCT id) FROM taken, unnest(ids) AS id
+"""
+# Without an index, which each change of a row would have to write: the lists are short.
+TAKE_DUE = """
+    SELECT array_agg(DISTINCT tweet_id) FROM (
+        SELECT tweet_id FROM trackers_mover WHERE again_at <= %(now)s
+        ORDER BY again_at LIMIT %(most)s
+    ) due
+"""
+
+# LATERAL and = ANY(ARRAY) rule out hash and merge joins: tweets and samples are found one by one by
+# their index, whatever the statistics say.
+# `list` has a row per window and metric, with the metric's place among the figures.
+# A tweet whose newest figures held for the whole window gained nothing (`t.taken_at > s.start`).
+# Packed are only past days. The arrays are in the order of time, except for samples that came days
+# late, so width_bucket finds the first that reaches into the window without reading all.
+GAINS = f"""
+    WITH list AS MATERIALIZED (
+        SELECT * FROM unnest(
+            %(minutes)s::int[], %(metrics)s::text[], %(places)s::int[], %(holds)s::interval[],
+            %(gains)s::bigint[], %(velocities)s::float8[]
+        ) AS l(minutes, metric, place, holds, gain, velocity)
+    ),
+    span AS MATERIALIZED (
+        SELECT DISTINCT minutes, holds,
+               %(now)s::timestamptz - minutes * interval '1 minute' AS start
+        FROM list
+    ),
+    asked AS MATERIALIZED (
+        SELECT one.id, s.* FROM unnest(%(ids)s::bigint[]) AS one(id) CROSS JOIN span s
+        WHERE NOT EXISTS (
+            SELECT FROM trackers_mover m
+            WHERE m.tweet_id = one.id AND m.minutes = s.minutes AND m.again_at > %(now)s)
+    ),
+    tweet AS MATERIALIZED (
+        SELECT t.* FROM unnest(%(ids)s::bigint[]) AS one(id)
+        CROSS JOIN LATERAL (
+            SELECT id, taken_at, measured_until, {FIGURES} AS f FROM trackers_tweet
+            WHERE id = ANY(ARRAY[one.id]) AND measurements > 0 AND gone_at IS NULL
+        ) t
+    ),
+    base AS MATERIALIZED (
+        SELECT t.id, s.minutes, s.holds, t.f AS after, t.measured_until AS until,
+               run.f AS before, greatest(run.taken_at, s.start) AS since
+        FROM asked s JOIN tweet t USING (id)
+        CROSS JOIN LATERAL (
+            SELECT * FROM (
+                SELECT taken_at, measured_until, {FIGURES} AS f FROM trackers_sample
+                WHERE tweet_id = ANY(ARRAY[t.id]) AND measured_until >= s.start
+                UNION ALL
+                SELECT p.taken_at[i], p.measured_until[i], {PACKED_FIGURES}
+                FROM trackers_packedsamples p
+                CROSS JOIN LATERAL (
+                    SELECT width_bucket(s.start, p.measured_until) + 1 AS i OFFSET 0) first
+                WHERE s.start < %(today)s AND p.tweet_id = ANY(ARRAY[t.id])
+                  AND p.month >= date_trunc('month', s.start AT TIME ZONE 'UTC')::date
+                  AND p.measured_until[i] >= s.start
+            ) runs ORDER BY taken_at LIMIT 1
+        ) run
+        WHERE t.taken_at > s.start AND EXISTS (
+            SELECT FROM list l WHERE l.minutes = s.minutes AND t.f[l.place] >= 1
+            AND (t.f[l.place] >= l.gain OR t.f[l.place] * 60.0 >= l.velocity) IS NOT FALSE)
+    ),
+    gained AS MATERIALIZED (
+        SELECT g.id, g.minutes, l.metric, g.gain, g.velocity, g.since, g.until,
+               %(now)s::timestamptz + g.holds AS again_at
+        FROM (
+            SELECT b.*, place, gain,
+                   gain * 3600.0 / greatest(extract(epoch FROM until - since), 60) AS velocity
+            FROM base b
+            CROSS JOIN LATERAL generate_subscripts(b.after, 1) AS place
+            CROSS JOIN LATERAL (SELECT b.after[place] - b.before[place] AS gain) risen
+            WHERE gain > 0
+        ) g JOIN list l USING (minutes, place)
+        WHERE (g.gain >= l.gain OR g.velocity >= l.velocity) IS NOT FALSE
+    ),
+    over AS (
+        DELETE FROM trackers_mover m USING asked
+        WHERE m.tweet_id = asked.id AND m.minutes = asked.minutes AND NOT EXISTS (
+            SELECT FROM gained g
+            WHERE g.id = m.tweet_id AND g.minutes = m.minutes AND g.metric = m.metric)
+    )
+    INSERT INTO trackers_mover AS m
+        (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
+    SELECT id, minutes, metric, gain, velocity, since, until, again_at FROM gained
+    ON CONFLICT (tweet_id, minutes, metric) DO UPDATE SET
+        gain = excluded.gain, velocity = excluded.velocity, since = excluded.since,
+        until = excluded.until, again_at = excluded.again_at
+"""
+
+# What a full list no longer holds. Rows of a velocity or gain beside the last one's stay.
+TRIM = """
+    DELETE FROM trackers_mover m
+    USING unnest(%(minutes)s::int[], %(metrics)s::text[], %(gains)s::bigint[],
+                 %(velocities)s::float8[]) AS l(minutes, metric, gain, velocity)
+    WHERE m.minutes = l.minutes AND m.metric = l.metric
+      AND m.gain < l.gain AND m.velocity < l.velocity
+"""
+
+LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
+
+LISTS = [(window, place, metric) for window in Window for place, metric in enumerate(METRICS, 1)]
+
+
+def keep(*, now: datetime, deadline: Deadline) -> Worked:
+    """Bring the lists up to date; `rows` of the answer are tweets."""
+    with cursor() as db:
+        db.execute(FORGET_STALE, {"before": now - STALE})
+    lists = floors()
+
+    def piece() -> int | None:
+        with cursor() as db:
+            given: dict[str, Any] = {"now": now, "most": DUE_AT_ONCE}
+            [ids] = db.execute(TAKE_DUE, given).fetchone() or (None,)
+            if ids is None:
+                [ids] = db.execute(TAKE_CHANGED, {"most": STATEMENTS_AT_ONCE}).fetchone() or (None,)
+            if ids is not None:
+                rank(ids, lists, now=now)
+        return len(ids) if ids else None
+
+    def left() -> int:
+        return count(LEFT, {})
+
+    worked = in_pieces("what grows fastest", piece, left=left, deadline=deadline)
+    with cursor() as db:
+        db.execute(TRIM, floors())
+    return worked
+
+
+def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
+    """Write the gains of these tweets, and remove what they no longer gained."""
+    today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    with cursor() as db:
+        db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists})
+
+
+def floors() -> dict[str, Any]:
+    """The lists as parallel arrays, each with what it takes to be in it."""
+    given = {
+        "minutes": [int(window) for window, *_ in LISTS],
+        "metrics": [metric for *_, metric in LISTS],
+    }
+    with cursor() as db:
+        found = db.execute(FLOORS, {**given, "most": LIST_MOST}).fetchall()
+    told = {(minutes, metric): (gain, velocity) for minutes, metric, gain, velocity in found}
+    last = [told[int(window), metric] for window, _, metric in LISTS]
+    return {
+        **given,
+        "places": [place for _, place, _ in LISTS],
+        "holds": [HOLDS[window] for window, *_ in LISTS],
+        "gains": [gain for gain, _ in last],
+        "velocities": [velocity for _, velocity in last],
+    }

@@ -1,0 +1,107 @@
+"""What grows fastest: for each window and metric the tweets that gained most, ready to be sorted.
+
+record ─> `Changed` (which tweets have new figures) ─> keep, every minute ─> `Mover`
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models.functions import Now
+
+from trackers.tweets.models import METRICS, Tweet
+
+if TYPE_CHECKING:
+    from typing import Self
+
+By = Literal["gain", "velocity"]
+
+
+class Window(models.IntegerChoices):
+    """How far back a gain is measured, in minutes."""
+
+    QUARTER = 15, "15 minutes"
+    HOUR = 60, "hour"
+    DAY = 1440, "24 hours"
+
+    @property
+    def length(self) -> timedelta:
+        return timedelta(minutes=self)
+
+
+class Changed(models.Model):
+    """Tweets whose figures one statement of `record` changed. Taken and deleted by `movers.keep`.
+
+    Not in the WAL (unlogged): after a crash a list lacks them until they change again.
+    """
+
+    at = models.DateTimeField(db_default=Now())
+    ids = ArrayField(models.BigIntegerField())
+
+    def __str__(self) -> str:
+        return f"{len(self.ids)} tweets at {self.at:%H:%M:%S}"
+
+
+class MoverQuerySet(models.QuerySet["Mover"]):
+    def fastest(self, window: Window, metric: str, *, by: By = "velocity") -> Self:
+        """Of a window and metric, the highest first; read from an index in this order.
+
+        With its tweet, author and text. Tweets that are gone are left out.
+        """
+        return (
+            self.filter(minutes=window, metric=metric, tweet__gone_at=None)
+            .select_related("tweet__author", "tweet__tweettext")
+            .order_by(f"-{by}", "-tweet_id")
+        )
+
+
+class Mover(models.Model):
+    """A tweet gained `gain` in one metric between two measurements, `since` and `until`.
+
+    - `since` is the earliest time in the window for which the figure is known: the window's
+      beginning if the same figure was measured before and after it, otherwise the first measurement
+      in the window. So the stretch is at most the window, and shorter where nobody measured:
+      "+115 in the last 58 min". Nothing is interpolated. With one measurement in the window there
+      is no gain.
+    - The window ends now, not at the last measurement. A row is made anew every minute, those of an
+      hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
+      tweet that stands still sinks, and leaves within the window's length.
+    - `velocity` is the gain per hour of that stretch, or of a minute if the stretch is shorter.
+    - Only rises are here. Each window and metric keeps the LIST_MOST tweets that gained most, and
+      as many with the highest velocity, however many tweets there are.
+    """
+
+    pk = models.CompositePrimaryKey("tweet_id", "minutes", "metric")
+    # Tweets are deleted without a look at this table; `keep` removes what they left.
+    tweet = models.ForeignKey(
+        Tweet, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
+    )
+    minutes = models.SmallIntegerField(choices=Window)
+    metric = models.CharField(max_length=11, choices=[(metric, metric) for metric in METRICS])
+    gain = models.BigIntegerField()
+    velocity = models.FloatField()
+    since = models.DateTimeField()
+    until = models.DateTimeField()
+    # Until then it is left as it is.
+    again_at = models.DateTimeField()
+
+    objects = MoverQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["minutes", "metric", "-gain", "-tweet"], name="mover_gain"),
+            models.Index(
+                fields=["minutes", "metric", "-velocity", "-tweet"], name="mover_velocity"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id}: {self.gain:+,} {self.metric} in {self.lasted}"
+
+    @property
+    def lasted(self) -> timedelta:
+        """From one measurement to the other."""
+        return self.until - self.since
