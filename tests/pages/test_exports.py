@@ -1,0 +1,112 @@
+"""Files of what a page shows: one dialect, every value as it was, and never more than a piece."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import UTC, datetime
+from itertools import islice
+
+import orjson
+import pytest
+from django.http import Http404, StreamingHttpResponse
+from pyarrow import parquet
+
+from trackers.dashboards import exports
+from trackers.dashboards.exports import GROUP, Column, Table, as_file
+
+AT = datetime(2026, 3, 5, 12, 0, 0, 1500, tzinfo=UTC)
+COLUMNS = [
+    Column("tweet_id", "id"), Column("text", "text"), Column("likes", "whole"),
+    Column("velocity", "number"), Column("paused", "yes_no"), Column("measured_until", "time"),
+]  # fmt: skip
+ROWS = [
+    (1834567890123456789, "=SUM(A1)", -3, 1.5, False, AT),
+    (2, 'two "lines",\nof 東京', 9_000_000_000, None, True, None),
+    (3, None, None, -2.5, None, AT),
+]
+IN_JSON = [
+    {"tweet_id": "1834567890123456789", "text": "=SUM(A1)", "likes": -3, "velocity": 1.5,
+     "paused": False, "measured_until": "2026-03-05T12:00:00.001500Z"},
+    {"tweet_id": "2", "text": 'two "lines",\nof 東京', "likes": 9_000_000_000, "velocity": None,
+     "paused": True, "measured_until": None},
+    {"tweet_id": "3", "text": None, "likes": None, "velocity": -2.5, "paused": None,
+     "measured_until": "2026-03-05T12:00:00.001500Z"},
+]  # fmt: skip
+
+
+def sent(rf, form, rows=ROWS):
+    response = as_file(rf.get("/"), Table("tweets", COLUMNS, rows), form)
+    assert isinstance(response, StreamingHttpResponse)
+    assert response["Content-Disposition"] == f'attachment; filename="tweets.{form}"'
+    return b"".join(response)
+
+
+def test_csv_is_in_the_dialect_of_the_commands_and_harmless_to_spreadsheets(rf):
+    told = sent(rf, "csv").decode()
+
+    assert told.splitlines()[0] == "tweet_id,text,likes,velocity,paused,measured_until"
+    assert told.splitlines()[1] == (
+        "1834567890123456789,'=SUM(A1),-3,1.5,false,2026-03-05T12:00:00.001500Z"
+    )
+    assert "\r" not in told
+    read = list(csv.reader(io.StringIO(told, newline="")))
+    assert read[2] == ["2", 'two "lines",\nof 東京', "9000000000", "", "true", ""]
+
+
+def test_jsonl_has_a_line_for_each_row(rf):
+    assert [orjson.loads(line) for line in sent(rf, "jsonl").splitlines()] == IN_JSON
+
+
+def test_parquet_keeps_the_types(rf):
+    table = parquet.read_table(io.BytesIO(sent(rf, "parquet")))
+
+    assert [str(one.type) for one in table.schema] == [
+        "string", "string", "int64", "double", "bool", "timestamp[us, tz=UTC]",
+    ]  # fmt: skip
+    assert [tuple(row.values()) for row in table.to_pylist()] == [
+        (str(id), *others) for id, *others in ROWS
+    ]
+
+
+@pytest.mark.parametrize("form", exports.FORMS)
+def test_nothing_is_a_file_without_rows(rf, form):
+    told = sent(rf, form, rows=[])
+
+    if form == "parquet":
+        assert parquet.read_table(io.BytesIO(told)).num_rows == 0
+    else:
+        assert len(told.splitlines()) == (form == "csv")
+
+
+@pytest.mark.parametrize("form", exports.FORMS)
+def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
+    read = 0
+
+    def rows():
+        nonlocal read
+        while True:
+            read += 1
+            yield ROWS[0]
+
+    response = as_file(rf.get("/"), Table("tweets", COLUMNS, rows()), form)
+    blocks = list(islice(response, 4))
+
+    assert all(len(block) < 2_000_000 for block in blocks)
+    assert read <= 4 * GROUP
+
+
+def test_another_form_is_not_found(rf):
+    with pytest.raises(Http404):
+        as_file(rf.get("/"), Table("tweets", COLUMNS, ROWS), "xlsx")
+
+
+@pytest.mark.django_db
+def test_without_pyarrow_the_next_step_is_said(rf, staff, monkeypatch):
+    monkeypatch.setattr(exports, "find_spec", lambda _name: None)
+    request = staff.get("/answers/").wsgi_request
+
+    response = as_file(request, Table("tweets", COLUMNS, ROWS), "parquet")
+
+    assert response.status_code == 501
+    assert "requirements-parquet.txt" in response.content.decode()
