@@ -25,6 +25,7 @@ from trackers.ingest.sources.imports import (
 )
 from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
 from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
+from trackers.jobs.pausing import PausedAll
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
 from trackers.outbox.models import Event, Staged, Topic
@@ -99,6 +100,7 @@ __all__ = [
     "Namespace",
     "Origin",
     "PackedSamples",
+    "PausedAll",
     "PollBucket",
     "Project",
     "QueueFigures",

@@ -30,7 +30,17 @@ from trackers.ingest.sources import life
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
 from trackers.ingest.sources.only_here import still_only_here
 from trackers.ingest.stream.looks import looks as stream_looks
-from trackers.jobs import begun, failures, figures, holds, queue, room, schedules, tallies
+from trackers.jobs import (
+    begun,
+    failures,
+    figures,
+    holds,
+    pausing,
+    queue,
+    room,
+    schedules,
+    tallies,
+)
 from trackers.jobs.audit import audit
 from trackers.jobs.begun import begins
 from trackers.jobs.looks import looks as queue_looks
@@ -176,6 +186,8 @@ def rebuild_feeds(batch: Batch) -> None:
 
 def ask_authors() -> None:
     """Every minute: look up names of new authors, and why tweets are hidden."""
+    if pausing.paused_all():
+        return
     told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
     if told:
         logger.info("X told of %d authors", told)
@@ -224,6 +236,8 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
 
 def compare_usage() -> None:
     """Every hour: compare what X says it billed with our own count."""
+    if pausing.paused_all():
+        return
     for project in Project.objects.all():
         told = ask_usage(
             project.pk, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT

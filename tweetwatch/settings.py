@@ -215,6 +215,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "trackers.dashboards.pause_line.pause_line",
             ],
         },
     }

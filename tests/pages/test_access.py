@@ -19,9 +19,11 @@ from trackers.outbox.models import ALERTS, SOURCES
 
 pytestmark = pytest.mark.django_db
 
-# Whoever brings the key of the scraper, or the secret of a feed, needs no account.
+# Whoever brings the key of the scraper, or the secret of a feed, needs no account. Whether everything
+# is paused stands at the head of every page.
 OPEN = {
     "answers",
+    "paused-now",
     "login",
     "logout",
     "account",
@@ -49,6 +51,7 @@ PAGES = {
     "/subscribers/": "view_subscriber",
     "/operations/": "view_namespace",
     "/operations/now/": "view_namespace",
+    "/operations/pause/": "change_namespace",
 }
 
 
@@ -94,7 +97,8 @@ def test_whoever_lacks_the_permission_is_told_which_and_who_gives_it(client, add
     said = html.unescape(answer.content.decode())
     assert answer.status_code == 403
     assert f"(trackers.{PAGES[address]})" in said
-    assert f"which the role {'operator' if 'import' in address else 'viewer'} has" in said
+    role = "viewer" if PAGES[address].startswith("view_") else "operator"
+    assert f"which the role {role} has" in said
     assert "root can give it to you" in said
     eve.delete()
     assert some_staff(client, PAGES[address]).get(address).status_code == 200

@@ -16,6 +16,7 @@ from trackers.credentials import trouble
 from trackers.dashboards.queues import Queue, queues
 from trackers.dashboards.words import Moment, ahead, coded
 from trackers.jobs.models import Worker
+from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 
 
@@ -55,8 +56,12 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
         found.append(no_credential(nobody))
     stopped = list(Project.objects.filter(stopped_until__gt=now))
     found += [no_money(project, now=now) for project in stopped]
+    all_paused = paused_all()
     for queue in queues(now=now):
         if of is not None and queue.name not in of:
+            continue
+        # Said at the head of the page.
+        if all_paused and queue.name in all_paused.queues:
             continue
         if queue.paused:
             found.append(

@@ -14,6 +14,7 @@ from trackers.dashboards.home import views as home
 from trackers.dashboards.imports import views as imports
 from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
+from trackers.dashboards.operations import pausing
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
@@ -103,6 +104,9 @@ urlpatterns = [
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
     path("operations/now/", operations.operations_now, name="operations-now"),
+    path("operations/pause/", pausing.pause_everything, name="pause-all"),
+    path("operations/resume", pausing.resume_everything, name="resume-all"),
+    path("operations/paused/", pausing.paused_now, name="paused-now"),
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/strip/", operations.strip, name="operations-strip"),

@@ -11,6 +11,7 @@ from trackers import history
 from trackers.dashboards.access import needs
 from trackers.jobs import holds
 from trackers.jobs.models import Namespace
+from trackers.jobs.pausing import paused_all
 from trackers.money import stops
 from trackers.money.projects import Project
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -22,7 +23,9 @@ def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
     found = Namespace.objects.filter(pk=name)
     if not found.exists():
         raise Http404(f"There is no queue {name}.")
-    if found.filter(paused=True).update(paused=False):
+    if paused_all():
+        messages.error(request, f"Everything is paused: {name} goes on when that is resumed.")
+    elif found.filter(paused=True).update(paused=False):
         history.record(request.user, list(found), "Resumed, on a page.")
         messages.success(request, f"Resumed {name}.")
     else:

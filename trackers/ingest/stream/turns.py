@@ -10,6 +10,7 @@ from typing import Protocol, TypeVar
 from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.ladder import at_most_a_window
+from trackers.jobs import pausing
 from trackers.money import ledger
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import STREAM
@@ -65,7 +66,8 @@ WHO = f"""
 
 
 def payer() -> Payer:
-    """Who listens; NoTurnError when nobody can, or there is no money."""
+    """Who listens; NoTurnError when nobody can or may, or there is no money."""
+    check_pause()
     with cursor() as db:
         row = db.execute(WHO).fetchone()
     if row is None:
@@ -83,13 +85,20 @@ IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at 
 
 
 def check_payer(who: Payer) -> None:
-    """NoTurnError when who listens may not any more: disabled, removed, or out of money."""
+    """NoTurnError when who listens may not any more: paused, disabled, removed, or out of money."""
+    check_pause()
     with cursor() as db:
         is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
     if not is_enabled:
         # Another one may go on; who looks again finds it, or says that there is none.
         raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
     check_money(who)
+
+
+def check_pause() -> None:
+    """NoTurnError while a person has paused everything."""
+    if pausing.paused_all():
+        raise NoTurnError(pausing.SAID, LOOKS_AGAIN)
 
 
 def check_money(who: Payer) -> None:

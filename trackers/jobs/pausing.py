@@ -1,0 +1,65 @@
+"""Everything paused by one act, and resumed just as it was before.
+
+The queues that ran are paused (`Namespace.paused`, which claims obey) and listed in the one row of
+`PausedAll`. While that row is there the stream disconnects, and chores ask X for nothing.
+"""
+
+from __future__ import annotations
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import IntegrityError, models, transaction
+from django.db.models.functions import Now
+
+from trackers.jobs.models import Namespace
+
+SAID = "Everything is paused."
+
+
+class PausedAll(models.Model):
+    """There is a row while everything is paused. `queues`: those that ran before."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    since = models.DateTimeField(db_default=Now())
+    by = models.CharField(max_length=150)
+    because = models.CharField(max_length=200, blank=True)
+    queues = ArrayField(models.CharField(max_length=60))
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(pk=1), name="pausedall_once")]
+
+    def __str__(self) -> str:
+        return f"everything paused by {self.by}"
+
+
+def paused_all() -> PausedAll | None:
+    return PausedAll.objects.first()
+
+
+def pause_all(*, by: str, because: str = "") -> PausedAll | None:
+    """Pause all queues that run; None if everything is paused already."""
+    try:
+        with transaction.atomic():
+            # Locks: the one row first, so that of two people one waits and then gives up; then the
+            # queues, in the order of names.
+            made = PausedAll.objects.create(by=by[:150], because=because[:200], queues=[])
+            running = Namespace.objects.select_for_update().filter(paused=False).order_by("name")
+            made.queues = [one.name for one in running]
+            Namespace.objects.filter(pk__in=made.queues).update(paused=True)
+            made.save(update_fields=["queues"])
+            return made
+    except IntegrityError:
+        return None
+
+
+def resume_all() -> PausedAll | None:
+    """Resume the queues that ran before; None if it was not paused, or somebody was faster."""
+    with transaction.atomic():
+        row = PausedAll.objects.select_for_update().first()
+        if row is None:
+            return None
+        list(Namespace.objects.select_for_update().filter(pk__in=row.queues).order_by("name"))
+        Namespace.objects.filter(pk__in=row.queues).update(paused=False)
+        PausedAll.objects.filter(pk=row.pk).delete()
+        return row
