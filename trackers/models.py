@@ -25,6 +25,9 @@ from trackers.ingest.sources.imports import (
 )
 from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
 from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
+from trackers.jobs.observed.database import DatabaseMinute
+from trackers.jobs.observed.minutes import QueueHour, QueueMinute
+from trackers.jobs.observed.tasks import NotedTask
 from trackers.jobs.pausing import PausedAll
 from trackers.milestones.models import Crossing, Milestone
 from trackers.money.projects import App, Project, Spending
@@ -76,6 +79,7 @@ __all__ = [
     "Column",
     "Credential",
     "Crossing",
+    "DatabaseMinute",
     "DeliveryBucket",
     "Event",
     "EventBatch",
@@ -98,12 +102,15 @@ __all__ = [
     "Milestone",
     "Mover",
     "Namespace",
+    "NotedTask",
     "Origin",
     "PackedSamples",
     "PausedAll",
     "PollBucket",
     "Project",
     "QueueFigures",
+    "QueueHour",
+    "QueueMinute",
     "RebuildBucket",
     "RejectedLine",
     "Replanning",

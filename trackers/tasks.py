@@ -44,6 +44,8 @@ from trackers.jobs import (
 from trackers.jobs.audit import audit
 from trackers.jobs.begun import begins
 from trackers.jobs.looks import looks as queue_looks
+from trackers.jobs.observed import database, minutes
+from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import heartbeats
 from trackers.jobs.queue import Batch
 from trackers.jobs.vacuum import vacuum
@@ -84,6 +86,7 @@ def update_tweets(batch: Batch) -> None:
     match outcome:
         case Refreshed():
             if outcome.failed:
+                noted.failed_because(outcome.failed[0].because)
                 give_back(outcome)
             if outcome.answers:
                 # Locks: the namespace's row, and one that is this process's own.
@@ -142,6 +145,8 @@ def poll_and_tell(batch: Batch) -> Polled:
             asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
         ),
     )
+    if polled.failed:
+        noted.failed_because(f"{polled.source}: {polled.said}")
     level = logging.WARNING if polled.failed else logging.INFO
     logger.log(level, "polled %s: %s", polled.source, polled.said)
     return polled
@@ -150,7 +155,9 @@ def poll_and_tell(batch: Batch) -> Polled:
 @begins
 def import_part(batch: Batch) -> None:
     """Import the claimed parts of uploaded files."""
-    for done in import_parts(batch):
+    imported = import_parts(batch)
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(imported), late=batch.late))
+    for done in imported:
         logger.info(
             "imported a part of the %s from line %d: %d read, %d tracked, %d rejected, %d warnings",
             done.source,
@@ -165,7 +172,9 @@ def import_part(batch: Batch) -> None:
 @begins
 def deliver_arrivals(batch: Batch) -> None:
     """Put what came from the claimed origins into the homes that follow them."""
-    for done in deliver.deliver(batch, deadline=time_for_a_chore()):
+    delivered = deliver.deliver(batch, deadline=time_for_a_chore())
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(delivered), late=batch.late))
+    for done in delivered:
         if done.tweets:
             logger.info(
                 "delivered %d tweets of origin %d into up to %d homes%s",
@@ -182,6 +191,7 @@ def rebuild_feeds(batch: Batch) -> None:
     for watcher_id in batch.keys:
         feeds.rebuild(watcher_id)
     queue.finish(batch, {})
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(batch.keys), late=batch.late))
 
 
 def ask_authors() -> None:
@@ -251,7 +261,8 @@ def compare_usage() -> None:
 def take_figures() -> None:
     """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
     for namespace in sorted(queue.namespaces()):
-        figures.take(namespace)
+        figures.take(namespace, then=minutes.note)
+    database.note()
     now, plan = intervals.current()
     census.take(plan, now=now)
 
@@ -312,8 +323,12 @@ def retire_samples() -> None:
 
 
 def forget_tallies() -> None:
-    """Every hour: figures of the day before yesterday gone, and acts that ended a month ago."""
+    """Every hour: the figures of the hours that are over kept, those of the day before yesterday
+    gone, and acts that ended a month ago."""
+    minutes.keep_hours()
     figures.forget_old()
+    noted.forget_old()
+    database.forget_old()
     bulk.forget_old()
 
 

@@ -19,8 +19,8 @@ from trackers.outbox.models import ALERTS, SOURCES
 
 pytestmark = pytest.mark.django_db
 
-# Whoever brings the key of the scraper, or the secret of a feed, needs no account. Whether everything
-# is paused stands at the head of every page.
+# Whoever brings the key of the scraper, or the secret of a feed, needs no account; and whether
+# everything is paused stands at the head of every page.
 OPEN = {
     "answers",
     "paused-now",

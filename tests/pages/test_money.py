@@ -56,7 +56,7 @@ def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff)
     assert '<data value="10.62" title="10.62">$10.62</data>' in html
     assert re.search(r"Money today \$10\.62 \$10\.62 of \$25\.00", words)
     # The accounts are itemised, so that the sum can be checked.
-    paid = "for 2,100 posts, $10.50, and 12 accounts, $0.12"
+    paid = "2,100 posts × $0.005 = $10.50, 12 accounts × $0.01 = $0.12"
     assert f"Money today $10.62 $10.62 of $25.00 {paid}" in words
 
 

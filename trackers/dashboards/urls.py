@@ -15,6 +15,7 @@ from trackers.dashboards.imports import views as imports
 from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import pausing
+from trackers.dashboards.operations import slow_views as slow
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
@@ -109,5 +110,7 @@ urlpatterns = [
     path("operations/paused/", pausing.paused_now, name="paused-now"),
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
+    path("operations/over-time/", slow.over_time_now, name="operations-over-time"),
+    path("operations/database/", slow.database_now, name="operations-database"),
     path("operations/strip/", operations.strip, name="operations-strip"),
 ]

@@ -9,6 +9,7 @@ counts.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
@@ -212,10 +213,11 @@ def figures(namespace: str) -> QueueSummary:
     return told(look(namespace), done(namespace), row or QueueFigures())
 
 
-def take(namespace: str) -> bool:
+def take(namespace: str, *, then: Callable[[str, QueueSummary], None] | None = None) -> bool:
     """Write the figures for all readers; False when another cluster does, or just did.
 
     A queue of more than MOST is counted whole first, unless the last such count is too recent.
+    `then` gets them in the same transaction, so no two clusters are in it at once.
     """
     QueueFigures.objects.get_or_create(pk=namespace)
     with transaction.atomic():
@@ -234,6 +236,8 @@ def take(namespace: str) -> bool:
         for field in fields(found):
             setattr(row, field.name, getattr(found, field.name))
         row.save()
+        if then:
+            then(namespace, found)
     return True
 
 

@@ -5,10 +5,12 @@ The day is by X's clock. What is reserved counts as spent, at the project's pric
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from math import ceil, floor
 
 from trackers.money.ledger import Purse, purses
 from trackers.money.projects import Project
@@ -50,12 +52,14 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`left`: tweet-days that may still be spent on X's `day`; None without a limit."""
+    """`left`: tweet-days that may still be spent on X's `day`; None without a limit. `binding`: the
+    budget that leaves the fewest, as `allowed` names it."""
 
     project: Project
     day: date
     left: int | None
     spent: Spent
+    binding: str | None = None
 
 
 def books() -> list[Books]:
@@ -63,10 +67,47 @@ def books() -> list[Books]:
     found = {purse.project: purse for purse in purses()}
     sums = spent(list(found.values()))
     return [
-        Books(project, purse.day, purse.left, sums.get(purse.project, Spent()))
+        of_project(project, found[project.pk], sums.get(project.pk, Spent()))
         for project in Project.objects.all()
-        if (purse := found.get(project.pk))
+        if project.pk in found
     ]
+
+
+def of_project(project: Project, purse: Purse, spent: Spent) -> Books:
+    return Books(project, purse.day, purse.left, spent, binding(project, spent, day=purse.day))
+
+
+def binding(project: Project, spent: Spent, *, day: date) -> str | None:
+    """The budget that leaves the fewest tweet-days; None without any."""
+    found = allowed(project, spent, day=day)
+    return min(found, key=lambda name: found[name]) if found else None
+
+
+def allowed(project: Project, spent: Spent, *, day: date) -> dict[str, int]:
+    """How many more tweet-days each budget allows today: the parts of `ledger.POSTS_LEFT`, one by
+    one. A month's budget is spread over its days where no day has a budget of its own."""
+    days_left = monthrange(day.year, day.month)[1] - day.day + 1
+    is_spread = project.posts_a_day is None and project.money_a_day is None
+    posts: dict[str, int] = {}
+    money: dict[str, Decimal] = {}
+    if project.posts_a_day is not None:
+        posts["posts_a_day"] = project.posts_a_day - spent.posts_today
+    if project.posts_a_month is not None:
+        rest = project.posts_a_month - spent.posts_month
+        posts["posts_a_month"] = rest
+        if is_spread:
+            share = ceil(Decimal(rest + spent.posts_today) / days_left)
+            posts["share_of_posts"] = share - spent.posts_today
+    if project.money_a_day is not None:
+        money["money_a_day"] = project.money_a_day - spent.money_today
+    if project.money_a_month is not None:
+        left = project.money_a_month - spent.money_month
+        money["money_a_month"] = left
+        if is_spread:
+            money["share_of_money"] = (left + spent.money_today) / days_left - spent.money_today
+    if price := project.price_of_a_post:
+        posts |= {name: floor(amount / price) for name, amount in money.items()}
+    return posts
 
 
 def spent(of: Sequence[Purse]) -> dict[int, Spent]:

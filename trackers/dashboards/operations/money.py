@@ -62,6 +62,7 @@ class Block:
     stopped_why: str
     meters: tuple[Meter, ...]
     outlook: str
+    binds: str
     mood: str
     told: Told | None
     usage_problem: str
@@ -80,6 +81,7 @@ def block(books: Books, *, now: datetime) -> Block:
         stopped_why=trouble.stopped(project.name, project.stopped_because),
         meters=meters(books),
         outlook=outlook,
+        binds=binds(books),
         mood=mood,
         told=told(project, now=now),
         usage_problem=project.usage_problem,
@@ -116,17 +118,22 @@ def rest_of(project: Project, month: int | Decimal | None) -> str:
 
 
 def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
-    """What the money was for, where it was not for posts at today's price alone."""
+    """What the money was for: posts and accounts times their prices, so that it can be checked."""
     of_posts, of_users = posts * project.price_of_a_post, users * project.price_of_a_user
-    if money == of_posts:
+    if not posts and not users:
         return ""
     if money != of_posts + of_users:
         # The price was changed meanwhile.
         return f"for {counted(posts)} posts and {counted(users)} accounts, some at another price"
     return (
-        f"for {counted(posts)} posts, {dollars(of_posts)}, "
-        f"and {counted(users)} accounts, {dollars(of_users)}"
+        f"{counted(posts)} posts × {priced(project.price_of_a_post)} = {dollars(of_posts)}, "
+        f"{counted(users)} accounts × {priced(project.price_of_a_user)} = {dollars(of_users)}"
     )
+
+
+def priced(price: Decimal) -> str:
+    """A price in full: $0.005, where dollars would round it to $0.01 or to $0.00."""
+    return f"${plain(price)}"
 
 
 def meter(
@@ -190,6 +197,24 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     if left == 0 or dry is None or dry <= now:
         return f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {waits}.", "warn"
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
+
+
+BUDGETS = {
+    "posts_a_day": "the tweet-days a day",
+    "posts_a_month": "the tweet-days a month",
+    "share_of_posts": "today's share of the tweet-days a month",
+    "money_a_day": "the dollars a day",
+    "money_a_month": "the dollars a month",
+    "share_of_money": "today's share of the dollars a month",
+}
+
+
+def binds(books: Books) -> str:
+    """Which of the budgets is used up first today; empty where there is one at the most."""
+    if books.binding is None:
+        return ""
+    left = counted(max(0, books.left or 0))
+    return f"The tightest budget: {BUDGETS[books.binding]}. It leaves {left} tweet-days today."
 
 
 def told(project: Project, *, now: datetime) -> Told | None:

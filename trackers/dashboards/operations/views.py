@@ -16,6 +16,8 @@ from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
 from trackers.dashboards.operations.catch_up import card_of, sentence_of
 from trackers.dashboards.operations.money import Block, block
+from trackers.dashboards.operations.slow_views import database, over_time
+from trackers.dashboards.operations.troubled import isolated_keys
 from trackers.dashboards.queues import queues
 from trackers.dashboards.words import Moment, ago, ahead
 from trackers.jobs.figures import by_minute, figures
@@ -69,7 +71,8 @@ class Hand:
 @require_safe
 @needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/operations/page.html", shown())
+    given = {**database(), **over_time(request), **shown()}
+    return render(request, "dashboards/operations/page.html", given)
 
 
 @require_safe
@@ -116,8 +119,10 @@ def shown() -> dict[str, object]:
         "bars": drawn,
         "blocks": blocks(now=now),
         "keys": keys(now=now),
-        "hands": workers(now=now),
+        "hands": (hands := workers(now=now)),
+        "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
+        "isolated": isolated_keys(),
         "queues": queues(now=now),
     }
 
@@ -155,7 +160,9 @@ def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
 
 
 def workers(*, now: datetime) -> list[Hand]:
-    return [hand(worker, now=now) for worker in Worker.objects.all()]
+    """Those that fell silent first."""
+    found = [hand(worker, now=now) for worker in Worker.objects.all()]
+    return sorted(found, key=lambda one: not one.is_stale)
 
 
 def hand(worker: Worker, *, now: datetime) -> Hand:

@@ -26,6 +26,7 @@ from django_q.brokers import Broker
 from django_q.conf import Conf
 from django_q.worker import worker
 
+from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import mortality
 from trackers.jobs.processes.channel import Channel, UnsendableError
 from trackers.jobs.processes.flag import Flag
@@ -133,6 +134,7 @@ def _live(target: Callable[..., None], args: tuple[Any, ...], sentinel: int, clu
     if target is worker:
         teller = Teller(cluster)
         teller.listen()
+        noted.listen()
         args[0].before_rest = teller.rest
     target(*args)
 

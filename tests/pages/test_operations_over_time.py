@@ -1,0 +1,203 @@
+"""The slow parts of the page of operations: queues over time, what failed, and the database."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import TweetUpdateFactory
+from tests.pages.looking import looking
+from tests.pages.sources import some_staff, words
+from trackers.dashboards.operations.database import checks, sized
+from trackers.dashboards.operations.over_time import SPANS, starts
+from trackers.jobs.horizon import Horizon
+from trackers.jobs.observed.database import Health, PartitionsOf, Table
+from trackers.jobs.observed.minutes import QueueHour, QueueMinute
+from trackers.jobs.observed.tasks import NotedTask
+
+pytestmark = pytest.mark.django_db
+A_MINUTE = timedelta(minutes=1)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def minute(back, **given):
+    values = {"namespace": "tweet:update", "due": 0, "oldest_due_seconds": 0, "in_flight": 0}
+    at = now().replace(second=0, microsecond=0) - back * A_MINUTE
+    QueueMinute.objects.create(minute=at, **{**values, **given})
+
+
+def test_before_anything_is_recorded_it_says_what_records_it(staff):
+    page = words(staff.get("/operations/over-time/").content.decode())
+
+    assert (
+        "Nothing is recorded for this time. A running qcluster records a figure a minute." in page
+    )
+    assert "Failed and slow tasks · over 10 s None." in page
+
+
+def test_a_queue_has_charts_and_the_same_as_a_table(staff):
+    minute(5, due=1234, oldest_due_seconds=75.25, measured=4000, failed=3)
+    minute(9, due=10, measured=0, failed=0)
+
+    html = staff.get("/operations/over-time/").content.decode()
+
+    page = words(html)
+    assert "Due tweets · at the most 1,234" in page
+    assert "Oldest due · at the most 1 min" in page
+    assert "Done a minute · at the most 4,000" in page
+    assert re.search(r"\d\d:\d\d 1,234 75\.2 s 4,000 3", page)
+    assert "source:poll · no work in this time" in page
+    assert html.count('<svg class="bar-chart"') == 3
+    # Of the minutes that nobody recorded, none is a bar.
+    assert html.count('aria-label="Due tweets, tweet:update: at the most 1,234"') == 1
+
+
+def test_a_month_is_read_from_the_hours(staff):
+    QueueHour.objects.create(
+        namespace="source:poll", hour=now() - timedelta(days=9), due=77, oldest_due_seconds=1,
+        in_flight=0, measured=5,
+    )  # fmt: skip
+
+    page = words(staff.get("/operations/over-time/?over=month").content.decode())
+
+    assert "Due polls · at the most 77" in page
+    assert "Nothing is recorded" in staff.get("/operations/over-time/?over=x").content.decode()
+
+
+@pytest.mark.parametrize("name", SPANS)
+def test_bars_lie_where_the_database_puts_the_figures(name):
+    """date_bin of PostgreSQL counts from the same epoch."""
+    span, at = SPANS[name], datetime(2026, 3, 29, 1, 59, 59, tzinfo=UTC)
+
+    found = starts(span, now=at)
+
+    assert len(found) == span.over // span.step + 1
+    assert at - span.step < found[-1] <= at
+    assert all(int(one.timestamp()) % span.step.total_seconds() == 0 for one in found)
+
+
+def test_failed_and_slow_tasks_say_why(staff):
+    given = {"host": "h1", "pid": 4, "took": timedelta(seconds=12.25)}
+    NotedTask.objects.create(
+        namespace="tweet:update", name="3 of tweet:update", keys=300, failed=True,
+        reason="X answered 503 <b>", **given,
+    )  # fmt: skip
+    NotedTask.objects.create(name="trackers.tasks.pack_samples", failed=False, **given)
+
+    page = staff.get("/operations/over-time/").content.decode()
+
+    said = words(page)
+    assert re.search(
+        r"ago tweet:update 300 12\.2 s failed X answered 503 &lt;b&gt; h1, pid 4", said
+    )
+    assert "pack_samples 12.2 s slow" in said
+
+
+def test_isolated_tweets_are_named_with_a_link(staff):
+    for key in range(5, 30):
+        TweetUpdateFactory(key=key, attempts=4)
+
+    page = staff.get("/operations/now/").content.decode()
+
+    assert page.count('id="isolated-') == 20 + 1 + 1
+    assert 'href="/tweets/29/"' in page
+    assert "and more. " in words(page)
+
+
+def test_the_database_tells_how_it_is(staff):
+    page = words(staff.get("/operations/database/").content.decode())
+
+    for said in ("Oldest transaction", "Dead rows few fine", "WAL kept", "Size", "trackers_sample"):
+        assert said in page
+
+
+HEALTHY = {
+    "size": 5 * 2**30, "connections": 10, "connections_most": 100, "xid_age": 1000,
+    "slot_behind": 0, "slot": None, "archiving_fails": False, "wal_most": 2**30,
+    "version": "18.4 (Debian)", "tables": [], "partitions": [], "grows_a_day": 2.0**30,
+}  # fmt: skip
+
+
+def verdicts(oldest=0.0, **given):
+    found = checks(Health(**{**HEALTHY, **given}), Horizon(oldest, 7, "psql"), [1024, None])
+    return {one.label: (one.mood, one.value, one.advice) for one in found}
+
+
+def test_a_healthy_database_needs_nothing():
+    found = verdicts()
+
+    assert {mood for mood, *_ in found.values()} == {""}
+    assert found["Size"][1] == "5.0 GB, grows by 1.0 GB a day"
+    assert found["WAL written"][1] == "1.0 kB a minute"
+
+
+@pytest.mark.parametrize(
+    ("label", "given", "mood", "advice"),
+    [
+        ("Oldest transaction", {"oldest": 31.0}, "warn", "pg_terminate_backend(7)"),
+        ("Oldest transaction", {"oldest": 301.0}, "bad", "pg_terminate_backend(7)"),
+        (
+            "Dead rows",
+            {"tables": [Table("t", 1, 1, 1, live=10_000, dead=90_000, vacuumed_at=None)]},
+            "bad",
+            "VACUUM (ANALYZE) t",
+        ),
+        ("Connections", {"connections": 85}, "warn", "PgBouncer"),
+        ("WAL kept", {"slot_behind": 5 * 2**30, "slot": "old"}, "bad", "drop the slot"),
+        ("Archiving", {"archiving_fails": True}, "bad", "archive_command"),
+        ("Transaction numbers", {"xid_age": 1_700_000_000}, "bad", "VACUUM (FREEZE)"),
+        (
+            "Partitions",
+            {"partitions": [PartitionsOf("s", 3, "s_1", "s_2", 9, 9, default_size=8192)]},
+            "warn",
+            "make_partitions",
+        ),
+    ],
+)
+def test_each_figure_says_what_to_do_when_it_is_bad(label, given, mood, advice):
+    found = verdicts(**given)[label]
+
+    assert found[0] == mood
+    assert advice in found[2]
+
+
+def test_sizes_are_said_in_a_unit_that_fits():
+    assert [sized(one) for one in (0, 1023, 1536, 3 * 2**40)] == [
+        "0 bytes", "1,023 bytes", "1.5 kB", "3.0 TB",
+    ]  # fmt: skip
+
+
+def test_a_locked_table_leaves_the_page_as_it_is(staff, monkeypatch):
+    monkeypatch.setattr("trackers.jobs.observed.database.TAKES_MOST", timedelta(0))
+
+    page = staff.get("/operations/").content.decode()
+
+    assert "Its figures took longer than two seconds" in page
+    assert "Credentials" in page
+
+
+def test_they_take_the_permission_of_the_page(client):
+    bob = some_staff(client, "view_tweet")
+
+    for address in ("/operations/over-time/", "/operations/database/"):
+        assert bob.get(address).status_code == 403
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_person_reads_the_day_with_a_click(staff, live_server):
+    for back in range(1, 300, 3):
+        minute(back, due=back, measured=100 * back, oldest_due_seconds=back)
+    with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
+        seen.page.goto(f"{seen.address}/operations/")
+        seen.page.click("#over-day")
+        seen.page.wait_for_selector("#over-day[aria-current]")
+        seen.page.click("#sum-tweet-update")
+        assert seen.page.locator("#table-tweet-update tbody tr").count() > 15
+        wide = seen.page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 390

@@ -1,0 +1,220 @@
+"""How the database is doing: each figure with what to do when it is bad; tables and partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.words import Moment, ago, counted, lasting
+from trackers.jobs.horizon import Horizon
+from trackers.jobs.observed.database import TABLES_MOST, Health, PartitionsOf, Table
+from tweetwatch.partitions import STAMP
+
+# Fewer dead rows are no trouble, whatever their share.
+DEAD_WORTH_TELLING = 10_000
+GIGABYTE = 2**30
+# PostgreSQL refuses writes at two thousand million; autovacuum acts at two hundred million.
+XIDS_WARN, XIDS_BAD = 1_000_000_000, 1_600_000_000
+WAL_MINUTES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """`mood` is "", "warn" or "bad"; `advice` says what to do when it is one of these."""
+
+    label: str
+    value: str
+    mood: str
+    help: str
+    advice: str = ""
+
+    @property
+    def verdict(self) -> str:
+        return {"": "fine", "warn": "watch it", "bad": "act"}[self.mood]
+
+
+@dataclass(frozen=True, slots=True)
+class TableLine:
+    name: str
+    size: str
+    indexes: str
+    rows: str
+    dead: str
+    mood: str
+    vacuumed: Moment | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLine:
+    """`stray`: the size of the default partition, empty while it has no rows."""
+
+    table: str
+    parts: str
+    since: str
+    until: str
+    size: str
+    rows: str
+    stray: str
+
+
+def checks(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> list[Check]:
+    return list(each_check(health, oldest, wal))
+
+
+def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> Iterator[Check]:
+    who = f" ({oldest.who}, pid {oldest.pid})" if oldest.pid else ""
+    yield Check(
+        "Oldest transaction",
+        f"{lasting(timedelta(seconds=oldest.seconds))}{who}",
+        above(oldest.seconds, warn=30, bad=300),
+        "Rows that died since it began cannot be removed, so queues and claims grow slower.",
+        "End what holds it open: a report, a forgotten psql, a backup. By hand: "
+        f"SELECT pg_terminate_backend({oldest.pid or 'pid'}).",
+    )
+    worst = max(health.tables, key=dead_share, default=None)
+    share = dead_share(worst) if worst else 0.0
+    yield Check(
+        "Dead rows",
+        f"{share:.0%} of {worst.name}" if worst and share else "few",
+        above(share, warn=0.3, bad=0.6),
+        "Old versions of rows that vacuum has not removed yet, in the table where they are the "
+        "largest share.",
+        "Look at the oldest transaction first, which keeps vacuum from removing them. Else run "
+        f"VACUUM (ANALYZE) {worst.name if worst else 'the table'}, and give autovacuum more to "
+        "spend (autovacuum_vacuum_cost_limit).",
+    )
+    taken = health.connections / health.connections_most
+    yield Check(
+        "Connections",
+        f"{counted(health.connections)} of {counted(health.connections_most)}",
+        above(taken, warn=0.8, bad=0.95),
+        "Open connections of all databases of this server, and how many it allows.",
+        "Lower WORKERS or the threads of gunicorn, raise max_connections, or put PgBouncer in "
+        "between (docs/postgresql.md).",
+    )
+    known = [one for one in wal if one is not None]
+    yield Check(
+        "WAL written",
+        f"{sized(round(sum(known) / len(known)))} a minute" if known else "not known yet",
+        "",
+        "The server's log of changes, on average over the last hour. Replicas and backups must "
+        "keep up with it.",
+    )
+    behind = f", kept for the slot {health.slot}" if health.slot else ""
+    yield Check(
+        "WAL kept",
+        f"{sized(health.slot_behind)}{behind}" if health.slot_behind else "none beyond the usual",
+        above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
+        "WAL that a replication slot keeps from being removed. It may fill the disk.",
+        f"Have the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
+    )
+    if health.archiving_fails:
+        yield Check(
+            "Archiving",
+            "fails",
+            "bad",
+            "WAL that could not be archived is kept, until the disk is full.",
+            "Read the server's log, and mend archive_command.",
+        )
+    yield Check(
+        "Transaction numbers",
+        f"{health.xid_age / 2_000_000_000:.0%} used",
+        above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
+        "They come round after two thousand million, unless vacuum has frozen old rows before.",
+        "End old transactions, and run VACUUM (FREEZE) on the largest tables.",
+    )
+    strays = [one for one in health.partitions if one.default_size]
+    if strays:
+        yield Check(
+            "Partitions",
+            f"rows in {', '.join(f'{one.table}_default' for one in strays)}",
+            "warn",
+            "Rows for which no partition existed when they came. They are found all the same.",
+            "Look whether the task make_partitions fails (below, and in the admin under Failed "
+            "tasks).",
+        )
+    yield Check(
+        "Size",
+        f"{sized(health.size)}{grows(health.grows_a_day)}",
+        "",
+        "All tables and indexes of this database; PostgreSQL " + health.version.split()[0] + ".",
+    )
+
+
+def grows(a_day: float | None) -> str:
+    if a_day is None:
+        return ""
+    word = "grows" if a_day >= 0 else "shrinks"
+    return f", {word} by {sized(abs(round(a_day)))} a day"
+
+
+def above(number: float, *, warn: float, bad: float) -> str:
+    return "bad" if number > bad else "warn" if number > warn else ""
+
+
+def dead_share(table: Table) -> float:
+    if table.dead < DEAD_WORTH_TELLING:
+        return 0.0
+    return table.dead / (table.dead + table.live)
+
+
+def tables(health: Health, *, now: datetime) -> list[TableLine]:
+    """The largest."""
+    return [
+        TableLine(
+            name=f"{one.name} ({one.parts} partitions)" if one.parts > 1 else one.name,
+            size=sized(one.size),
+            indexes=sized(one.indexes),
+            rows=counted(one.live),
+            dead=counted(one.dead),
+            mood=above(dead_share(one), warn=0.3, bad=0.6),
+            vacuumed=ago(one.vacuumed_at, now=now) if one.vacuumed_at else None,
+        )
+        for one in health.tables[:TABLES_MOST]
+    ]
+
+
+def partitions(health: Health) -> list[PartitionLine]:
+    return [
+        PartitionLine(
+            table=one.table,
+            parts=counted(one.parts),
+            since=start_of(one, one.first),
+            until=start_of(one, one.last),
+            size=sized(one.size),
+            rows=counted(one.rows),
+            stray=sized(one.default_size) if one.default_size else "",
+        )
+        for one in health.partitions
+    ]
+
+
+def start_of(of: PartitionsOf, name: str | None) -> str:
+    """From the name of a partition."""
+    if name is None:
+        return "–"
+    try:
+        at = datetime.strptime(name.removeprefix(f"{of.table}_"), STAMP).replace(tzinfo=UTC)
+    except ValueError:
+        return name
+    return f"{at:%Y-%m-%d %H:%M}"
+
+
+def wal_chart(found: Sequence[tuple[datetime, int | None]], *, now: datetime) -> BarChart:
+    by_minute = dict(found)
+    last = now.replace(second=0, microsecond=0)
+    minutes = [last - timedelta(minutes=back) for back in range(WAL_MINUTES - 1, -1, -1)]
+    values = [by_minute.get(at) for at in minutes]
+    most = max((one for one in values if one is not None), default=0)
+    return BarChart(values, f"WAL written a minute: at the most {sized(most)}")
+
+
+def sized(number: float) -> str:
+    """Bytes in the unit that leaves one to three digits before the point."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if abs(number) < 1024:
+            return f"{number:,.0f} {unit}" if unit == "bytes" else f"{number:,.1f} {unit}"
+        number /= 1024
+    return f"{number:,.1f} TB"

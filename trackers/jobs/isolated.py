@@ -1,0 +1,20 @@
+"""Keys that are set aside, of every queue: four workers in a row died over each."""
+
+from __future__ import annotations
+
+from trackers.jobs.queue import namespaces
+from trackers.jobs.tables import on
+from tweetwatch.database import cursor
+
+# By the index of these, which is almost always empty.
+ISOLATED = "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
+
+
+def isolated(*, most: int) -> dict[str, list[int]]:
+    """The newest of each queue that has any."""
+    with cursor() as db:
+        found = {
+            name: [key for (key,) in db.execute(on(name, ISOLATED), {"most": most})]
+            for name in sorted(namespaces())
+        }
+    return {name: keys for name, keys in found.items() if keys}

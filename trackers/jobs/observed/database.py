@@ -1,0 +1,180 @@
+"""The database's own figures: a row a minute for a day, and what is asked when a page is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import models
+
+from tweetwatch.bounded import TookTooLong, bounded
+from tweetwatch.database import cursor
+
+# A page waits for it.
+TAKES_MOST = timedelta(seconds=2)
+TABLES_MOST = 12
+
+
+class DatabaseMinute(models.Model):
+    """`wal`: how many bytes of WAL the server has written in its life."""
+
+    minute = models.DateTimeField(primary_key=True)
+    wal = models.BigIntegerField()
+    size = models.BigIntegerField()
+    connections = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+
+# The size is the sum of the sizes of files; the WHERE is checked first, so it is taken once a
+# minute.
+NOTE = """
+    INSERT INTO trackers_databaseminute (minute, wal, size, connections)
+    SELECT date_trunc('minute', now()), pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::bigint,
+           pg_database_size(current_database()),
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')
+    WHERE NOT EXISTS (
+        SELECT FROM trackers_databaseminute WHERE minute = date_trunc('minute', now()))
+    ON CONFLICT DO NOTHING
+"""
+FORGET = "DELETE FROM trackers_databaseminute WHERE minute < now() - interval '25 hours'"
+
+# Bytes of WAL from one minute's row to the next. After a fail-over or a restore it begins anew.
+WAL_BY_MINUTE = """
+    SELECT minute, nullif(greatest(wal - before, -1), -1)
+    FROM (
+        SELECT minute, wal, lag(wal) OVER (ORDER BY minute) AS before,
+               minute - lag(minute) OVER (ORDER BY minute) AS step
+        FROM trackers_databaseminute WHERE minute >= now() - %(over)s::interval
+    ) AS steps
+    WHERE step = interval '1 minute' ORDER BY minute
+"""
+GREW = """
+    SELECT (last.size - first.size)::float8
+           / nullif(extract(epoch FROM last.minute - first.minute), 0)::float8 * 86400
+    FROM (SELECT * FROM trackers_databaseminute ORDER BY minute LIMIT 1) AS first,
+         (SELECT * FROM trackers_databaseminute ORDER BY minute DESC LIMIT 1) AS last
+    WHERE last.minute >= first.minute + interval '1 hour'
+"""
+
+HEALTH = """
+    SELECT pg_database_size(current_database()),
+           (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+           current_setting('max_connections')::int,
+           (SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()),
+           (SELECT coalesce(max(pg_wal_lsn_diff(pg_current_wal_lsn(), restart_lsn)), 0)::bigint
+            FROM pg_replication_slots),
+           (SELECT slot_name::text FROM pg_replication_slots WHERE restart_lsn IS NOT NULL
+            ORDER BY restart_lsn LIMIT 1),
+           (SELECT last_failed_time > coalesce(last_archived_time, '-infinity')
+            FROM pg_stat_archiver),
+           pg_size_bytes(current_setting('max_wal_size')),
+           current_setting('server_version')
+"""
+# Partitions count as their table. Dead rows are removed by autovacuum, unless an old transaction
+# could still see them.
+TABLES = """
+    SELECT coalesce(parent.relname, c.relname) AS name, count(*)::int AS parts,
+           sum(pg_total_relation_size(c.oid))::bigint AS size,
+           sum(pg_indexes_size(c.oid))::bigint AS indexes,
+           sum(coalesce(s.n_live_tup, 0))::bigint AS live,
+           sum(coalesce(s.n_dead_tup, 0))::bigint AS dead,
+           max(greatest(s.last_vacuum, s.last_autovacuum)) AS vacuumed_at
+    FROM pg_class c
+    LEFT JOIN pg_inherits i ON i.inhrelid = c.oid
+    LEFT JOIN pg_class parent ON parent.oid = i.inhparent
+    LEFT JOIN pg_stat_user_tables s ON s.relid = c.oid
+    WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+    GROUP BY 1
+"""
+PARTITIONS = """
+    SELECT parent.relname, count(*)::int - count(*) FILTER (WHERE is_default)::int,
+           min(c.relname) FILTER (WHERE NOT is_default),
+           max(c.relname) FILTER (WHERE NOT is_default),
+           sum(pg_total_relation_size(c.oid))::bigint,
+           sum(greatest(c.reltuples, 0))::bigint,
+           coalesce(sum(pg_relation_size(c.oid)) FILTER (WHERE is_default), 0)::bigint
+    FROM pg_inherits i
+    JOIN pg_class parent ON parent.oid = i.inhparent AND parent.relkind = 'p'
+    JOIN pg_class c ON c.oid = i.inhrelid
+    CROSS JOIN LATERAL (
+        SELECT pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT' AS is_default) AS bound
+    GROUP BY 1 ORDER BY 1
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its partitions, if it has any; rows as PostgreSQL estimates them."""
+
+    name: str
+    parts: int
+    size: int
+    indexes: int
+    live: int
+    dead: int
+    vacuumed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionsOf:
+    """`first` and `last` are names, which end with when they start, as YYYYMMDDHH."""
+
+    table: str
+    parts: int
+    first: str | None
+    last: str | None
+    size: int
+    rows: int
+    default_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """`slot_behind`: bytes of WAL kept for the slot that is farthest behind."""
+
+    size: int
+    connections: int
+    connections_most: int
+    xid_age: int
+    slot_behind: int
+    slot: str | None
+    archiving_fails: bool
+    wal_most: int
+    version: str
+    tables: Sequence[Table]
+    partitions: Sequence[PartitionsOf]
+    grows_a_day: float | None
+
+
+def note() -> None:
+    """Once a minute, whoever comes first."""
+    with cursor() as db:
+        db.execute(NOTE)
+
+
+def forget_old() -> int:
+    with cursor() as db:
+        return db.execute(FORGET).rowcount
+
+
+def wal_by_minute(*, over: timedelta) -> list[tuple[datetime, int | None]]:
+    with cursor() as db:
+        return db.execute(WAL_BY_MINUTE, {"over": over}).fetchall()
+
+
+def health() -> Health | None:
+    """None when it takes too long: a table is locked, or the disk is very slow."""
+    try:
+        with bounded(TAKES_MOST), cursor() as db:
+            figures = db.execute(HEALTH).fetchone()
+            grew = db.execute(GREW).fetchone()
+            tables = [Table(*row) for row in db.execute(TABLES)]
+            partitions = [PartitionsOf(*row) for row in db.execute(PARTITIONS)]
+    except TookTooLong:
+        return None
+    assert figures is not None
+    tables.sort(key=lambda one: one.size, reverse=True)
+    return Health(*(*figures, tables, partitions, grew[0] if grew else None))

@@ -1,0 +1,165 @@
+"""Each queue's depth, age and throughput over time: a row a minute for a day, a row an hour for a
+month.
+
+figures.take ─ note ─> QueueMinute ─ keep_hours, once an hour ─> QueueHour ─ by_time ─> pages
+The number of rows depends on the number of queues alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import models
+
+from trackers.jobs.figures import QueueSummary
+from tweetwatch.database import cursor
+
+DAY, MONTH = timedelta(days=1), timedelta(days=30)
+
+
+class QueueMinute(models.Model):
+    """The largest figures that were seen in a minute; `measured` and `failed` once it is over."""
+
+    pk = models.CompositePrimaryKey("namespace", "minute")
+    namespace = models.CharField(max_length=60)
+    minute = models.DateTimeField()
+    due = models.IntegerField()
+    oldest_due_seconds = models.FloatField()
+    in_flight = models.IntegerField()
+    measured = models.BigIntegerField(null=True)
+    failed = models.BigIntegerField(null=True)
+
+    class Meta:
+        # "which are of this time?", and which are old.
+        indexes = [models.Index(fields=["minute"], name="queueminute_minute")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} {self.minute:%Y-%m-%d %H:%M}"
+
+
+class QueueHour(models.Model):
+    """The same of an hour: the largest depth and age of its minutes, and all that was done."""
+
+    pk = models.CompositePrimaryKey("namespace", "hour")
+    namespace = models.CharField(max_length=60)
+    hour = models.DateTimeField()
+    due = models.IntegerField()
+    oldest_due_seconds = models.FloatField()
+    in_flight = models.IntegerField()
+    measured = models.BigIntegerField(null=True)
+    failed = models.BigIntegerField(null=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["hour"], name="queuehour_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.namespace} {self.hour:%Y-%m-%d %H}:00"
+
+
+# Writes nothing while the minute's row already has these figures or larger ones.
+NOTE = """
+    INSERT INTO trackers_queueminute AS one
+        (namespace, minute, due, oldest_due_seconds, in_flight)
+    VALUES (%(namespace)s, date_trunc('minute', now()), %(due)s, %(oldest)s, %(in_flight)s)
+    ON CONFLICT (namespace, minute) DO UPDATE SET
+        due = greatest(one.due, excluded.due),
+        oldest_due_seconds = greatest(one.oldest_due_seconds, excluded.oldest_due_seconds),
+        in_flight = greatest(one.in_flight, excluded.in_flight)
+    WHERE excluded.due > one.due OR excluded.oldest_due_seconds > one.oldest_due_seconds
+       OR excluded.in_flight > one.in_flight
+    RETURNING xmax = 0
+"""
+
+# The minutes just over, of which the last batches may have been counted late.
+FINISH = """
+    UPDATE trackers_queueminute one SET measured = done.measured, failed = done.failed
+    FROM (
+        SELECT over.minute, coalesce(sum(t.measured), 0) AS measured,
+               coalesce(sum(t.failed), 0) AS failed
+        FROM generate_series(1, 3) AS back
+        CROSS JOIN LATERAL (
+            SELECT date_trunc('minute', now()) - back * interval '1 minute' AS minute) AS over
+        LEFT JOIN trackers_tally t ON t.minute = over.minute AND t.namespace = %(namespace)s
+        GROUP BY over.minute
+    ) AS done
+    WHERE one.namespace = %(namespace)s AND one.minute = done.minute
+"""
+
+# Whole hours of the last day, again each time: one may have been written before it was over.
+KEEP_HOURS = """
+    INSERT INTO trackers_queuehour AS one
+        (namespace, hour, due, oldest_due_seconds, in_flight, measured, failed)
+    SELECT namespace, date_trunc('hour', minute), max(due), max(oldest_due_seconds),
+           max(in_flight), sum(measured), sum(failed)
+    FROM trackers_queueminute
+    WHERE minute >= date_trunc('hour', now()) - interval '24 hours'
+      AND minute < date_trunc('hour', now())
+    GROUP BY 1, 2
+    ON CONFLICT (namespace, hour) DO UPDATE SET
+        due = excluded.due, oldest_due_seconds = excluded.oldest_due_seconds,
+        in_flight = excluded.in_flight, measured = excluded.measured, failed = excluded.failed
+"""
+# A whole hour longer than is shown, or the first of its hours would lose minutes.
+FORGET_MINUTES = """
+    DELETE FROM trackers_queueminute WHERE minute < date_trunc('hour', now()) - interval '25 hours'
+"""
+FORGET_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
+
+# Up to the last minute, or hour, that is over: of this one nobody knows yet what will be done.
+BY_TIME = """
+    SELECT namespace, date_bin(%(step)s::interval, {at}, 'epoch'::timestamptz), max(due),
+           max(oldest_due_seconds), sum(measured)::bigint, sum(failed)::bigint
+    FROM {table}
+    WHERE {at} >= date_bin(%(step)s::interval, now() - %(over)s::interval, 'epoch'::timestamptz)
+      AND {at} < date_trunc('{unit}', now())
+    GROUP BY 1, 2 ORDER BY 1, 2
+"""
+BY_MINUTES = BY_TIME.format(table="trackers_queueminute", at="minute", unit="minute")
+BY_HOURS = BY_TIME.format(table="trackers_queuehour", at="hour", unit="hour")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A queue from `at` on: the most keys that were due, the longest wait, and what was done.
+
+    `measured` and `failed` are None where nobody counted them.
+    """
+
+    at: datetime
+    due: int
+    oldest_due_seconds: float
+    measured: int | None
+    failed: int | None
+
+
+def note(namespace: str, found: QueueSummary) -> None:
+    """Into this minute's row. With its first figures, also what was done in the minutes before."""
+    given = {
+        "namespace": namespace,
+        "due": found.due,
+        "oldest": found.oldest_due_seconds,
+        "in_flight": found.in_flight,
+    }
+    with cursor() as db:
+        written = db.execute(NOTE, given).fetchone()
+        if written and written[0]:
+            db.execute(FINISH, {"namespace": namespace})
+
+
+def keep_hours() -> None:
+    """Sum up the hours that are over; forget minutes after a day and hours after a month."""
+    with cursor() as db:
+        for statement in (KEEP_HOURS, FORGET_MINUTES, FORGET_HOURS):
+            db.execute(statement)
+
+
+def by_time(*, over: timedelta, step: timedelta) -> dict[str, list[Stretch]]:
+    """Of each queue, the oldest first, without stretches in which nobody looked. Over more than a
+    day the hours are read, so `step` must be whole hours then."""
+    found: dict[str, list[Stretch]] = {}
+    with cursor() as db:
+        statement = BY_MINUTES if over <= DAY else BY_HOURS
+        for namespace, *row in db.execute(statement, {"over": over, "step": step}):
+            found.setdefault(namespace, []).append(Stretch(*row))
+    return found

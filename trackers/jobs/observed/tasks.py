@@ -1,0 +1,138 @@
+"""Tasks that failed or took long: the newest thousand, written by the worker that ran them.
+
+django-q2 keeps the traceback of what raised an error. What a batch handles itself, such as a
+request that X refused, raises none: the task calls `failed_because`, and its end writes the row.
+A task that neither failed nor took long costs nothing here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import time
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from django.db import connection, models
+from django.db.models.functions import Now
+from django_q.signals import post_execute_in_worker, pre_execute
+
+from trackers.jobs.batch import Batch
+from tweetwatch.database import cursor
+
+logger = logging.getLogger(__name__)
+
+SLOW_AFTER = timedelta(seconds=10)
+KEPT = 1000
+REASON_MOST = 300
+# Each is a line of its own on a page: secrets have no place in what an error says of itself.
+HOST = socket.gethostname()
+
+
+class NotedTask(models.Model):
+    """A batch, or an ordinary task, that failed or took longer than SLOW_AFTER."""
+
+    # Empty: an ordinary task.
+    namespace = models.CharField(max_length=60, blank=True)
+    name = models.CharField(max_length=200)
+    keys = models.IntegerField(null=True)
+    ended_at = models.DateTimeField(db_default=Now())
+    took = models.DurationField()
+    failed = models.BooleanField()
+    reason = models.CharField(max_length=REASON_MOST, blank=True)
+    host = models.CharField(max_length=255)
+    pid = models.IntegerField()
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} {'failed' if self.failed else 'took'} {self.took}"
+
+
+# Not flushed: nothing depends on it.
+NOTE = """
+    INSERT INTO trackers_notedtask (namespace, name, keys, took, failed, reason, host, pid)
+    SELECT %(namespace)s, %(name)s, %(keys)s, %(took)s, %(failed)s, %(reason)s, %(host)s, %(pid)s
+    WHERE set_config('synchronous_commit', 'off', true) = 'off'
+"""
+# By the index of the ids, whatever the number of rows.
+FORGET = """
+    DELETE FROM trackers_notedtask WHERE id <= (
+        SELECT id FROM trackers_notedtask ORDER BY id DESC OFFSET %(kept)s LIMIT 1)
+"""
+
+
+class Running:
+    """The task that this worker runs: since when, and what it said of its own failure."""
+
+    def __init__(self) -> None:
+        self.since: float | None = None
+        self.because = ""
+
+
+running = Running()
+
+
+def failed_because(reason: str) -> None:
+    """The task that runs here did not do what it should, and handled that itself."""
+    running.because = running.because or reason
+
+
+def listen() -> None:
+    """Connect to django-q2's signals; in the worker's process only."""
+    pre_execute.connect(begin, weak=False)
+    post_execute_in_worker.connect(end, weak=False)
+
+
+def begin(**_: Any) -> None:
+    running.since, running.because = time.monotonic(), ""
+
+
+def end(task: dict[str, Any], **_: Any) -> None:
+    if running.since is None:
+        return
+    took = timedelta(seconds=time.monotonic() - running.since)
+    raised = not task.get("success", False)
+    if not raised and not running.because and took < SLOW_AFTER:
+        return
+    # An error here must not reach the task, nor the one after it.
+    try:
+        note(task, took=took, failed=raised or bool(running.because), because=running.because)
+    except Exception:
+        logger.warning("A task that failed or took long cannot be noted.", exc_info=True)
+        with suppress(Exception):
+            connection.close()
+
+
+def note(task: dict[str, Any], *, took: timedelta, failed: bool, because: str) -> None:
+    args = task.get("args") or ()
+    batch = args[0] if args and isinstance(args[0], Batch) else None
+    given = {
+        "namespace": batch.namespace if batch else "",
+        "name": str(task["name"] if batch else task["func"])[:200],
+        "keys": len(batch.keys) if batch else None,
+        "took": took,
+        "failed": failed,
+        "reason": (because or reason_of(task))[:REASON_MOST],
+        "host": HOST,
+        "pid": os.getpid(),
+    }
+    with cursor() as db:
+        db.execute(NOTE, given)
+
+
+def reason_of(task: dict[str, Any]) -> str:
+    """The last line of the traceback; empty where there is none."""
+    if task.get("success", False):
+        return ""
+    lines = str(task.get("result") or "").strip().splitlines()
+    return lines[-1].strip() if lines else ""
+
+
+def forget_old() -> int:
+    """Delete all but the newest thousand."""
+    with cursor() as db:
+        return db.execute(FORGET, {"kept": KEPT}).rowcount
