@@ -34,6 +34,9 @@ def save(staff, **changed):
             if field.name == "enabled" and not value:
                 continue
             given[field.html_name] = "on" if field.name == "enabled" else value
+    for name in ("_save", "sure"):
+        if name in changed:
+            given[name] = changed.pop(name)
     for name, value in changed.items():
         field, _, place = name.rpartition("_")
         given[f"form-{place}-{field}"] = value
@@ -68,6 +71,55 @@ def test_a_list_with_a_fault_is_refused_as_a_whole_with_a_sentence(staff, change
 
     assert sentence in page.content.decode()
     assert rows() == before
+
+
+LARGE = {"every_0": "10s", "every_1": "20s"}
+
+
+def test_the_cost_is_shown_before_anything_is_saved(staff):
+    before = rows()
+
+    page = save(staff, every_0="30s", _save="cost").content.decode()
+
+    assert rows() == before
+    assert "Nothing is saved yet." in page
+    assert "Look-ups of one tweet, over its life" in page
+    assert "correct the error" not in page
+    assert 'value="30s"' in page, "what was typed stays"
+    assert 'name="sure"' not in page
+
+
+def test_a_list_that_asks_for_more_than_twice_as_much_is_confirmed(staff):
+    before = rows()
+
+    page = save(staff, **LARGE).content.decode()
+
+    assert rows() == before
+    assert "times as much as now" in page
+    assert 'name="sure"' in page
+    save(staff, **LARGE, sure="yes")
+    assert [row[1] for row in rows()[:2]] == [timedelta(seconds=10), timedelta(seconds=20)]
+
+
+def test_a_single_row_is_confirmed_as_well(staff):
+    first = Interval.objects.first()
+    given = {"younger_than": "18m", "every": "1s", "jitter": "0.05", "enabled": "on"}
+    address = f"{LIST}{first.pk}/change/"
+
+    assert "times as much as now" in staff.post(address, given).content.decode()
+    assert staff.post(address, {**given, "sure": "on"}).status_code == 302
+    first.refresh_from_db()
+    assert first.every == timedelta(seconds=1)
+
+
+def test_the_cost_is_of_the_tweets_that_the_census_counted(staff):
+    for _ in range(3):
+        TweetFactory(measured=True)
+
+    page = save(staff, every_0="30s", _save="cost").content.decode()
+
+    assert "not counted yet" not in page
+    assert "Tweet-days a day" in page
 
 
 def test_a_new_row_must_fit_among_the_others(staff):
@@ -136,6 +188,28 @@ def test_the_command_has_the_workers_replan():
     interval("set", "60m=30s", "--replan")
 
     assert enqueued() == [("trackers.tasks.go_on_replanning", 1)]
+
+
+def test_the_command_tells_the_cost_and_changes_nothing():
+    before = rows()
+
+    told = interval("set", "60m=30s", "--dry-run")
+    counted = json.loads(interval("set", "60m=30s", "--dry-run", "--json"))
+
+    assert rows() == before
+    assert "Look-ups of one tweet, over its life: 96 now, 120 then." in told
+    assert counted["after"]["life"] == 120
+
+
+def test_the_command_wants_a_large_change_confirmed():
+    before = rows()
+
+    with pytest.raises(CommandError, match=r"times as much as now\? Say so with --yes\."):
+        interval("set", "60m=1s")
+
+    assert rows() == before
+    interval("set", "60m=1s", "--yes")
+    assert [row[1] for row in rows()] == [timedelta(seconds=1)]
 
 
 def test_the_command_sets_one_jitter_for_all():

@@ -21,6 +21,7 @@ from trackers.schedule.replan import Progress, progress, replan
 @admin.register(Interval)
 class IntervalAdmin(admin.ModelAdmin):
     form = IntervalForm
+    fields = ("younger_than", "every", "jitter", "enabled", "sure")
     list_display = ("rule", "younger_than", "every", "jitter", "enabled")
     list_editable = ("younger_than", "every", "jitter", "enabled")
     list_display_links = ("rule",)

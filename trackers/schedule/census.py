@@ -19,6 +19,7 @@ from django.db.models import Q
 
 from trackers.jobs.figures import FRESH_FOR, MOST, NOW, ONE_PROCESS, RESTS, TAKEN_EVERY
 from trackers.jobs.queue import on
+from trackers.schedule.cost import AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import TweetCensus
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -31,7 +32,6 @@ from tweetwatch.database import array, cursor
 # ORDER BY: rare states are found by their small indexes, whatever the statistics say.
 COUNTED = """
     SELECT now(),
-        (SELECT count(*) FROM (SELECT FROM trackers_tweet {few}) AS tracked),
         (SELECT count(*) FROM (
             SELECT FROM trackers_tweet WHERE gone_at IS NOT NULL ORDER BY id {few}) AS gone),
         (SELECT count(*) FROM (
@@ -42,7 +42,10 @@ COUNTED = """
         (SELECT array_agg(ARRAY[tier::bigint, many]) FROM (
             SELECT width_bucket(key, %(bounds)s::bigint[]) AS tier, count(*) AS many
             FROM (SELECT key FROM {{job}} {few}) AS scheduled GROUP BY 1) AS tiers),
-        (SELECT reltuples::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass)
+        (SELECT reltuples::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass),
+        (SELECT array_agg(ARRAY[age::bigint, many]) FROM (
+            SELECT width_bucket(id, %(ages)s::bigint[]) AS age, count(*) AS many
+            FROM (SELECT id FROM trackers_tweet {few}) AS tracked GROUP BY 1) AS ages)
 """
 LOOK = COUNTED.format(few=f"LIMIT {MOST}")
 COUNT = COUNTED.format(few="")
@@ -53,7 +56,8 @@ class Census:
     """`demand`: look-ups a second that keep all scheduled tweets as fresh as the plan wants; None:
     there are more than were counted.
 
-    All as of `taken_at`. `is_counted`: False when `tracked` is only an estimate.
+    `ages`: the tweets by age, as in `schedule.cost`; gone and paused ones are left out by their
+    share. All as of `taken_at`. `is_counted`: False when `tracked` is only an estimate.
     """
 
     tracked: int
@@ -63,6 +67,7 @@ class Census:
     demand: float | None
     taken_at: datetime
     is_counted: bool = True
+    ages: list[int] | None = None
 
 
 def census(plan: Plan, *, now: datetime) -> Census:
@@ -104,7 +109,8 @@ def kept(row: TweetCensus) -> Census:
 
 def look(plan: Plan, *, now: datetime) -> Census:
     """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
-    at, tracked, gone, paused, unclear, tiers, estimate = asked(LOOK, plan, now=now)
+    at, gone, paused, unclear, tiers, estimate, ages = asked(LOOK, plan, now=now)
+    tracked = total(ages)
     is_counted = tracked < MOST
     return Census(
         tracked=tracked if is_counted else max(tracked, estimate),
@@ -114,6 +120,7 @@ def look(plan: Plan, *, now: datetime) -> Census:
         demand=demand(plan, tiers) if is_counted else None,
         taken_at=at,
         is_counted=is_counted,
+        ages=by_age(ages, resting=gone + paused) if is_counted else None,
     )
 
 
@@ -121,19 +128,38 @@ def count(plan: Plan, *, now: datetime) -> Census:
     """Count all, without parallel workers in the server. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
-    at, tracked, gone, paused, unclear, tiers, _ = asked(COUNT, plan, now=now)
-    return Census(tracked, gone, paused, unclear, demand(plan, tiers), at)
+    at, gone, paused, unclear, tiers, _, ages = asked(COUNT, plan, now=now)
+    left = by_age(ages, resting=gone + paused)
+    return Census(total(ages), gone, paused, unclear, demand(plan, tiers), at, ages=left)
 
 
 def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
-    bounds = [
-        first_id_at(int((now - tier.younger_than).timestamp() * 1000))
-        for tier in reversed(plan.tiers)
-    ]
+    def bounds(ages: Iterable[timedelta]) -> Any:
+        return array(first_id_at(int((now - age).timestamp() * 1000)) for age in ages)
+
+    given = {
+        "bounds": bounds(tier.younger_than for tier in reversed(plan.tiers)),
+        "ages": bounds(reversed(AGES)),
+    }
     with cursor() as db:
-        found = db.execute(on(TWEET_UPDATE, statement), {"bounds": array(bounds)}).fetchone()
+        found = db.execute(on(TWEET_UPDATE, statement), given).fetchone()
     assert found is not None
     return found
+
+
+def total(cells: Iterable[tuple[int, int]] | None) -> int:
+    return sum(many for _, many in cells or ())
+
+
+def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int]:
+    """From each of AGES to the next; what is from the future counts as the youngest."""
+    counts = [0] * (len(AGES) - 1)
+    for cell, many in cells or ():
+        # Cell 0 is older than all, and the last one is of ids ahead of the clock.
+        if cell:
+            counts[max(0, len(AGES) - 1 - cell)] += many
+    whole = sum(counts)
+    return [round(many * max(0, whole - resting) / whole) if whole else 0 for many in counts]
 
 
 def demand(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from trackers.schedule.cost_words import Estimate, estimate, written
 from trackers.schedule.durations import parse, spell
 from trackers.schedule.models import Interval
 from trackers.schedule.validate import Row, faults
@@ -45,6 +46,11 @@ class LengthField(forms.CharField):
 class IntervalForm(forms.ModelForm):
     """One row, added or changed by itself: it must fit among the others."""
 
+    sure = forms.BooleanField(
+        required=False,
+        label="Save it even if the whole list then asks for more than twice as much",
+    )
+
     class Meta:
         model = Interval
         fields = ("younger_than", "every", "jitter", "enabled")
@@ -59,6 +65,10 @@ class IntervalForm(forms.ModelForm):
                 [*map(written, others), row], key=lambda one: (one.younger_than, one.every)
             )
             check(rows)
+            found = estimate(rows)
+            if found.change.is_large and not cleaned.get("sure"):
+                told = [f"{line.what}: {line.now} now, {line.after} then." for line in found.lines]
+                raise ValidationError([found.question, *told])
         return cleaned
 
 
@@ -78,16 +88,31 @@ class IntervalRowForm(forms.ModelForm):
 
 
 class IntervalFormSet(forms.BaseModelFormSet):
-    """The whole list, saved together or not at all."""
+    """The whole list, saved together or not at all, and never before its cost was seen.
+
+    `_save` is "cost" where a person only asks what it would cost; `sure` confirms a large one.
+    """
+
+    estimate: Estimate | None = None
+    asks_to_confirm = False
 
     def clean(self) -> None:
         super().clean()
         rows = [row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
         check([row for row in rows if row is not None])
+        if None in rows:
+            return
+        found = estimate([row for row in rows if row is not None])
+        asks, is_sure = self.data.get("_save") == "cost", self.data.get("sure") == "yes"
+        if asks or (found.change.is_large and not is_sure):
+            self.estimate, self.asks_to_confirm = found, found.change.is_large
+            raise ValidationError("Not saved yet.", code="cost")
 
-
-def written(interval: Interval) -> Row:
-    return Row(interval.younger_than, interval.every, interval.jitter, interval.enabled)
+    @property
+    def errors(self) -> Any:
+        """None of the person's, where the cost is only shown."""
+        found = super().errors
+        return [] if self.estimate else found
 
 
 def row_of(cleaned: dict[str, Any]) -> Row | None:

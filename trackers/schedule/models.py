@@ -85,6 +85,7 @@ class TweetCensus(models.Model):
     unclear = models.IntegerField(db_default=0)
     demand = models.FloatField(null=True)
     is_counted = models.BooleanField(default=True)
+    ages = models.JSONField(null=True, help_text="Tweets by age, for the cost of intervals.")
 
     def __str__(self) -> str:
         return f"{self.tracked} tweets"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +12,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import transaction
 
 from trackers import history
+from trackers.management.untracking import sure
+from trackers.schedule.cost_words import Estimate, estimate
 from trackers.schedule.durations import parse, spell
 from trackers.schedule.models import Interval
 from trackers.schedule.replan import replan
@@ -30,6 +34,10 @@ class Command(BaseCommand):
         put.add_argument(
             "--replan", action="store_true", help="have the workers re-plan what is scheduled"
         )
+        put.add_argument(
+            "--dry-run", action="store_true", help="say what it would cost, and change nothing"
+        )
+        put.add_argument("--yes", action="store_true", help="do not ask, whatever it costs")
         for action in actions.choices.values():
             action.add_argument("--json", action="store_true", help="print one object a line")
 
@@ -46,12 +54,20 @@ class Command(BaseCommand):
             lengths = [pair(text) for text in options["rows"]]
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
+        before = {row.younger_than: row for row in Interval.objects.all()}
+        rows = [row_for(*each, before=before, jitter=options["jitter"]) for each in lengths]
+        if found := faults(rows):
+            raise CommandError(" ".join(found), returncode=USAGE)
+        costs = estimate(rows)
+        if options["dry_run"]:
+            self.stdout.write(json.dumps(costs_told(costs)) if options["json"] else words(costs))
+            return
+        if costs.change.is_large and not options["yes"]:
+            self.say(words(costs))
+            confirm(f"Ask for {costs.change.times:.1f} times as much as now?")
         with transaction.atomic():
             # Locked, so that two lists set at the same time do not get mixed.
-            before = {row.younger_than: row for row in Interval.objects.select_for_update()}
-            rows = [row_for(*each, before=before, jitter=options["jitter"]) for each in lengths]
-            if found := faults(rows):
-                raise CommandError(" ".join(found), returncode=USAGE)
+            list(Interval.objects.select_for_update())
             replace(rows)
         history.record_command(Interval, "Replaced the list.", count=len(rows))
         self.do_list(options)
@@ -96,6 +112,25 @@ def replace(rows: Sequence[Row]) -> None:
     Interval.objects.bulk_create(
         Interval(younger_than=row.younger_than, every=row.every, jitter=row.jitter) for row in rows
     )
+
+
+def words(costs: Estimate) -> str:
+    return "\n".join(f"{line.what}: {line.now} now, {line.after} then." for line in costs.lines)
+
+
+def costs_told(costs: Estimate) -> dict[str, object]:
+    return {
+        "times": round(costs.change.times, 3),
+        "before": asdict(costs.change.before),
+        "after": asdict(costs.change.after),
+    }
+
+
+def confirm(question: str) -> None:
+    """A person says yes; a program says --yes."""
+    if not sys.stdin.isatty():
+        raise CommandError(f"{question} Say so with --yes. Nothing was changed.", returncode=USAGE)
+    sure(question, yes=False)
 
 
 def told(interval: Interval) -> dict[str, object]:

@@ -1,0 +1,87 @@
+"""What a list of intervals costs, and how the census counts tweets by age."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from tests.factories import TweetFactory, id_born
+from trackers.schedule.census import look
+from trackers.schedule.cost import AGES, Change, cost
+from trackers.schedule.intervals import Plan, current
+from trackers.schedule.validate import Row
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+
+
+def tweets(**given):
+    """So many tweets from the age that is named, as `d7`, to the next."""
+    units = {"m": MINUTE, "h": HOUR, "d": DAY}
+    places = {units[name[0]] * int(name[1:]): many for name, many in given.items()}
+    return [places.get(since, 0) for since, _ in pairwise(AGES)]
+
+
+ROWS = [Row(HOUR, MINUTE), Row(DAY, HOUR), Row(30 * DAY, 2 * DAY)]
+
+
+def test_ages_increase_and_reach_beyond_any_tweet():
+    assert list(AGES) == sorted(set(AGES))
+    assert AGES[0] == timedelta(0)
+
+
+@pytest.mark.parametrize(
+    ("ages", "lookups", "tweet_days"),
+    [
+        pytest.param({}, 0, 0, id="none"),
+        pytest.param({"m30": 10}, 10 * 1440, 10, id="each minute, billed once a day"),
+        pytest.param({"h8": 10}, 240, 10, id="each hour"),
+        pytest.param({"d7": 10}, 5, 5, id="every other day"),
+        pytest.param({"d30": 10}, 0, 0, id="past the list"),
+        pytest.param({"m30": 1, "h8": 1, "d7": 2}, 1440 + 24 + 1, 3, id="all together"),
+    ],
+)
+def test_a_day_of_todays_tweets(ages, lookups, tweet_days):
+    found = cost(ROWS, tweets(**ages))
+
+    assert found.lookups == pytest.approx(lookups)
+    assert found.tweet_days == pytest.approx(tweet_days)
+
+
+def test_a_bound_within_an_age_takes_its_share():
+    found = cost([Row(45 * MINUTE, MINUTE)], tweets(m30=10))
+
+    assert found.lookups == pytest.approx(5 * 1440)
+
+
+def test_a_life_is_what_one_tweet_takes_in_all():
+    assert cost(ROWS, None).life == pytest.approx(60 + 23 + 14.5)
+    assert cost([*ROWS, Row(60 * DAY, DAY, enabled=False)], None).life == pytest.approx(97.5)
+    assert cost(ROWS, None).lookups is None
+
+
+def test_a_change_is_large_by_whatever_grows_most():
+    old, ages = cost(ROWS, tweets(d7=100)), tweets(d7=100)
+
+    assert not Change(old, old).is_large
+    daily = cost([*ROWS[:2], Row(30 * DAY, DAY)], ages)
+    assert (Change(old, daily).times, Change(old, daily).is_large) == (pytest.approx(2), False)
+    twice = cost([*ROWS[:2], Row(30 * DAY, DAY / 2)], ages)
+    assert Change(old, twice).times == pytest.approx(4)
+    assert Change(old, twice).is_large
+
+
+@pytest.mark.django_db
+def test_the_census_counts_tweets_by_age_without_those_that_rest():
+    now, _ = current()
+    for age in (timedelta(seconds=30), 3 * MINUTE, 3 * MINUTE, 40 * DAY):
+        TweetFactory(id=id_born(now - age, TweetFactory._meta.model.objects.count()))
+    TweetFactory(id=id_born(now + MINUTE, 9))
+
+    counts = look(Plan(()), now=now).ages
+
+    told = {since: many for (since, _), many in zip(pairwise(AGES), counts, strict=True) if many}
+    assert told == {timedelta(0): 2, 2 * MINUTE: 2, 30 * DAY: 1}
+    TweetFactory._meta.model.objects.update(paused=True)
+    assert sum(look(Plan(()), now=now).ages) == 0

@@ -1,0 +1,98 @@
+"""What a change of the intervals costs, as lines for people: in the admin and in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from django.utils import timezone
+
+from trackers.credentials.models import Credential
+from trackers.jobs.models import Namespace
+from trackers.money.projects import Project
+from trackers.schedule.capacity import capacity
+from trackers.schedule.census import census
+from trackers.schedule.cost import Change, cost
+from trackers.schedule.intervals import current
+from trackers.schedule.models import Interval
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.validate import Row
+
+DAY_SECONDS = 86400
+UNCOUNTED = "not counted yet: a running qcluster counts the tweets"
+NO_WINDOWS = "unknown: X has not reported its rate limits yet"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    what: str
+    now: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    change: Change
+    lines: list[Line]
+
+    @property
+    def question(self) -> str:
+        return (
+            f"This asks for {self.change.times:.1f} times as much as now. "
+            "Look at the cost, then confirm it."
+        )
+
+
+def written(interval: Interval) -> Row:
+    return Row(interval.younger_than, interval.every, interval.jitter, interval.enabled)
+
+
+def estimate(after: Iterable[Row]) -> Estimate:
+    """The rows in force against these, at the tweets that the census counted."""
+    ages = census(current()[1], now=timezone.now()).ages
+    before = [written(one) for one in Interval.objects.all()]
+    change = Change(cost(before, ages), cost(after, ages))
+    return Estimate(change, lines_of(change))
+
+
+def lines_of(change: Change) -> list[Line]:
+    before, after = change.before, change.after
+    request_keys = Namespace.objects.get(pk=TWEET_UPDATE).request_keys
+    rate, price = capacity(request_keys).windows, dearest()
+
+    def shares(lookups: float | None) -> str:
+        if lookups is None:
+            return UNCOUNTED
+        return f"{lookups / (rate * DAY_SECONDS):.1%}" if rate else NO_WINDOWS
+
+    def dollars(tweet_days: float | None) -> str:
+        return UNCOUNTED if tweet_days is None else f"${Decimal(tweet_days) * price:,.2f}"
+
+    def requests(lookups: float | None) -> str:
+        return number(None if lookups is None else lookups / request_keys)
+
+    return [
+        Line("Look-ups of one tweet, over its life", number(before.life), number(after.life)),
+        Line("Look-ups a day", number(before.lookups), number(after.lookups)),
+        Line("Requests to X a day", requests(before.lookups), requests(after.lookups)),
+        Line("Share of X’s rate limit", shares(before.lookups), shares(after.lookups)),
+        Line("Tweet-days a day", number(before.tweet_days), number(after.tweet_days)),
+        Line(
+            f"Cost a day, at ${price.normalize():f} a tweet-day",
+            dollars(before.tweet_days),
+            dollars(after.tweet_days),
+        ),
+    ]
+
+
+def number(value: float | None) -> str:
+    return UNCOUNTED if value is None else f"{value:,.0f}"
+
+
+def dearest() -> Decimal:
+    """The highest price among projects that can be asked."""
+    used = Credential.objects.enabled().values("app__project")
+    projects = Project.objects.filter(pk__in=used) or Project.objects.all()
+    default: Decimal = Project._meta.get_field("price_of_a_post").default
+    return max((project.price_of_a_post for project in projects), default=default)
