@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0046_movers'),
+        ('trackers', '0048_observed'),
     ]
 
     operations = [
