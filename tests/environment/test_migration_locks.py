@@ -1,0 +1,147 @@
+"""A migration beside workers: none takes a lock for long, and `migrate` waits for none for long."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from tests.conftest import PROJECT
+
+# Earlier ones ran before there were installations with workers at work.
+FIRST_RELEASE = "0044"
+# Of some dozens of rows, whatever is tracked: nobody waits long for these.
+SMALL = {
+    *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
+    *("milestone", "namespace", "project", "source", "stream", "subscriber", "apitoken", "worker"),
+}
+# `migrate` sets the time-out for locks itself; the rest is about taste.
+LEFT_OUT = (
+    "require-lock-timeout,require-statement-timeout,prefer-robust-stmts,prefer-bigint-over-int,"
+    "prefer-bigint-over-smallint,prefer-identity,prefer-text-field,prefer-timestamp-tz,"
+    "identifier-too-long"
+)
+SQUAWK = shutil.which("squawk", path=str(Path(sys.executable).parent)) or "squawk"
+STATEMENT = re.compile(r'\b(?:TABLE|ON|UPDATE|FROM|INTO)\s+(?:ONLY\s+)?"?trackers_(\w+?)"?[\s(;]')
+
+
+def faults(sql, *, atomic):
+    """What squawk has against it, each with its statement; not about small tables."""
+    flags = ["--reporter", "json", "--pg-version", "15.0", "--exclude", LEFT_OUT]
+    if atomic:
+        flags.append("--assume-in-transaction")
+    ran = subprocess.run(
+        [SQUAWK, *flags, "--stdin-filepath", "it.sql"], input=sql, capture_output=True, text=True
+    )
+    assert ran.stdout, ran.stderr
+    lines = sql.splitlines()
+    found = [(one["rule_name"], lines[one["line"]]) for one in json.loads(ran.stdout)]
+    return [(rule, line) for rule, line in found if not concerns_small_ones_alone(line)]
+
+
+def concerns_small_ones_alone(statement):
+    tables = set(STATEMENT.findall(statement))
+    return bool(tables) and tables <= SMALL
+
+
+@pytest.mark.django_db
+def test_no_migration_since_the_first_release_takes_a_lock_that_workers_wait_for():
+    executor = MigrationExecutor(connection)
+    plan = executor.migration_plan(executor.loader.graph.leaf_nodes("trackers"), clean_start=True)
+    found = []
+    for migration, _ in plan:
+        if migration.app_label != "trackers" or migration.name <= FIRST_RELEASE + "~":
+            continue
+        statements = executor.loader.collect_sql([(migration, False)])
+        sql = "\n".join(" ".join(one.split()) for one in statements if not one.startswith("--"))
+        told = faults(sql + "\n", atomic=migration.atomic) if sql.strip() else []
+        found += [f"{migration.name}: {rule}: {line}" for rule, line in told]
+
+    assert found == [], "\n".join([*found, "UPGRADING.md says how a migration avoids this."])
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'CREATE INDEX "x" ON "trackers_tweet" ("lang");',
+        'ALTER TABLE "trackers_tweet" ADD COLUMN "x" bigint NOT NULL;',
+        'ALTER TABLE "trackers_tweet" ALTER COLUMN "lang" TYPE text;',
+        'ALTER TABLE "trackers_tweet" ALTER COLUMN "lang" SET NOT NULL;',
+        'ALTER TABLE "trackers_tweet" ADD CONSTRAINT "x" CHECK ("n" > 0);',
+        'ALTER TABLE "trackers_tweet" ADD CONSTRAINT "x" UNIQUE ("n");',
+        'ALTER TABLE "trackers_tweet" DROP COLUMN "lang";',
+        'ALTER TABLE "trackers_tweet" RENAME COLUMN "lang" TO "language";',
+    ],
+)
+def test_the_check_sees_what_makes_workers_wait_or_fail(statement):
+    assert faults(f"{statement}\n", atomic=True)
+
+
+@pytest.mark.parametrize(
+    ("statement", "atomic"),
+    [
+        ('ALTER TABLE "trackers_tweet" ADD COLUMN "x" bigint NULL;', True),
+        ('CREATE INDEX CONCURRENTLY "x" ON "trackers_tweet" ("lang");', False),
+        ('CREATE TABLE "trackers_new" ("id" bigint NOT NULL PRIMARY KEY);', True),
+        ('ALTER TABLE "trackers_tweet" ADD CONSTRAINT "x" CHECK ("n" > 0) NOT VALID;', True),
+        ('CREATE INDEX "x" ON "trackers_namespace" ("name");', True),
+    ],
+)
+def test_and_lets_through_what_does_not(statement, atomic):
+    assert faults(f"{statement}\n", atomic=atomic) == []
+
+
+def migrate(url, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "migrate", *arguments],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": url},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+LAST_OF_A_LARGE_TABLE = "0039"
+
+
+@pytest.mark.django_db
+def test_migrate_lets_workers_pass_while_it_cannot_get_a_table(fresh_database):
+    """Behind a long reader it would be waited for by everybody; it gives up each time instead."""
+    with psycopg.connect(fresh_database) as reader, psycopg.connect(fresh_database) as worker:
+        reader.execute("SELECT count(*) FROM trackers_tweetupdate")
+        running = migrate(fresh_database, "trackers", LAST_OF_A_LARGE_TABLE)
+        said = iter(running.stdout.readline, "")
+        assert any("trying again" in line for line in said)
+        # Without its patience this would wait for as long as the reader reads.
+        worker.execute("SET statement_timeout = '60s'")
+        worker.execute("LOCK TABLE trackers_tweetupdate IN ROW EXCLUSIVE MODE")
+        worker.rollback()
+        reader.rollback()
+        rest, errors = running.communicate(timeout=120)
+
+    assert running.returncode == 0, errors
+    with psycopg.connect(fresh_database) as there:
+        names = there.execute(
+            "SELECT name FROM django_migrations WHERE app = 'trackers' ORDER BY name DESC LIMIT 1"
+        ).fetchall()
+    assert names[0][0].startswith(LAST_OF_A_LARGE_TABLE), rest
+
+
+@pytest.mark.django_db
+def test_migrate_gives_up_with_a_sentence(fresh_database):
+    with psycopg.connect(fresh_database) as reader:
+        reader.execute("SELECT count(*) FROM trackers_tweetupdate")
+        arguments = ("trackers", LAST_OF_A_LARGE_TABLE, "--give-up-after", "0")
+        _, errors = migrate(fresh_database, *arguments).communicate(timeout=120)
+
+    assert "Others use a table for so long that it cannot be changed" in errors

@@ -1,0 +1,244 @@
+"""Backups: made while workers work, restored elsewhere, compared tweet by tweet; or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import psycopg
+import pytest
+from cryptography.fernet import Fernet
+
+from tests.conftest import OURS, PROJECT, administer, drop, url_of
+from tests.flows.conftest import Product, lives, wait_until
+from trackers.backups.archive import read_manifest
+
+pytestmark = pytest.mark.django_db
+
+COUNT = 300
+
+
+@contextmanager
+def empty_database(blocker):
+    """The URL of one with nothing in it, as a new machine has it."""
+    name = f"{OURS}_restored"
+    with blocker.unblock():
+        administer("CREATE DATABASE {}", name)
+        url = url_of(name)
+    yield url
+    with blocker.unblock():
+        drop(name)
+
+
+@pytest.fixture
+def elsewhere(django_db_setup, django_db_blocker):
+    with empty_database(django_db_blocker) as url:
+        yield url
+
+
+def at_work(product):
+    """Tweets whose figures are measured every second or two."""
+    product.give_credential()
+    product.x.put("world", {"engagement": "busy", "deleted": 0, "protected": 0, "suspended": 0})
+    assert product.manage("interval", "set", "60d=1s").returncode == 0
+    product.sql("UPDATE trackers_namespace SET buffer_ttl = '0.2s'")
+    ids = product.x.ids(COUNT)
+    assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == COUNT
+    product.start_cluster()
+    product.wait_for("worker")
+    wait_until(lambda: product.recorded() > 3 * COUNT, what="measurements are recorded")
+    return ids
+
+
+def histories(product):
+    """What is stored of each tweet: by the time of a sample, its figures."""
+    told = defaultdict(dict)
+    done = product.manage("export", "samples")
+    assert done.returncode == 0, done.stderr
+    for line in done.stdout.splitlines():
+        sample = json.loads(line)
+        tweet, at = sample.pop("tweet_id"), sample.pop("taken_at")
+        # A run of the same figures may go on.
+        del sample["measured_until"], sample["measurements"]
+        told[int(tweet)][at] = sample
+    return told
+
+
+def restore(product, url, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "manage.py", "restore", *map(str, arguments)],
+        cwd=PROJECT,
+        env=product.environment | {"DATABASE_URL": url} | environment,
+        text=True,
+        capture_output=True,
+        input="",
+        timeout=120,
+    )
+
+
+def tables(url):
+    with psycopg.connect(url) as connection:
+        return connection.execute(
+            "SELECT count(*) FROM pg_class WHERE relkind = 'r'"
+            " AND relnamespace = 'public'::regnamespace"
+        ).fetchone()[0]
+
+
+def test_a_backup_of_busy_workers_is_restored_elsewhere_and_they_go_on(
+    product, elsewhere, tmp_path
+):
+    ids = at_work(product)
+    before = histories(product)
+
+    backup = product.told("backup", tmp_path)["file"]
+    wait_until(lambda: product.recorded() > 2 * sum(map(len, before.values())), what="they work on")
+    product.stop(product.clusters[0])
+    after = histories(product)
+
+    # With other keys it is noticed before anything is changed.
+    other = Fernet.generate_key().decode()
+    refused = restore(product, elsewhere, backup, FIELD_KEYS=other)
+    assert refused.returncode == 1
+    assert "None of the keys of this backup is in FIELD_KEYS" in refused.stderr
+    assert tables(elsewhere) == 0
+
+    done = restore(product, elsewhere, backup)
+    assert done.returncode == 0, done.stderr
+    assert f"has {COUNT} tweets" in done.stdout
+    assert "tweet:update: 300 keys" in done.stderr
+
+    new = Product(elsewhere, product.x, tmp_path)
+    try:
+        restored = histories(new)
+        for id in ids:
+            # All that was stored when it began, and nothing that was not.
+            assert before[id].items() <= restored[id].items() <= after[id].items(), id
+        assert new.manage("queue", "check").returncode == 0
+        new.start_cluster()
+        wait_until(
+            lambda: all(len(now) > len(restored[id]) for id, now in histories(new).items()),
+            what="every restored tweet is measured again",
+        )
+    finally:
+        new.end()
+
+
+def test_a_restore_asks_before_it_replaces_and_comes_whole_or_not_at_all(
+    product, elsewhere, tmp_path
+):
+    product.sql(
+        "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
+    )
+    file = Path(product.told("backup", tmp_path / "one.dump")["file"])
+    product.database.close()
+    assert restore(product, elsewhere, file).returncode == 0
+    with psycopg.connect(elsewhere, autocommit=True) as there:
+        there.execute("DELETE FROM trackers_author")
+
+    full = restore(product, elsewhere, file)
+    assert full.returncode == 1
+    assert "The database is not empty" in full.stderr
+
+    with psycopg.connect(elsewhere) as somebody:
+        somebody.execute("SELECT 1")
+        used = restore(product, elsewhere, file, "--replace", "--no-input")
+    assert "The database is in use" in used.stderr
+
+    # One byte changed, a tail lost, no backup at all.
+    whole = file.read_bytes()
+    manifest = read_manifest(file)
+    spoilt = tmp_path / "spoilt.dump"
+    spoilt.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    assert "its checksum" in restore(product, elsewhere, spoilt, "--check").stderr
+    spoilt.write_bytes(whole[: manifest.size // 2])
+    assert "cut off" in restore(product, elsewhere, spoilt).stderr
+    spoilt.write_bytes(b"words")
+    assert "is no backup" in restore(product, elsewhere, spoilt).stderr
+
+    assert tables(elsewhere) == len(manifest.tables)
+    done = restore(product, elsewhere, file, "--replace", "--no-input")
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(elsewhere) as there:
+        assert there.execute("SELECT username FROM trackers_author").fetchall() == [("ada",)]
+
+
+@pytest.fixture
+def bulky(product):
+    """A database whose backup takes a moment."""
+    product.sql(
+        "CREATE TABLE bulk AS SELECT n, md5(n::text) || md5((-n)::text) AS words"
+        " FROM generate_series(1, 1000000) AS n"
+    )
+    return product
+
+
+def written(process, where):
+    """The bytes of the file without a name in that folder."""
+    folder = Path(f"/proc/{process.pid}/fd")
+    with suppress(FileNotFoundError):
+        for name in folder.iterdir():
+            with suppress(FileNotFoundError):
+                if os.readlink(name).startswith(f"{where}/"):
+                    return name.stat().st_size
+    return 0
+
+
+def test_a_backup_that_is_killed_leaves_nothing(bulky, tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    running = subprocess.Popen(
+        [sys.executable, "manage.py", "backup", str(folder)],
+        cwd=PROJECT,
+        env=bulky.environment,
+    )
+    wait_until(lambda: written(running, folder) > 100_000, what="it is being written")
+    dump = [one for one in psutil.Process(running.pid).children() if one.name() == "pg_dump"]
+
+    running.kill()
+    running.wait()
+
+    assert len(dump) == 1
+    wait_until(lambda: not lives(dump[0].pid), what="pg_dump has died with it")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")
+def test_a_full_disk_is_told_of_and_leaves_nothing(bulky, tmp_path):
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if (mounted := subprocess.run(mount, capture_output=True)).returncode:
+        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    try:
+        done = bulky.manage("backup", folder)
+        left = list(folder.iterdir())
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert left == []
+
+
+def test_only_the_newest_backups_are_kept_and_others_files_stay(product, tmp_path):
+    own = tmp_path / "tweetwatch-before-the-upgrade.dump"
+    own.write_text("mine")
+    first = Path(product.told("backup", tmp_path)["file"])
+    older = first.with_name("tweetwatch-20200101T000000Z.dump")
+    first.rename(older)
+
+    done = product.manage("backup", tmp_path, "--keep", "1")
+
+    assert done.returncode == 0, done.stderr
+    assert "FIELD_KEYS and SECRET_KEY are not in it" in done.stdout
+    assert f"Removed {older}" in done.stdout
+    assert sorted(tmp_path.glob("*.dump"))[1:] == [own]
+    [kept] = set(tmp_path.glob("*Z.dump"))
+    assert kept.stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,172 @@
+"""The file: an archive as pg_dump writes it (custom format), then a line of JSON, its manifest.
+
+pg_restore reads such a file as it is, and `tail -n 1` prints the manifest. A file that was cut off
+has none. The file gets its name when it is complete; until then it has none, so that the kernel
+removes it however the program ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Self
+
+from trackers.backups.errors import BackupError
+
+ENDING = ".dump"
+STAMP = "tweetwatch-%Y%m%dT%H%M%SZ"
+FORMAT = 1
+# A partition is a table: after some years of them a manifest takes a few hundred kilobytes.
+MANIFEST_MOST = 16 * 2**20
+BLOCK = 2**20
+# Of file systems that have no files without a name, as NFS.
+UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    made_at: datetime
+    version: str
+    # Major versions: of the server, and of the pg_dump that read it.
+    server: int
+    programs: int
+    # Names of all that were applied, as app.name.
+    migrations: list[str]
+    # By schema.name.
+    tables: dict[str, Table]
+    # For each of FIELD_KEYS that is in use a text that it encrypted, and the number of secrets that
+    # none of them could decrypt.
+    locks: list[str]
+    unreadable: int
+    # Of the archive.
+    size: int
+    sha256: str
+
+    @property
+    def rows(self) -> int:
+        return sum(table.rows for table in self.tables.values())
+
+    def line(self) -> bytes:
+        told = {"tweetwatch_backup": FORMAT, **asdict(self), "made_at": self.made_at.isoformat()}
+        return json.dumps(told, separators=(",", ":")).encode()
+
+    @classmethod
+    def parsed(cls, line: bytes) -> Self | None:
+        """None if it is no manifest; BackupError if it is one of a later program."""
+        try:
+            told: dict[str, Any] = json.loads(line)
+            form = told.pop("tweetwatch_backup")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return None
+        if form != FORMAT:
+            raise BackupError(f"It was made by a newer tweetwatch ({told.get('version')}).")
+        told["made_at"] = datetime.fromisoformat(told["made_at"])
+        told["tables"] = {name: Table(**one) for name, one in told["tables"].items()}
+        return cls(**told)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest at the end of a backup; OSError, or BackupError if it has none."""
+    with path.open("rb") as file:
+        start = file.read(5)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - MANIFEST_MOST))
+        tail = file.read()
+    _, line_break, line = tail.removesuffix(b"\n").rpartition(b"\n")
+    manifest = Manifest.parsed(line) if line_break and tail.endswith(b"\n") else None
+    if manifest is None and start == b"PGDMP":
+        raise BackupError(
+            f"{path} has no manifest at its end. Either it was cut off, so take another copy of "
+            "it, or pg_dump made it, so that pg_restore alone can restore it."
+        )
+    if manifest is None:
+        raise BackupError(f"{path} is no backup that `manage.py backup` made.")
+    if size - len(line) - 2 != manifest.size:
+        raise BackupError(f"{path} is damaged: its length is not the one in its manifest.")
+    return manifest
+
+
+def verify(path: Path, manifest: Manifest) -> None:
+    """Read it all; BackupError if a byte has changed since it was made."""
+    with path.open("rb") as file:
+        if digest(file.fileno(), manifest.size) != manifest.sha256:
+            raise BackupError(f"{path} is damaged: its checksum is not the one in its manifest.")
+
+
+def digest(fd: int, size: int) -> str:
+    made, place = hashlib.sha256(), 0
+    while place < size and (block := os.pread(fd, min(BLOCK, size - place), place)):
+        made.update(block)
+        place += len(block)
+    return made.hexdigest()
+
+
+@dataclass(slots=True)
+class Unfinished:
+    """A file on its way; `path` is how another program opens it."""
+
+    fd: int
+    path: str
+
+    def finish(self, manifest: Manifest, target: Path) -> None:
+        """Add the manifest, and give the file its name; FileExistsError if that is taken."""
+        os.lseek(self.fd, 0, os.SEEK_END)
+        with os.fdopen(os.dup(self.fd), "wb") as file:
+            file.write(b"\n" + manifest.line() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+        folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            # With a folder's number Python asks for the link to be followed to the nameless file.
+            os.link(self.path, target.name, src_dir_fd=folder, dst_dir_fd=folder)
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextlib.contextmanager
+def unfinished(folder: Path) -> Iterator[Unfinished]:
+    """A file in this folder that only we can read, and that is gone unless it was finished."""
+    try:
+        fd = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    except OSError as error:
+        if error.errno not in UNSUPPORTED or not folder.is_dir():
+            raise
+        with named(folder) as file:
+            yield file
+        return
+    try:
+        yield Unfinished(fd, f"/proc/self/fd/{fd}")
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def named(folder: Path) -> Iterator[Unfinished]:
+    """Where a file needs a name: SIGKILL leaves it behind, and the next one removes it."""
+    for left in folder.glob(".tweetwatch-*.partial"):
+        with left.open("rb") as file, contextlib.suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            left.unlink()
+    path = folder / f".tweetwatch-{os.getpid()}.partial"
+    fd = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield Unfinished(fd, str(path))
+    finally:
+        path.unlink()
+        os.close(fd)

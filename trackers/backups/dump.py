@@ -1,0 +1,120 @@
+"""Make a backup of the database that Django uses, while everything works on."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import threading
+from datetime import datetime
+from pathlib import Path
+
+import psycopg
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from trackers.backups import counted, keys
+from trackers.backups.archive import Manifest, digest, unfinished
+from trackers.backups.errors import BackupError
+from trackers.backups.programs import Programs, find
+from trackers.backups.server import Server, major
+from trackers.backups.version import version
+
+# The first level: ten times as fast as the usual sixth, for some tenths more bytes.
+FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
+SAID = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
+# The program's notes while it works, which are no faults.
+NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
+
+
+def back_up(
+    target: Path, *, now: datetime, given: Path | None, progress: counted.Progress
+) -> Manifest:
+    """Write the backup to `target`, which must not exist; BackupError or OSError: nothing is left.
+
+    pg_dump and the counts read one snapshot, the one of our transaction.
+    """
+    if target.exists():
+        raise BackupError(f"{target} exists already: choose another name.")
+    locks, unreadable = keys.locks()
+    migrations = sorted(".".join(one) for one in MigrationRecorder(connection).applied_migrations())
+    server = Server.of(connection)
+    with server.connect() as ours, unfinished(target.parent) as file:
+        ours.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        programs = find(major(ours), given=given, what="A backup of this server")
+        [(snapshot,)] = ours.execute("SELECT pg_export_snapshot()").fetchall()
+        sizes = counted.sizes(ours)
+        progress.begin({".".join(name): size for name, size in sizes.items()})
+        command = programs.command("pg_dump", *FLAGS, f"--snapshot={snapshot}")
+        command += [f"--file={file.path}", f"--dbname={server.conninfo}"]
+        dump = server.run(command, stderr=subprocess.PIPE, pass_fds=[file.fd])
+        # Beside the dump, which compresses what is only counted here.
+        with Listener(dump, progress) as heard:
+            tables = counted.count(ours, sizes)
+            if dump.wait() != 0:
+                raise BackupError(f"pg_dump did not finish: {heard.faults() or dump.returncode}")
+        size = os.fstat(file.fd).st_size
+        manifest = Manifest(
+            made_at=now,
+            version=version(),
+            server=major(ours),
+            programs=programs.version,
+            migrations=migrations,
+            tables=tables,
+            locks=locks,
+            unreadable=unreadable,
+            size=size,
+            sha256=digest(file.fd, size),
+        )
+        look_through(programs, server, path=file.path, fd=file.fd)
+        file.finish(manifest, target)
+    return manifest
+
+
+def look_through(programs: Programs, server: Server, *, path: str, fd: int) -> None:
+    """pg_restore can read what pg_dump wrote."""
+    listing = server.run(
+        programs.command("pg_restore", "--list", path),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        pass_fds=[fd],
+    )
+    _, said = listing.communicate()
+    if listing.returncode:
+        raise BackupError(f"pg_restore cannot read what pg_dump wrote: {said.decode().strip()}")
+
+
+class Listener:
+    """Hears what a program says while we do something else: how far it is, and its faults.
+
+    If that something fails, the program is ended.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes], progress: counted.Progress) -> None:
+        self.process, self.progress = process, progress
+        self.lines: list[str] = []
+        self.thread = threading.Thread(target=self.listen, daemon=True)
+
+    def __enter__(self) -> Listener:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.thread.join()
+
+    def listen(self) -> None:
+        assert self.process.stderr is not None
+        with self.process.stderr as said:
+            for line in (one.decode(errors="replace").strip() for one in said):
+                if found := SAID.search(line):
+                    self.progress.reach(found[1])
+                elif not NOTE.match(line):
+                    self.lines.append(line)
+
+    def faults(self) -> str:
+        """All that it complained of, once it has ended."""
+        self.thread.join()
+        return " ".join(self.lines)

@@ -1,0 +1,26 @@
+"""How many backups of a folder are kept."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+
+from trackers.backups.archive import ENDING, read_manifest
+from trackers.backups.errors import BackupError
+
+# Names that `backup` gave; others are a person's own.
+NAMED = re.compile(rf"tweetwatch-\d{{8}}T\d{{6}}Z{re.escape(ENDING)}")
+
+
+def remove_older(folder: Path, *, keep: int) -> list[Path]:
+    """Remove all whole backups but the newest; damaged ones do not count, and stay."""
+    whole = []
+    for path in sorted(folder.iterdir(), reverse=True):
+        if NAMED.fullmatch(path.name) and path.is_file():
+            with contextlib.suppress(BackupError):
+                read_manifest(path)
+                whole.append(path)
+    for path in whole[keep:]:
+        path.unlink()
+    return whole[keep:]

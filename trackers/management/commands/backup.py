@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import filesizeformat, pluralize
+from django.utils import timezone
+
+from trackers.backups.archive import ENDING, STAMP, Manifest
+from trackers.backups.dump import back_up
+from trackers.backups.errors import BackupError
+from trackers.backups.kept import remove_older
+from trackers.fakex.options import whole
+from trackers.management.table_bar import TableBar
+
+KEYS = (
+    "FIELD_KEYS and SECRET_KEY are not in it. Keep a copy of .env somewhere else than the backups: "
+    "without FIELD_KEYS the credentials in them are lost."
+)
+
+
+class Command(BaseCommand):
+    help = "Back up the database into one file, while everything works on."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "where",
+            type=Path,
+            help=f"a folder, in which the file is named by the time, or a file named *{ENDING}",
+        )
+        parser.add_argument(
+            "--keep",
+            type=whole(1, 100_000),
+            metavar="N",
+            help="afterwards keep the N newest backups of the folder and remove older ones",
+        )
+        parser.add_argument(
+            "--programs", type=Path, help="the folder of pg_dump, if it is not found by itself"
+        )
+        parser.add_argument("--json", action="store_true", help="one object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        where: Path = options["where"]
+        now = timezone.now()
+        target = where if where.suffix == ENDING else where / f"{now:{STAMP}}{ENDING}"
+        if not target.parent.is_dir():
+            raise CommandError(f"{target.parent} is no folder: make it first.")
+        if options["keep"] and target == where:
+            raise CommandError("--keep needs a folder, whose backups it counts.", returncode=2)
+        try:
+            with TableBar("Backing up") as bar:
+                manifest = back_up(target, now=now, given=options["programs"], progress=bar)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        removed = remove_older(where, keep=options["keep"]) if options["keep"] else []
+        if options["json"]:
+            told = {"file": str(target), "removed": len(removed), "rows": manifest.rows}
+            self.stdout.write(json.dumps({**told, "bytes": os.stat(target).st_size}))
+            return
+        self.tell(target, manifest)
+        for path in removed:
+            self.stdout.write(f"Removed {path}.")
+
+    def tell(self, target: Path, manifest: Manifest) -> None:
+        tweets = manifest.tables["public.trackers_tweet"].rows
+        self.stdout.write(
+            f"{target}: {filesizeformat(os.stat(target).st_size)}, {tweets:,} "
+            f"tweet{pluralize(tweets)}, {manifest.rows:,} rows in {len(manifest.tables)} tables.\n"
+            f"{KEYS}"
+        )
+        if count := manifest.unreadable:
+            self.stderr.write(
+                f"{count} secret{pluralize(count)} in the database cannot be decrypted with any "
+                f"key in FIELD_KEYS, and {pluralize(count, 'is,are')} in the backup as "
+                f"{pluralize(count, 'it is,they are')}."
+            )

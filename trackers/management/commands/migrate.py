@@ -1,0 +1,73 @@
+"""Django's `migrate`, beside workers that go on: it gives way instead of making them wait.
+
+A change of a table needs it for itself for a moment. While it waits for a long reader, such as
+pg_dump, every worker queues up behind it. So it waits for a second only, lets the others pass, and
+tries again; a migration that was given up is rolled back, and those before it stay.
+"""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.core.management.commands import migrate
+from django.db import InterfaceError, OperationalError, connections
+from django.db.migrations import Migration
+from psycopg.errors import LockNotAvailable
+
+from trackers.fakex.options import whole
+
+WAITS = "1s"
+# For the others to get through.
+PAUSE = 3.0
+
+
+class Command(migrate.Command):
+    database = "default"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)  # type: ignore[arg-type]
+        parser.add_argument(
+            "--give-up-after",
+            type=whole(0, 86_400),
+            default=300,
+            metavar="SECONDS",
+            help="of tries to get a table that others use",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.database = options["database"]
+        deadline = time.monotonic() + options["give_up_after"]
+        while True:
+            try:
+                super().handle(*args, **options)
+                return
+            except OperationalError as error:
+                if not isinstance(error.__cause__, LockNotAvailable):
+                    raise
+                if time.monotonic() > deadline:
+                    raise CommandError(
+                        "Others use a table for so long that it cannot be changed: look for a "
+                        "backup, a report or a forgotten transaction (pg_stat_activity), and run "
+                        "migrate again. What was migrated so far stays."
+                    ) from None
+                self.stdout.write("\n  a table is in use; trying again …")
+                time.sleep(PAUSE)
+            finally:
+                self.wait_at_most("0")
+
+    def migration_progress_callback(
+        self, action: str, migration: Migration | None = None, fake: bool = False
+    ) -> None:
+        if action in ("apply_start", "unapply_start") and migration is not None:
+            # What builds an index beside the others waits for them, and nobody for it.
+            self.wait_at_most(WAITS if migration.atomic else "0")
+        super().migration_progress_callback(action, migration, fake)
+
+    def wait_at_most(self, how_long: str) -> None:
+        connection = connections[self.database]
+        with suppress(OperationalError, InterfaceError), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('lock_timeout', %s, false)", [how_long])

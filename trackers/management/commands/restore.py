@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.template.defaultfilters import pluralize
+
+from trackers import history
+from trackers.backups.archive import Manifest, read_manifest, verify
+from trackers.backups.errors import BackupError
+from trackers.backups.load import Existing, existing, load, refuse_unfit
+from trackers.management.table_bar import TableBar
+from trackers.tweets.models import Tweet
+
+NEXT = (
+    "Start everything again: what was due meanwhile is looked up, and sources and the stream fill "
+    "what came since. User tokens that were renewed since the backup must be entered anew: "
+    "`manage.py credential check` says which credentials X still takes."
+)
+
+
+class Command(BaseCommand):
+    # The checks would look into a database that may be empty.
+    requires_system_checks = ()
+    help = "Restore a backup into an empty database: all of it, or nothing."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+        parser.add_argument(
+            "--check", action="store_true", help="only look whether it could be restored"
+        )
+        parser.add_argument(
+            "--replace", action="store_true", help="first remove everything in the database"
+        )
+        parser.add_argument("--no-input", action="store_true", help="do not ask before that")
+        parser.add_argument(
+            "--without-keys",
+            action="store_true",
+            help="restore although its credentials cannot be decrypted",
+        )
+        parser.add_argument(
+            "--programs", type=Path, help="the folder of pg_restore, if it is not found by itself"
+        )
+        parser.add_argument("--json", action="store_true", help="one object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            manifest = read_manifest(options["file"])
+            refuse_unfit(manifest, without_keys=options["without_keys"])
+            verify(options["file"], manifest)
+            if options["check"]:
+                self.tell(options, manifest, f"{options['file']} is whole, and fits.")
+                return
+            self.make_sure(options, existing())
+            with TableBar("Restoring") as bar:
+                load(
+                    options["file"],
+                    manifest,
+                    replace=options["replace"],
+                    given=options["programs"],
+                    progress=bar,
+                )
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        self.bring_up_to_date(manifest)
+        self.tell(options, manifest, f"Restored {options['file']}.")
+        if not options["json"]:
+            self.stdout.write(NEXT)
+
+    def make_sure(self, options: dict[str, Any], there: Existing) -> None:
+        if not there.tables:
+            return
+        found = f"{there.tables} tables, with some {there.rows:,} rows"
+        if not options["replace"]:
+            raise CommandError(
+                f"The database is not empty: it has {found}. Restore into an empty one, or give "
+                "--replace to remove all that is in it."
+            )
+        if not options["no_input"]:
+            answer = input(f"Remove all that is in the database ({found})? Type “replace”: ")
+            if answer.strip() != "replace":
+                raise CommandError("Nothing was changed.")
+
+    def bring_up_to_date(self, manifest: Manifest) -> None:
+        """The tables to this version, and every waiting key into one bucket."""
+        call_command("migrate", verbosity=0, interactive=False)
+        call_command("queue", "check", "--mend", stdout=self.stderr)
+        history.record_command(
+            Tweet,
+            f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC.",
+            count=manifest.tables["public.trackers_tweet"].rows,
+        )
+
+    def tell(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
+        if options["json"]:
+            told = {"made_at": manifest.made_at.isoformat(), "version": manifest.version}
+            self.stdout.write(json.dumps({**told, "rows": manifest.rows}))
+            return
+        tweets = manifest.tables["public.trackers_tweet"].rows
+        self.stdout.write(
+            f"{what} It was made on {manifest.made_at:%Y-%m-%d at %H:%M:%S} UTC by tweetwatch "
+            f"{manifest.version} and has {tweets:,} tweet{pluralize(tweets)}, "
+            f"{manifest.rows:,} rows in {len(manifest.tables)} tables."
+        )
