@@ -256,6 +256,7 @@ LANGUAGE_CODE = "en"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
+FORMAT_MODULE_PATH = ["tweetwatch.formats"]
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 # Without a collectstatic (the demo, tests) the files are served from where they lie.

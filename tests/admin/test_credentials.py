@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.admin.models import LogEntry
 from django.db import connection
@@ -8,7 +10,7 @@ from django.utils import timezone
 from tests.admin.conftest import act, said
 from tests.factories import CredentialFactory
 from trackers.admin.credentials import CredentialForm
-from trackers.credentials.models import Credential
+from trackers.credentials.models import Credential, Window
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/trackers/credential/"
@@ -100,6 +102,48 @@ def test_a_check_asks_x_and_tells_what_it_said(staff, fakex, settings):
 
     assert said(page)[0].startswith(f"{credential.name}: ok")
     assert len(fakex.log()) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_save_and_check_asks_x_once_it_is_saved(staff, fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    given = {**BEARER, "bearer_token": "any", "_check": "Save and check"}
+
+    page = staff.post(f"{LIST}add/", given, follow=True)
+
+    made = Credential.objects.get()
+    assert page.redirect_chain[-1][0] == f"{LIST}{made.pk}/change/"
+    assert any(told.startswith("mine: ok") for told in said(page))
+    fakex.tell("PUT", "credentials", {"strict": True})
+    page = staff.post(f"{LIST}{made.pk}/change/", {**BEARER, "_check": "1"}, follow=True)
+    assert not any(told.startswith("mine: ok") for told in said(page))
+    assert len(fakex.log()) == 2
+
+
+def test_what_is_refused_by_the_form_is_not_checked(staff):
+    page = staff.post(f"{LIST}add/", {**BEARER, "_check": "1"})
+
+    assert page.status_code == 200
+    assert not Credential.objects.exists()
+
+
+def test_a_rest_of_a_window_that_is_over_is_not_shown(staff):
+    credential = CredentialFactory()
+    window = Window.objects.create(
+        app=credential.app, endpoint="GET /2/tweets", rests_because="429", rests_until=later(1)
+    )
+    Window.objects.update(credential=credential)
+    address = f"{LIST}{credential.pk}/change/"
+    assert "429" in staff.get(address).content.decode()
+
+    window.rests_until = later(-1)
+    window.save()
+
+    assert "429" not in staff.get(address).content.decode()
+
+
+def later(hours):
+    return timezone.now() + timedelta(hours=hours)
 
 
 TOKENS = {"client_id": "client-id", "user_access_token": "access", "refresh_token": "refresh"}

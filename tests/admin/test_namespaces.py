@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from trackers.jobs.models import Namespace
 
@@ -30,3 +33,17 @@ def test_a_batch_is_no_larger_than_the_queues_task_can_take(staff, name, most, s
     assert sentence in refused.content.decode()
     assert before <= most
     assert Namespace.objects.get(pk=name).batch_size == most
+
+
+def test_a_hold_that_is_over_is_not_shown_and_times_say_that_they_are_utc(staff):
+    address = "/admin/trackers/namespace/"
+    until = timezone.now().replace(microsecond=0) + timedelta(hours=1)
+    Namespace.objects.filter(name="tweet:update").update(held_until=until, held_because="X is out")
+
+    page = staff.get(address).content.decode()
+    assert "X is out" in page
+    assert f"{until:%Y-%m-%d %H:%M:%S} UTC" in page
+
+    Namespace.objects.update(held_until=until - timedelta(hours=2))
+    assert "X is out" not in staff.get(address).content.decode()
+    assert "X is out" not in staff.get(f"{address}tweet_3Aupdate/change/").content.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -9,7 +10,8 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.db import models
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from trackers.admin.recorded import Recorded
@@ -21,6 +23,8 @@ from trackers.money.projects import App
 from trackers.schedule.namespace import TWEET_UPDATE
 
 WHAT = ("name", "kind", "api", "app")
+# Which one this request saved.
+SAVED = "trackers.saved_credential"
 NOW = ("state", "reason", "expires_at", "used_at", "created_at")
 # For each kind the form's fields, and the secret that each field sets.
 FIELDS = {
@@ -105,9 +109,19 @@ class WindowInline(admin.TabularInline):
     extra = 0
     fields = readonly_fields = (
         *("endpoint", "limit", "remaining", "resets_at", "seen_at"),
-        *("rests_until", "rests_because", "refused_because"),
+        *("rests", "rests_why", "refused_because"),
     )
     can_delete = False
+
+    @admin.display(description="rests until")
+    def rests(self, window: Window) -> datetime | None:
+        """None of the past: that rest is over."""
+        until = window.rests_until
+        return until if until and until > timezone.now() else None
+
+    @admin.display(description="rests because")
+    def rests_why(self, window: Window) -> str:
+        return window.rests_because if self.rests(window) else ""
 
     def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
         return False
@@ -124,12 +138,20 @@ class CredentialAdmin(Recorded):
     readonly_fields = NOW
     fieldsets = (
         (None, {"fields": WHAT}),
-        ("Secrets of a bearer token", {"fields": tuple(FIELDS["bearer"])}),
-        ("Secrets of OAuth 1.0a", {"fields": tuple(FIELDS["oauth1"])}),
+        # Only those of the chosen kind are shown, by admin.css alone.
+        (
+            "Secrets of a bearer token",
+            {"fields": tuple(FIELDS["bearer"]), "classes": ("of-kind", "of-bearer")},
+        ),
+        (
+            "Secrets of OAuth 1.0a",
+            {"fields": tuple(FIELDS["oauth1"]), "classes": ("of-kind", "of-oauth1")},
+        ),
         (
             "Secrets of OAuth 2.0",
             {
                 "fields": tuple(FIELDS["oauth2"]),
+                "classes": ("of-kind", "of-oauth2"),
                 "description": "X replaces both tokens every two hours; they are kept here. "
                 "Use them nowhere else. A public client has no secret.",
             },
@@ -162,6 +184,7 @@ class CredentialAdmin(Recorded):
             obj.app = App.objects.named(obj.name)
         if not change:
             obj.save()
+            request.META[SAVED] = obj.pk
             return
         fields = [*WHAT]
         # Written only then: a worker may have saved new tokens since this page was loaded.
@@ -169,6 +192,7 @@ class CredentialAdmin(Recorded):
             obj.forget_renewals()
             fields += ["secrets", *RENEWAL]
         obj.save(update_fields=fields)
+        request.META[SAVED] = obj.pk
 
     @admin.action(description="Enable", permissions=["change"])
     def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
@@ -187,16 +211,37 @@ class CredentialAdmin(Recorded):
     @admin.action(description="Check: ask X for one tweet", permissions=["change"])
     def ask(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
         for credential in chosen:
-            try:
-                verdict = check(
-                    credential,
-                    base_url=settings.X_API_BASE_URL,
-                    timeout=settings.REQUEST_TIMEOUT,
-                )
-            except SecretUnreadableError as error:
-                self.message_user(request, f"{credential}: {error}", messages.ERROR)
-            else:
-                if verdict.has_money_again:
-                    holds.lift(TWEET_UPDATE)
-                level = messages.SUCCESS if verdict.ok else messages.ERROR
-                self.message_user(request, f"{credential}: {verdict.sentence()}", level)
+            self.ask_x(request, credential)
+
+    def ask_x(self, request: HttpRequest, credential: Credential) -> None:
+        """Ask for one tweet, and say what came of it."""
+        try:
+            verdict = check(
+                credential,
+                base_url=settings.X_API_BASE_URL,
+                timeout=settings.REQUEST_TIMEOUT,
+            )
+        except SecretUnreadableError as error:
+            self.message_user(request, f"{credential}: {error}", messages.ERROR)
+            return
+        if verdict.has_money_again:
+            holds.lift(TWEET_UPDATE)
+        level = messages.SUCCESS if verdict.ok else messages.ERROR
+        self.message_user(request, f"{credential}: {verdict.sentence()}", level)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        """“Save and check” asks X when it is saved, and no transaction is open any more."""
+        may = self.has_change_permission(request)
+        context = {"may_check": may, **(extra_context or {})}
+        answer = super().changeform_view(request, object_id, form_url, context)
+        saved = request.META.get(SAVED)
+        if saved is None or "_check" not in request.POST or not may:
+            return answer
+        self.ask_x(request, Credential.objects.get(pk=saved))
+        return redirect("admin:trackers_credential_change", saved)

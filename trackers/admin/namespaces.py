@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.http import HttpRequest
+from django.utils import timezone
 
 from trackers.admin.outcome import report
 from trackers.admin.recorded import Recorded
@@ -17,21 +20,30 @@ from trackers.schedule.forms import LengthField
 @admin.register(Namespace)
 class NamespaceAdmin(Recorded):
     list_display = (
-        "name", "paused", "held_until", "held_because", "failures",
+        "name", "paused", "held", "held_why", "failures",
         "batch_size", "buffer_ttl", "lease", "arrivals_per_second",
     )  # fmt: skip
     readonly_fields = (
-        "name", "task", "paused", "held_until", "held_because", "failures", "arrivals_until",
+        "name", "task", "paused", "held", "held_why", "failures", "arrivals_until",
     )  # fmt: skip
     fieldsets = (
         (None, {"fields": ("name", "task")}),
-        ("Now", {"fields": ("paused", "held_until", "held_because", "failures")}),
+        ("Now", {"fields": ("paused", "held", "held_why", "failures")}),
         ("Batches", {"fields": ("batch_size", "buffer_ttl", "lease")}),
         ("Failed requests", {"fields": ("retry_first", "retry_most")}),
         ("Arrivals in bulk", {"fields": ("arrivals_per_second", "arrivals_until")}),
     )
     formfield_overrides = {models.DurationField: {"form_class": LengthField}}
     actions = ("pause", "resume", "lift_hold")
+
+    @admin.display(description="held until", ordering="held_until")
+    def held(self, namespace: Namespace) -> datetime | None:
+        """None of the past: that hold is over, and its row stays until the next."""
+        return namespace.held_until if namespace.held(now=timezone.now()) else None
+
+    @admin.display(description="held because")
+    def held_why(self, namespace: Namespace) -> str:
+        return namespace.held_because if namespace.held(now=timezone.now()) else ""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -30,7 +30,7 @@ SPREAD = (
     "days that are left."
 )
 NOW = (
-    "today", "this_month", "left_today", "forecast", "stopped_until", "stopped_because", "x_counts",
+    "today", "this_month", "left_today", "forecast", "stopped", "x_counts",
 )  # fmt: skip
 
 
@@ -144,7 +144,7 @@ class ProjectAdmin(Recorded):
 
     @admin.display(description="stopped")
     def stopped(self, project: Project) -> str:
-        if not project.stopped_because:
+        if not project.stopped(now=timezone.now()):
             return ""
         return f"until {clock(project.stopped_until)}: {project.stopped_because}"
 
