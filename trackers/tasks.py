@@ -54,6 +54,7 @@ from trackers.money import usage
 from trackers.money.projects import Project
 from trackers.outbox import troubles
 from trackers.schedule import bulk, census, intervals, replan
+from trackers.schedule.restretch import restretch
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
@@ -208,6 +209,12 @@ def ration_money() -> None:
     now, plan = intervals.current()
     if short := ration(plan, now=now):
         logger.info("the day's money is short, the oldest tweets wait: %s", ", ".join(short))
+
+
+def stretch_intervals() -> None:
+    """Every minute: if X's windows are too short for all looks, adapting intervals are longer."""
+    now, plan = intervals.current()
+    restretch(plan, now=now)
 
 
 def go_on_replanning(turn: int) -> None:

@@ -26,7 +26,10 @@ SPREAD = """
     UPDATE trackers_tweetbucket
     SET due_at = now() + interval '5 seconds' + random() * %s::interval, lease = NULL, attempts = 0
 """
-BUFFER_TTL = "SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_namespace"
+BUFFER_TTL = """
+    SELECT extract(epoch FROM buffer_ttl)::float8 FROM trackers_namespace
+    WHERE name = 'tweet:update'
+"""
 
 
 def run(shop: Workshop) -> Result:

@@ -17,6 +17,7 @@ from tests.benchmarks import (
     store,
     workers,
 )
+from tests.benchmarks.cadence import bench as cadence
 from tests.benchmarks.events import bench as events
 from tests.benchmarks.timelines import bench as timelines
 from tests.benchmarks.workshop import Bench, Size, workshop
@@ -55,6 +56,13 @@ ALONE = (
         7,
         2,
         events.run,
+    ),
+    Bench(
+        "cadence",
+        "what is known of tweets by fixed and by adapting intervals, and what it costs",
+        0,
+        1.5,
+        cadence.run,
     ),
 )
 

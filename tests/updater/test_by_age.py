@@ -15,7 +15,6 @@ from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Sample, Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.promote import hole_after
 from trackers.updater.save import Judged, save
 from trackers.xapi.answers import Shown
 
@@ -66,7 +65,7 @@ def test_the_next_look_and_the_end_of_a_run_are_those_of_the_pure_rule(given_age
         if tier:
             assert jobs[id].due_at == now + tier.every
             assert jobs[id].urgent == plan.is_urgent(tier)
-        after = hole_after(tier, plan)
+        after = plan.hole_after(tier)
         is_hole = after is None or now > tweet.measured_until + after
         assert Tweet.objects.get(id=id).measurements == (1 if is_hole else 2)
         assert Sample.objects.filter(tweet_id=id).count() == is_hole

@@ -133,7 +133,8 @@ def first_looks(
         if one.post is None or not has_figures(one.post):
             yield id, timedelta(0)
         elif tier := plan.tier(one.post.created_at, now=now):
-            yield id, jittered(tier)
+            age = now - (one.post.created_at or now)
+            yield id, jittered(tier, tier.wait(age, plan.stretch))
 
 
 def has_figures(post: Post) -> bool:
@@ -148,5 +149,5 @@ def measured(one: Found, plan: Plan, *, now: datetime) -> Measured:
         tweet_id=one.id,
         at=min(one.retrieved_at or now, now),
         figures=one.post.figures,
-        hole_after=tier.every * 2 if tier else None,
+        hole_after=plan.hole_after(tier) if tier else None,
     )

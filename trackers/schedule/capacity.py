@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from trackers.jobs.models import Tally
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.stretch import WINDOW_S
 from trackers.xapi.endpoints import TWEETS
 from tweetwatch.database import cursor
-
-# The length of X's windows at the tweets' endpoints.
-WINDOW_SECONDS = 900
 
 # Whether any credential is usable now, and the sum of their windows' limits (null: X has reported
 # none yet). Each window counts once: an app's bearer tokens share theirs.
@@ -72,7 +70,7 @@ def capacity(request_keys: int) -> Capacity:
         found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(TWEETS))}).fetchone()
     assert found is not None
     usable, limit = found
-    windows = None if limit is None else limit * request_keys / WINDOW_SECONDS
+    windows = None if limit is None else limit * request_keys / WINDOW_S
     return Capacity(windows, workers_manage(), usable=usable)
 
 

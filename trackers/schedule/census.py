@@ -9,7 +9,7 @@ counts (as in jobs.figures for the queues).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,6 +68,8 @@ class Census:
     taken_at: datetime
     is_counted: bool = True
     ages: list[int] | None = None
+    # Scheduled tweets in each tier, youngest first; None: there are more than were counted.
+    tiers: list[int] | None = None
 
 
 def census(plan: Plan, *, now: datetime) -> Census:
@@ -109,8 +111,8 @@ def kept(row: TweetCensus) -> Census:
 
 def look(plan: Plan, *, now: datetime) -> Census:
     """Count up to MOST of each; beyond that `tracked` is the planner's estimate."""
-    at, gone, paused, unclear, tiers, estimate, ages = asked(LOOK, plan, now=now)
-    tracked = total(ages)
+    at, gone, paused, unclear, found, estimate, ages = asked(LOOK, plan, now=now)
+    tracked, tiers = total(ages), by_tier(plan, found)
     is_counted = tracked < MOST
     return Census(
         tracked=tracked if is_counted else max(tracked, estimate),
@@ -121,6 +123,7 @@ def look(plan: Plan, *, now: datetime) -> Census:
         taken_at=at,
         is_counted=is_counted,
         ages=by_age(ages, resting=gone + paused) if is_counted else None,
+        tiers=tiers if is_counted else None,
     )
 
 
@@ -128,9 +131,11 @@ def count(plan: Plan, *, now: datetime) -> Census:
     """Count all, without parallel workers in the server. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
-    at, gone, paused, unclear, tiers, _, ages = asked(COUNT, plan, now=now)
-    left = by_age(ages, resting=gone + paused)
-    return Census(total(ages), gone, paused, unclear, demand(plan, tiers), at, ages=left)
+    at, gone, paused, unclear, found, _, ages = asked(COUNT, plan, now=now)
+    tiers, left = by_tier(plan, found), by_age(ages, resting=gone + paused)
+    return Census(
+        total(ages), gone, paused, unclear, demand(plan, tiers), at, ages=left, tiers=tiers
+    )
 
 
 def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
@@ -162,10 +167,17 @@ def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int
     return [round(many * max(0, whole - resting) / whole) if whole else 0 for many in counts]
 
 
-def demand(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> float:
-    """Look-ups a second. `tiers`: (tier, from 1, the oldest first; tweets scheduled in it)."""
+def by_tier(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> list[int]:
+    """Youngest first, from pairs (tier, from 1, the oldest first; tweets scheduled in it)."""
     counts: dict[int, int] = dict(tiers or ())
+    return [counts.get(place, 0) for place in range(len(plan.tiers), 0, -1)]
+
+
+def demand(plan: Plan, tiers: Sequence[int]) -> float:
+    """Look-ups a second, from the number of tweets in each tier.
+
+    Where a row adapts, as if all waited as long as they may: see `Stretch.demand` for the truth.
+    """
     return sum(
-        counts.get(place, 0) / tier.every.total_seconds()
-        for place, tier in enumerate(reversed(plan.tiers), start=1)
+        many / tier.longest().total_seconds() for tier, many in zip(plan.tiers, tiers, strict=True)
     )

@@ -17,6 +17,7 @@ from trackers.jobs.models import Namespace
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import census
 from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
 
 # Seconds. A due tweet waits a little to fill a batch; one that waits longer than this is behind.
@@ -56,7 +57,7 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
     namespace = Namespace.objects.get(pk=TWEET_UPDATE)
     if namespace.paused:
         return Forecast("unknown", why="The queue is paused.")
-    demand = census(plan, now=now).demand
+    demand = demanded(plan, now=now)
     if demand is None:
         return Forecast("unknown", why="A running qcluster has to count the tweets first.")
     found = capacity(namespace.request_keys)
@@ -68,6 +69,13 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
         demand=demand,
         held_for=held_for(namespace, now=now),
     )
+
+
+def demanded(plan: Plan, *, now: datetime) -> float | None:
+    """Look-ups a second that the plan asks for; None: the tweets are not counted yet."""
+    if plan.adapts:
+        return Stretch.objects.values_list("demand", flat=True).first()
+    return census(plan, now=now).demand
 
 
 def is_behind(figures: QueueSummary) -> bool:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
 from trackers.schedule.models import Interval
+from trackers.tweets.pace import strangers_pace
 from tweetwatch.database import ask
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
@@ -20,16 +22,35 @@ CLOCKS_DIFFER = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Tier:
+    """A row in force. With bounds it adapts, and `every` says nothing."""
+
     younger_than: timedelta
     every: timedelta
     jitter: float = 0.0
+    bounds: Bounds | None = None
+
+    def longest(self, stretch: float = 1.0) -> timedelta:
+        """The longest that a tweet waits for its next look, jitter aside."""
+        if self.bounds is None:
+            return self.every
+        return timedelta(seconds=self.bounds.at_least * min(stretch, STRETCH_MOST))
+
+    def wait(self, age: timedelta, stretch: float = 1.0) -> timedelta:
+        """The wait of a tweet of which only the age is known."""
+        if self.bounds is None:
+            return self.every
+        seconds = max(age.total_seconds(), 1.0)
+        return timedelta(
+            seconds=adapted_wait(seconds, strangers_pace(seconds), self.bounds, stretch)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The enabled intervals, by increasing age."""
+    """The enabled intervals, by increasing age, and the stretch of those that adapt."""
 
     tiers: tuple[Tier, ...]
+    stretch: float = 1.0
 
     def tier(self, created_at: datetime | None, *, now: datetime) -> Tier | None:
         """The tier of a tweet posted at `created_at`.
@@ -48,21 +69,44 @@ class Plan:
                 return tier
         return None
 
+    @property
+    def adapts(self) -> bool:
+        return any(tier.bounds for tier in self.tiers)
+
     def is_urgent(self, tier: Tier | None) -> bool:
         """Whether this tier comes first under backlog: it is the youngest of several."""
         return tier is not None and tier is self.tiers[0] and len(self.tiers) > 1
 
     def update_delay(self, created_at: datetime | None, *, now: datetime) -> timedelta | None:
-        """How long to wait before the next look-up; None: this tweet needs none."""
+        """How long to wait before the next look-up, by the age alone; None: it needs none."""
         tier = self.tier(created_at, now=now)
-        return tier.every if tier else None
+        if tier is None or created_at is None:
+            return None
+        return tier.wait(now - created_at, self.stretch)
+
+    def hole_after(self, tier: Tier | None) -> timedelta | None:
+        """Nobody measured a tweet for longer than this: its run of figures has a hole.
+
+        Twice the longest wait; a tweet that is too old for any has the last tier's.
+        """
+        tier = tier or (self.tiers[-1] if self.tiers else None)
+        return 2 * tier.longest(self.stretch) if tier else None
 
 
 def plan(intervals: Iterable[Interval]) -> Plan:
     return Plan(
         tuple(
             sorted(
-                (Tier(i.younger_than, i.every, i.jitter) for i in intervals if i.enabled),
+                (
+                    Tier(
+                        i.younger_than,
+                        i.every,
+                        i.jitter,
+                        bounds(i.accuracy, i.at_most, i.at_least),
+                    )
+                    for i in intervals
+                    if i.enabled
+                ),
                 key=lambda tier: tier.younger_than,
             )
         )
@@ -71,7 +115,8 @@ def plan(intervals: Iterable[Interval]) -> Plan:
 
 # Read with every batch, so in one round trip and without the ORM.
 CURRENT = """
-    SELECT now(), i.younger_than, i.every, i.jitter
+    SELECT now(), (SELECT windows FROM trackers_stretch), i.younger_than, i.every, i.jitter,
+           i.accuracy, i.at_most, i.at_least
     FROM (SELECT) once LEFT JOIN trackers_interval i ON i.enabled
     ORDER BY i.younger_than
 """
@@ -85,7 +130,21 @@ def current() -> tuple[datetime, Plan]:
 
 def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
     """Parse the rows of CURRENT."""
-    return rows[0][0], Plan(tuple(Tier(*row[1:]) for row in rows if row[1] is not None))
+    now, stretch, *_ = rows[0]
+    tiers = tuple(
+        Tier(younger_than, every, jitter, bounds(*adapts))
+        for _, _, younger_than, every, jitter, *adapts in rows
+        if younger_than is not None
+    )
+    return now, Plan(tiers, stretch or 1.0)
+
+
+def bounds(
+    accuracy: float | None, at_most: timedelta | None, at_least: timedelta | None
+) -> Bounds | None:
+    if accuracy is None or at_most is None or at_least is None:
+        return None
+    return Bounds(accuracy, at_most.total_seconds(), at_least.total_seconds())
 
 
 def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:
@@ -97,9 +156,14 @@ def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | N
     return current()[1].update_delay(created_at, now=now)
 
 
-def jittered(tier: Tier, *, chance: float | None = None) -> timedelta:
-    """The tier's interval, shifted by up to its jitter either way; `chance` (0 to 1) says where."""
+def jittered(
+    tier: Tier, wait: timedelta | None = None, *, chance: float | None = None
+) -> timedelta:
+    """A wait, or else the tier's interval, shifted by up to its jitter either way.
+
+    `chance` (0 to 1) says where.
+    """
     share = random.random() if chance is None else chance
     # In seconds: multiplying a timedelta by a float is exact, and takes four times as long.
-    seconds = tier.every.total_seconds() * (1 + tier.jitter * (2 * share - 1))
+    seconds = (wait or tier.every).total_seconds() * (1 + tier.jitter * (2 * share - 1))
     return timedelta(seconds=seconds)

@@ -6,11 +6,15 @@ from datetime import timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class Interval(models.Model):
-    """Tweets younger than `younger_than`, and no younger row's, are looked up every `every`."""
+    """Tweets younger than `younger_than`, and no younger row's, are looked up every `every`.
+
+    With an accuracy it adapts instead: a tweet is looked up as soon as that share of its figures is
+    expected to have changed, at most every `at_most` and at least every `at_least`.
+    """
 
     younger_than = models.DurationField(unique=True, help_text="Age of a tweet, exclusive.")
     every = models.DurationField(help_text="Time from one look-up to the next.")
@@ -21,6 +25,18 @@ class Interval(models.Model):
     )
     enabled = models.BooleanField(
         default=True, help_text="A disabled row is as if it were not there."
+    )
+    accuracy = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="Share of a tweet's figures that may be missed, 0.05 for 5 %. Empty: the row is "
+        "fixed, and its tweets are looked up at one interval.",
+    )
+    at_most = models.DurationField(
+        "at most every", null=True, blank=True, help_text="However fast a tweet grows."
+    )
+    at_least = models.DurationField(
+        "at least every", null=True, blank=True, help_text="However quiet a tweet is."
     )
 
     class Meta:
@@ -39,10 +55,36 @@ class Interval(models.Model):
             models.CheckConstraint(
                 condition=Q(jitter__gte=0, jitter__lte=0.5), name="interval_jitter_share"
             ),
+            models.CheckConstraint(
+                condition=Q(accuracy=None, at_most=None, at_least=None)
+                | Q(
+                    accuracy__gte=0.001,
+                    accuracy__lte=0.5,
+                    at_most__gte=timedelta(seconds=1),
+                    at_least__gte=F("at_most"),
+                    at_least__lte=F("younger_than"),
+                ),
+                name="interval_adapts",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"younger than {self.younger_than}: every {self.every}"
+
+
+class Stretch(models.Model):
+    """By how much adapting intervals are longer now, in one row; see `schedule.stretch`."""
+
+    ONLY = 1
+
+    windows = models.FloatField(db_default=1.0, help_text="1: X's windows have room for all.")
+    taken_at = models.DateTimeField(null=True)
+    demand = models.FloatField(null=True, help_text="Looks a second without a stretch.")
+    room = models.FloatField(null=True, help_text="Looks a second that X's windows allow.")
+    backlog = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"{self.windows:.2f} times"
 
 
 class Replanning(models.Model):
@@ -84,6 +126,7 @@ class TweetCensus(models.Model):
     paused = models.IntegerField(default=0)
     unclear = models.IntegerField(db_default=0)
     demand = models.FloatField(null=True)
+    tiers = ArrayField(models.BigIntegerField(), null=True)
     is_counted = models.BooleanField(default=True)
     ages = models.JSONField(null=True, help_text="Tweets by age, for the cost of intervals.")
 

@@ -17,10 +17,11 @@ from django.db.models.functions import Now
 
 from trackers.jobs import ordinary
 from trackers.jobs.queue import new_stamp, on
-from trackers.schedule import intervals
+from trackers.schedule import adapt, intervals
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Replanning
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 
@@ -36,6 +37,16 @@ A_TASK = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 
+# The wait of an adapting row is counted from the last look, at the age and the pace of then.
+LAST_AGE = "extract(epoch FROM t.measured_until - t.created_at)::float8"
+WAIT = adapt.WAIT.format(
+    age="{age}",
+    pace=KNOWN_PACE.format(pace="t.pace", age="{age}"),
+    accuracy="tier.accuracy",
+    at_most="tier.at_most",
+    at_least="tier.at_least",
+    stretch="coalesce((SELECT windows FROM trackers_stretch), 1)",
+)
 # One piece: the next tweets, youngest first. A tweet's tier is the first whose bound exceeds its
 # age; one from up to five minutes in the future has age 0, as in the pure rule. It is due one
 # interval after its last look-up. If that has passed, it is due at once, spread by the namespace's
@@ -54,7 +65,10 @@ LOST_AFTER = timedelta(seconds=30)
 # and must not hold locks meanwhile that the refresh needs next.
 REPLAN_PIECE = """
     WITH tier AS MATERIALIZED (
-        SELECT younger_than, every, jitter FROM trackers_interval WHERE enabled
+        SELECT younger_than, every, jitter, accuracy,
+               extract(epoch FROM at_most)::float8 AS at_most,
+               extract(epoch FROM at_least)::float8 AS at_least
+        FROM trackers_interval WHERE enabled
     ),
     piece AS MATERIALIZED (
         SELECT * FROM trackers_tweet WHERE id < %(below)s ORDER BY id DESC LIMIT %(size)s
@@ -64,7 +78,8 @@ REPLAN_PIECE = """
                t.measured_until + tier.every * (1 + tier.jitter * (2 * random() - 1)) AS due_at
         FROM piece t
         CROSS JOIN LATERAL (
-            SELECT every, jitter FROM tier
+            SELECT CASE WHEN tier.accuracy IS NULL THEN tier.every
+                   ELSE interval '1 second' * {wait} END AS every, jitter FROM tier
             WHERE younger_than > greatest(now() - t.created_at, interval '0')
             ORDER BY younger_than LIMIT 1
         ) tier
@@ -137,7 +152,7 @@ REPLAN_PIECE = """
     SELECT (SELECT count(*) FROM piece), (SELECT min(id) FROM piece),
            (SELECT count(*) FROM moved), (SELECT count(*) FROM woken),
            (SELECT count(*) FROM planned WHERE is_overdue)
-"""
+""".replace("{wait}", WAIT).replace("{age}", LAST_AGE)
 
 # The planner's estimate is good enough for a progress bar.
 ABOUT_HOW_MANY = """
@@ -268,6 +283,12 @@ def progress() -> Progress | None:
 
 def told(plan: Plan) -> str:
     return " ".join(
-        f"{tier.younger_than.total_seconds():g}={tier.every.total_seconds():g}~{tier.jitter:g}"
+        f"{tier.younger_than.total_seconds():g}="
+        + (
+            f"{tier.every.total_seconds():g}"
+            if tier.bounds is None
+            else "{1:g}..{2:g}@{0:g}".format(*tier.bounds)
+        )
+        + f"~{tier.jitter:g}"
         for tier in plan.tiers
     )

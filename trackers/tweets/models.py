@@ -56,6 +56,13 @@ class TweetQuerySet(models.QuerySet["Tweet"]):
         return self.filter(paused=True)
 
 
+class RealField(models.FloatField):
+    """A float of four bytes."""
+
+    def db_type(self, connection: object) -> str:
+        return "real"
+
+
 class Tweet(models.Model):
     """A tracked post, original or retweet alike, with its newest sample."""
 
@@ -106,6 +113,9 @@ class Tweet(models.Model):
     quotes = models.IntegerField(null=True)
     bookmarks = models.IntegerField(null=True)
     impressions = models.BigIntegerField(null=True)
+    # How fast these grew at `measured_until` (see `tweets.pace`); null: unknown. As untrusted as a
+    # float can be: what is negative, infinite or NaN is unknown too.
+    pace = RealField(null=True)
 
     objects = TweetQuerySet.as_manager()
 

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 from trackers.milestones.crossings import ARE_KEPT, PASSED
 from trackers.outbox.staging import MILESTONES, STAGED, TOPIC, TWEETS, later
+from trackers.tweets.pace import PACE
+from trackers.tweets.snowflake import BORN_AT
 from trackers.xapi.answers import Figures
 from tweetwatch.database import Cursor, array, cursor, plain
 
@@ -53,6 +55,20 @@ class Change(NamedTuple):
 # closed sample of its own.
 FIGURES = "{0}.retweets, {0}.replies, {0}.likes, {0}.quotes, {0}.bookmarks, {0}.impressions"
 MEASURED_FIGURES = "m.rt, m.re, m.li, m.qu, m.bo, m.im"
+# A tweet's age at this measurement and at the one before, by its id until X has told its time.
+BORN = f"coalesce(t.created_at, {BORN_AT.format(id='t.id')})"
+NEW_PACE = PACE.format(
+    age=f"extract(epoch FROM m.at - {BORN})::float8",
+    last_age=f"""(CASE WHEN t.measurements > 0
+        THEN extract(epoch FROM t.measured_until - {BORN})::float8 END)""",
+    views="m.im",
+    likes="m.li",
+    retweets="m.rt",
+    old_views="t.impressions",
+    old_likes="t.likes",
+    old_retweets="t.retweets",
+    last="t.pace",
+)
 SHOWN_AND_PAID = """
             retweets = m.rt, replies = m.re, likes = m.li,
             quotes = m.qu, bookmarks = m.bo, impressions = m.im,
@@ -119,7 +135,7 @@ LOCK_AND_RECORD = f"""
                t.measurements > 0 AND m.at < t.measured_until AS belated,
                one.changed, one.changed OR one.hole AS begins,
                (one.changed OR one.hole) AND t.measurements > 0 AS ended,
-               t.gone_at, t.tracked_at
+               t.gone_at, t.tracked_at, {NEW_PACE} AS pace
         FROM measured m CROSS JOIN LATERAL (
             SELECT * FROM trackers_tweet WHERE id = m.tweet_id FOR UPDATE
         ) t CROSS JOIN LATERAL (
@@ -133,6 +149,7 @@ LOCK_AND_RECORD = f"""
         UPDATE trackers_tweet t
         SET taken_at = CASE WHEN m.begins THEN m.at ELSE m.taken_at END, measured_until = m.at,
             measurements = CASE WHEN m.begins THEN 1 ELSE m.measurements + 1 END,
+            pace = m.pace,
             {SHOWN_AND_PAID}
         FROM recorded m
         WHERE t.id = ANY(ARRAY[m.id]) AND NOT m.belated
@@ -148,6 +165,7 @@ UPDATE_AND_RECORD = f"""
         UPDATE trackers_tweet t
         SET taken_at = CASE WHEN {GOES_ON} THEN t.taken_at ELSE m.at END, measured_until = m.at,
             measurements = CASE WHEN {GOES_ON} THEN t.measurements + 1 ELSE 1 END,
+            pace = {NEW_PACE},
             {SHOWN_AND_PAID}
         FROM measured m
         WHERE t.id = ANY(ARRAY[m.tweet_id])
@@ -156,14 +174,15 @@ UPDATE_AND_RECORD = f"""
             {FIGURES.format("old")}, m.rt, m.re, m.li, m.qu, m.bo, m.im, false AS belated,
             old.measurements = 0
             OR ({FIGURES.format("old")}) IS DISTINCT FROM ({MEASURED_FIGURES}) AS changed,
-            new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at
+            new.measurements = 1 AND old.measurements > 0 AS ended, old.gone_at, old.tracked_at,
+            new.pace
     ),
     recorded AS MATERIALIZED (
         SELECT * FROM newest
         UNION ALL
         SELECT t.id, m.at, t.created_at, t.taken_at, t.measured_until, t.measurements,
                {FIGURES.format("t")}, m.rt, m.re, m.li, m.qu, m.bo, m.im, true, false, false,
-               t.gone_at, t.tracked_at
+               t.gone_at, t.tracked_at, t.pace
         FROM measured m CROSS JOIN LATERAL (
             SELECT * FROM trackers_tweet WHERE id = m.tweet_id {{late_lock}}
         ) t

@@ -22,6 +22,10 @@ def born_at(id: int) -> datetime:
     return datetime.fromtimestamp(ms_of(id) / 1000, tz=UTC)
 
 
+# `born_at` in SQL: {id} to a time.
+BORN_AT = f"to_timestamp((({{id}} >> {LOW_BITS}) + {TWEPOCH_MS}) / 1000.0)"
+
+
 def first_id_at(unix_ms: int) -> int:
     """The lowest id of that millisecond; 0 for a time before X's epoch."""
     return min(max(0, unix_ms - TWEPOCH_MS) << LOW_BITS, LARGEST_ID)

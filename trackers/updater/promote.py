@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from trackers.schedule.intervals import Plan, Tier, jittered
+from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NOTHING, Prior
 from trackers.xapi.answers import Figures, Lookup, Post
@@ -80,14 +80,16 @@ def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> 
 def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
     # The first version's time: an edit does not make a tweet younger.
     tier = rules.plan.tier(prior.created_at or post.created_at, now=now)
-    due_in = jittered(tier) if tier else None
+    # Where the interval adapts, this is the longest wait: the save knows what the figures were
+    # before, and shortens it.
+    due_in = jittered(tier, tier.longest(rules.plan.stretch)) if tier else None
     if len(post.edit_history) > 1 and has_newer(id, post, prior):
         due_in = min(ASK_AGAIN, due_in or ASK_AGAIN)
     return Verdict(
         id,
         due_in,
         post.figures,
-        hole_after(tier, rules.plan),
+        rules.plan.hole_after(tier),
         urgent=rules.plan.is_urgent(tier),
     )
 
@@ -113,12 +115,6 @@ def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datet
     # The age of one that was never looked up comes from its id.
     tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
-    by_age = jittered(usual) if usual else rules.gone_every
+    by_age = jittered(usual, usual.longest()) if usual else rules.gone_every
     due_in = by_age if prior.unclear else min(ASK_AGAIN, by_age)
     return Verdict(id, due_in, broken=broken, urgent=rules.plan.is_urgent(tier))
-
-
-def hole_after(tier: Tier | None, plan: Plan) -> timedelta | None:
-    """Twice the interval; a tweet that is too old for any has the last tier's."""
-    tier = tier or (plan.tiers[-1] if plan.tiers else None)
-    return tier.every * 2 if tier else None

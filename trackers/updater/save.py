@@ -12,8 +12,11 @@ import orjson
 from trackers.jobs.models import BUCKET_KEYS
 from trackers.jobs.queue import Batch, new_stamp
 from trackers.outbox.staging import TWEETS, later
+from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
+from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.record import recording
+from trackers.tweets.snowflake import BORN_AT
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.promote import Verdict
 from trackers.xapi.answers import Shown
@@ -44,6 +47,22 @@ AGE = "extract(epoch FROM m.at - t.created_at)::float8"
 # 1 is the youngest tier; one more than there are tiers: too old. Null: posted in the future, or at
 # an unknown time. The same rule as `Plan.tier`.
 TIER = f"CASE WHEN {AGE} >= -300 THEN 1 + width_bucket({AGE}, %(bounds)s::float8[]) END"
+# Where the interval adapts: by the pace that this measurement gave. X may not have told yet when
+# the tweet was posted; its id did.
+BORN_AGE = AGE.replace("m.at", "t.at").replace(
+    "t.created_at", f"coalesce(t.created_at, {BORN_AT.format(id='t.id')})"
+)
+WAIT = (
+    adapt.WAIT.format(
+        age="m.age",
+        pace=KNOWN_PACE.format(pace="m.pace", age="m.age"),
+        accuracy="(%(accuracy)s::float8[])[m.adapting]",
+        at_most="(%(at_most)s::float8[])[m.adapting]",
+        at_least="(%(at_least)s::float8[])[m.adapting]",
+        stretch="%(stretch)s::float8",
+    )
+    + " * (1 + (%(jitter)s::float8[])[m.adapting] * (2 * random() - 1))"
+)
 HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
                coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
 SAVE = recording(
@@ -98,13 +117,18 @@ SAVE = recording(
     {{record}},
     planned AS MATERIALIZED (
         SELECT h.place,
-               CASE WHEN h.kind IS NULL
+               CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL
+                         AND (h.kind IS NULL OR h.kind = 'measured' AND h.due_in IS NOT NULL)
+                    THEN to_timestamp(ceil(extract(epoch FROM now()) + least(h.due_in, {WAIT})))
+                    WHEN h.kind IS NULL
                     THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
                     ELSE to_timestamp(ceil(extract(epoch FROM now()) + h.due_in)) END AS due_at,
                CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
                     ELSE h.urgent END AS urgent
         FROM held h LEFT JOIN (
-            SELECT t.id, {TIER.replace("m.at", "t.at")} AS tier FROM recorded t
+            SELECT t.id, t.pace, {BORN_AGE} AS age, {TIER.replace(AGE, BORN_AGE)} AS adapting,
+                   {TIER.replace("m.at", "t.at")} AS tier
+            FROM recorded t
         ) m ON m.id = h.id
     ),
     moved AS (
@@ -260,13 +284,19 @@ def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, obj
 
 def of_plan(plan: Plan) -> dict[str, object]:
     """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
-    every = [tier.every.total_seconds() for tier in plan.tiers]
+    longest = [tier.longest(plan.stretch).total_seconds() for tier in plan.tiers]
+    bounds = [tier.bounds or (None, None, None) for tier in plan.tiers]
     return {
         "bounds": [tier.younger_than.total_seconds() for tier in plan.tiers],
         # One jitter for a whole tier, so that its tweets stay together.
         "every": [jittered(tier).total_seconds() for tier in plan.tiers],
         # Twice the interval; tweets too old for any tier have the last one's.
-        "holes": [2 * one for one in [*every, *every[-1:]]],
+        "holes": [2 * one for one in [*longest, *longest[-1:]]],
+        "accuracy": [one[0] for one in bounds],
+        "at_most": [one[1] for one in bounds],
+        "at_least": [one[2] for one in bounds],
+        "jitter": [tier.jitter for tier in plan.tiers],
+        "stretch": plan.stretch,
     }
 
 

@@ -208,6 +208,5 @@ def again(
     """Samples of tweets that were tracked before; the run has a hole, as for the updater."""
     made = []
     for id, counts in figures.items():
-        tier = plan.tier(born[id], now=at) or (plan.tiers[-1] if plan.tiers else None)
-        made.append(Measured(id, at, counts, tier.every * 2 if tier else None))
+        made.append(Measured(id, at, counts, plan.hole_after(plan.tier(born[id], now=at))))
     return made

@@ -1,0 +1,175 @@
+"""When next, where an interval adapts: the rule, its bounds, the stretches, and SQL."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trackers.schedule.adapt import WAIT, Bounds, adapted_wait
+from trackers.schedule.paid_days import DAY_S, SPREAD_S, across_days
+from trackers.schedule.stretch import FILL, MOST, Group, demand, needed_stretch
+from tweetwatch.database import cursor
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+HOURLY = Bounds(0.05, MINUTE, 3 * HOUR)
+
+
+@pytest.mark.parametrize(
+    ("age", "pace", "stretch", "expected"),
+    [
+        # Nothing moves: a quarter of the age, up to *at least every*.
+        (2 * HOUR, 0, 1, HOUR / 2),
+        (20 * HOUR, 0, 1, 3 * HOUR),
+        # A fifth in an hour, beside an allowance of a tenth in an hour.
+        (2 * HOUR, 0.2 / HOUR, 1, HOUR * 0.05 / 0.3),
+        (2 * HOUR, 1.0, 1, MINUTE),
+        (2 * HOUR, 0, 2, HOUR),
+        # At least every: three times as long at most.
+        (20 * HOUR, 0, 1.5, 4.5 * HOUR),
+        (20 * HOUR * 9, 0, 100, 9 * HOUR),
+        # Before its birth, by clocks that differ.
+        (-60, 0, 1, MINUTE),
+        (0, 0, 1, MINUTE),
+    ],
+)
+def test_waits(age, pace, stretch, expected):
+    assert adapted_wait(age, pace, HOURLY, stretch) == pytest.approx(expected)
+
+
+FINITE = st.floats(min_value=0, max_value=1e6)
+STRETCHES = st.floats(min_value=1, max_value=1000)
+
+
+@given(st.floats(min_value=-300, max_value=40 * DAY), FINITE, STRETCHES)
+def test_a_wait_stays_within_its_bounds(age, pace, stretch):
+    wait = adapted_wait(age, pace, HOURLY, stretch)
+
+    assert HOURLY.at_most <= wait <= HOURLY.at_least * min(stretch, 3)
+
+
+@given(st.floats(min_value=0, max_value=40 * DAY), FINITE, FINITE, STRETCHES, STRETCHES)
+def test_it_grows_with_the_stretch_and_falls_with_the_pace(age, slow, fast, short, long):
+    slow, fast = sorted((slow, fast))
+    short, long = sorted((short, long))
+
+    assert adapted_wait(age, fast, HOURLY, short) <= adapted_wait(age, slow, HOURLY, short)
+    assert adapted_wait(age, slow, HOURLY, short) <= adapted_wait(age, slow, HOURLY, long)
+
+
+@given(st.floats(min_value=0.001, max_value=0.5), st.floats(min_value=0.001, max_value=0.5))
+def test_it_grows_with_the_accuracy(one, other):
+    low, high = sorted((one, other))
+
+    assert adapted_wait(DAY, 1e-5, HOURLY._replace(accuracy=low)) <= adapted_wait(
+        DAY, 1e-5, HOURLY._replace(accuracy=high)
+    )
+
+
+@pytest.mark.django_db
+def test_sql_and_rule_agree():
+    chance = random.Random(18)
+    cases = [
+        (
+            chance.choice([-5.0, 0.0, 1.0, math.exp(chance.uniform(0, 15))]),
+            chance.choice([0.0, math.exp(chance.uniform(-20, 2))]),
+            Bounds(chance.uniform(0.001, 0.5), chance.uniform(1, 900), chance.uniform(900, 1e6)),
+            chance.choice([1.0, chance.uniform(1, 5), 1000.0]),
+        )
+        for _ in range(10_000)
+    ]
+    rule = WAIT.format(
+        age="age", pace="pace", accuracy="acc", at_most="most", at_least="least", stretch="s"
+    )
+    rows = [[a, p, *b, s] for a, p, b, s in cases]
+    with cursor() as db:
+        found = db.execute(
+            f"""SELECT {rule} FROM unnest({", ".join(["%s::float8[]"] * 6)}) WITH ORDINALITY
+                    AS a(age, pace, acc, most, least, s, n) ORDER BY n""",
+            [list(column) for column in zip(*rows, strict=True)],
+        ).fetchall()
+
+    assert [row[0] for row in found] == [pytest.approx(adapted_wait(*one)) for one in cases]
+
+
+# ---------------------------------------------------------------- not enough room
+
+FLEET = [
+    Group(1000, HOUR, 0.5 / HOUR, HOURLY),
+    Group(50_000, 10 * DAY, 0.01 / DAY, Bounds(0.05, 15 * MINUTE, 4 * DAY)),
+    Group(100, 60, 0, None, every=60),
+]
+
+
+def test_with_room_for_all_nothing_is_stretched():
+    assert needed_stretch(FLEET, room=10 * demand(FLEET, 1), backlog=0) == 1
+
+
+@pytest.mark.parametrize("share", [0.9, 0.6])
+def test_the_stretch_fills_the_windows_and_no_more(share):
+    room = share * demand(FLEET, 1)
+
+    stretch = needed_stretch(FLEET, room=room, backlog=0)
+
+    assert demand(FLEET, stretch) <= FILL * room
+    assert demand(FLEET, stretch / 1.01) > FILL * room
+
+
+def test_where_the_bounds_hold_no_stretch_is_enough():
+    assert needed_stretch(FLEET, room=1, backlog=0) == MOST
+
+
+def test_an_import_takes_half_of_the_room_at_most():
+    room = 2 * demand(FLEET, 1)
+
+    assert needed_stretch(FLEET, room=room, backlog=10**9) == needed_stretch(
+        FLEET, room=room * (FILL - 0.5) / FILL, backlog=0
+    )
+
+
+def test_an_empty_fleet_needs_no_stretch():
+    assert needed_stretch([], room=100, backlog=0) == 1
+
+
+# ---------------------------------------------------------------- not enough money
+
+NOON = 20_000 * DAY_S + DAY_S / 2
+
+
+def test_a_wait_within_the_day_stays():
+    assert across_days(NOON, 3 * HOUR, day_stretch=5, chance=0.5) == 3 * HOUR
+
+
+def test_a_day_that_is_paid_for_is_closed():
+    """The next look would be tomorrow: one more in the last half hour of today."""
+    assert across_days(NOON, 20 * HOUR, day_stretch=5, chance=0) == 12 * HOUR - SPREAD_S
+    assert across_days(NOON, 20 * HOUR, day_stretch=5, chance=1) == 12 * HOUR
+
+
+def test_a_new_day_is_begun_later():
+    # Four days' wait: too little of it is left of today to close the day.
+    assert across_days(NOON, 4 * DAY, day_stretch=2.5, chance=0.5) == 10 * DAY
+
+
+@given(
+    st.floats(min_value=0, max_value=2e9),
+    st.floats(min_value=1, max_value=30 * DAY),
+    st.floats(min_value=1, max_value=100),
+    st.floats(min_value=0, max_value=1),
+)
+def test_a_look_of_another_day_never_comes_just_after_midnight(now, wait, day_stretch, chance):
+    found = across_days(now, wait, day_stretch=day_stretch, chance=chance)
+
+    left = DAY_S - now % DAY_S
+    if wait < left:
+        assert found == wait
+    elif found > left:
+        assert found >= left + SPREAD_S * chance
+        assert found >= wait or found == pytest.approx(left + SPREAD_S * chance)
+    else:
+        # A closing look, in the last half hour.
+        assert left - found <= SPREAD_S
+    assert found > 0

@@ -1,0 +1,146 @@
+"""Where X's windows are too short, adapting waits are stretched; re-planning follows the rule."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+
+from tests.factories import CredentialFactory, IntervalFactory, TweetFactory, id_born
+from trackers.credentials.models import Window
+from trackers.jobs import queue
+from trackers.schedule import intervals
+from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.census import take
+from trackers.schedule.intervals import Plan, Tier
+from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.population import PLACES, chosen_places, groups
+from trackers.schedule.replan import go_on, replan
+from trackers.schedule.restretch import restretch
+from trackers.tweets.pace import strangers_pace
+from trackers.updater.models import TweetUpdate
+
+pytestmark = pytest.mark.django_db
+
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+MONTH = Bounds(0.05, 60, 4 * 86400)
+PLAN = Plan((Tier(HOUR, SECOND * 60), Tier(30 * DAY, DAY, bounds=MONTH)))
+
+
+def tracked(many, *, age, pace=None, now):
+    for place in range(many):
+        born = now - age - place * timedelta(milliseconds=10)
+        id = id_born(born)
+        TweetFactory(
+            id=id, created_at=born, measurements=1, measured_until=now, taken_at=now, pace=pace
+        )
+        queue.schedule(TWEET_UPDATE, id, HOUR)
+
+
+def room_for(looks, now):
+    """A window of X with this many look-ups, of a hundred tweets each, in a quarter of an hour."""
+    credential = CredentialFactory()
+    Window.objects.create(
+        app=credential.app,
+        endpoint="GET /2/tweets",
+        limit=looks,
+        remaining=looks,
+        resets_at=now + HOUR,
+    )
+
+
+def test_the_groups_are_all_tweets_by_age_and_pace():
+    now, _ = intervals.current()
+    tracked(30, age=2 * DAY, pace=0.6 / DAY.total_seconds(), now=now)
+    tracked(20, age=20 * DAY, now=now)
+
+    found = groups(PLAN, [7, 100], now=now)
+
+    assert found[0].tweets == 7
+    assert found[0].every == 60
+    adapting = {round(group.age / 86400): group for group in found[1:]}
+    assert {age: group.tweets for age, group in adapting.items()} == {2: 60, 20: 40}
+    assert adapting[2].pace == pytest.approx(0.6 / 86400, rel=0.2)
+    # So little that only the allowance counts.
+    assert adapting[20].pace <= 0.011 / (20 * 86400)
+
+
+def test_the_sample_is_as_large_for_any_number_of_tweets():
+    now, _ = intervals.current()
+
+    places = list(chosen_places(PLAN, now=now))
+
+    assert len(places) <= PLACES
+    assert all(before[2] == after[1] for before, after in pairwise(places))
+
+
+def test_what_the_windows_cannot_carry_is_stretched():
+    now, _ = intervals.current()
+    # Lively, and far more than a request a quarter of an hour can carry.
+    tracked(200, age=2 * HOUR, pace=1 / 3600, now=now)
+    room_for(1, now)
+    take(PLAN, now=now)
+
+    row = restretch(PLAN, now=now)
+
+    assert row.demand == pytest.approx(200 / adapted_wait(7200, 1 / 3600, MONTH), rel=0.3)
+    assert row.room == pytest.approx(100 / 900)
+    assert row.windows > 1.5
+    assert intervals.current()[1].stretch == row.windows
+
+
+@pytest.mark.parametrize("windows", ["unknown", "wide"])
+def test_without_need_nothing_is_stretched(windows):
+    now, _ = intervals.current()
+    tracked(20, age=2 * HOUR, pace=1 / 3600, now=now)
+    if windows == "wide":
+        room_for(1000, now)
+    take(PLAN, now=now)
+
+    assert restretch(PLAN, now=now).windows == 1
+
+
+def test_fixed_rows_are_never_stretched():
+    now, _ = intervals.current()
+    tracked(20, age=2 * HOUR, now=now)
+    room_for(1, now)
+    take(Plan((Tier(30 * DAY, SECOND),)), now=now)
+
+    assert restretch(Plan((Tier(30 * DAY, SECOND),)), now=now).windows == 1
+
+
+@pytest.mark.parametrize("bad", ["NaN", "Infinity", "-1"])
+def test_replanning_goes_by_the_rule(bad):
+    now, _ = intervals.current()
+    Interval.objects.all().delete()
+    IntervalFactory(
+        younger_than=30 * DAY,
+        every=DAY,
+        jitter=0,
+        accuracy=0.05,
+        at_most=60 * SECOND,
+        at_least=4 * DAY,
+    )
+    Stretch.objects.create(pk=1, windows=2.0)
+    paces = {1: 1e-6, 2: None, 3: float(bad)}
+    for id, pace in paces.items():
+        TweetFactory(
+            id=id,
+            created_at=now - 10 * DAY,
+            measurements=1,
+            measured_until=now,
+            taken_at=now,
+            pace=pace,
+        )
+        queue.schedule(TWEET_UPDATE, id, DAY)
+
+    replan()
+    go_on(1)
+
+    age = 10 * 86400.0
+    for job in TweetUpdate.objects.all():
+        known = paces[job.key] if job.key == 1 else strangers_pace(age)
+        wait = adapted_wait(age, known, MONTH, 2.0)
+        assert wait - 1 <= (job.due_at - now).total_seconds() <= wait + 60

@@ -1,0 +1,146 @@
+"""Where an interval adapts, the save notes the pace, and plans the next look by it."""
+
+from __future__ import annotations
+
+import math
+import random
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import TweetFactory
+from trackers.jobs import queue
+from trackers.schedule import intervals
+from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.intervals import Plan, Tier
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
+from trackers.tweets.pace import pace, strangers_pace
+from trackers.updater.models import TweetUpdate
+from trackers.updater.promote import Verdict
+from trackers.updater.save import Judged, save
+from trackers.xapi.answers import Figures, Shown
+
+pytestmark = pytest.mark.django_db
+
+SECOND = timedelta(seconds=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+YOUNG, OLD = Bounds(0.05, 20, 900), Bounds(0.05, 300, 86400)
+
+
+def plan_of(stretch=1.0, jitter=0.0):
+    return Plan(
+        (
+            Tier(HOUR, SECOND, jitter, YOUNG),
+            Tier(DAY, HOUR, jitter),
+            Tier(30 * DAY, SECOND, jitter, OLD),
+        ),
+        stretch,
+    )
+
+
+def claimed(*ids):
+    queue.schedule_many(TWEET_UPDATE, [(id, timedelta(0)) for id in ids])
+    batch = queue.get(TWEET_UPDATE, 1000)
+    assert set(batch.keys) == set(ids)
+    return batch
+
+
+def shown(batch, **counts):
+    order = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
+    return Shown(batch.keys, [[counts.get(name, 0)] * len(batch.keys) for name in order], None)
+
+
+def waits(now):
+    rows = TweetUpdate.objects.values_list("key", "due_at")
+    return {key: (due_at - now).total_seconds() for key, due_at in rows}
+
+
+@pytest.mark.parametrize("stretch", [1.0, 2.5])
+def test_pace_and_wait_are_those_of_the_rule(stretch):
+    chance = random.Random(5)
+    now, plan = intervals.current()[0], plan_of(stretch)
+    tweets = {}
+    for id in range(1, 101):
+        age = math.exp(chance.uniform(3, math.log(29 * 86400)))
+        gap = min(age, math.exp(chance.uniform(0, 10)))
+        at = now - gap * SECOND
+        tweets[id] = TweetFactory(
+            id=id,
+            created_at=now - age * SECOND,
+            measurements=chance.choice([0, 3]),
+            taken_at=at,
+            measured_until=at,
+            impressions=chance.randrange(10**5),
+            likes=chance.randrange(100),
+            retweets=chance.choice([None, 7]),
+            pace=chance.choice([None, 1e-4, math.nan]),
+        )
+    batch = claimed(*tweets)
+
+    save(batch, [Judged(shown(batch, impressions=2000, likes=50), at=now)], plan)
+
+    planned = waits(now)
+    for id, tweet in tweets.items():
+        age = (now - tweet.created_at).total_seconds()
+        measured = tweet.measurements > 0
+        expected = pace(
+            age,
+            (tweet.measured_until - tweet.created_at).total_seconds() if measured else None,
+            (tweet.impressions, tweet.likes, tweet.retweets),
+            (2000, 50, 0),
+            tweet.pace,
+        )
+        assert Tweet.objects.get(id=id).pace == pytest.approx(expected, rel=1e-4)
+        tier = plan.tier(tweet.created_at, now=now)
+        wait = adapted_wait(age, expected, tier.bounds, stretch) if tier.bounds else 3600
+        # In whole seconds of the clock, up; a slow machine saves later than `now`.
+        assert wait - 0.01 * wait <= planned[id] <= wait * 1.01 + 60
+
+
+def test_the_jitter_spreads_each_tweet():
+    now = intervals.current()[0]
+    for id in range(1, 101):
+        TweetFactory(id=id, created_at=now - 10 * DAY)
+    batch = claimed(*range(1, 101))
+
+    save(batch, [Judged(shown(batch), at=now)], plan_of(jitter=0.2))
+
+    age = 10 * 86400.0
+    usual = adapted_wait(age, strangers_pace(age), OLD)
+    found = waits(now).values()
+    assert len(set(found)) > 50
+    assert min(found) < 0.9 * usual
+    assert max(found) > 1.1 * usual
+
+
+def test_a_first_look_goes_by_the_time_in_the_id():
+    """X has not told yet when it was posted: the tweet's row has no time."""
+    now = intervals.current()[0]
+    id = (int(now.timestamp() * 1000) - 60_000 - 1288834974657) << 22
+    TweetFactory(id=id, created_at=None)
+    batch = claimed(id)
+    verdict = Verdict(id, 900 * SECOND, Figures(3, 0, 30, 0, 0, 3000), 1800 * SECOND)
+
+    save(batch, [Judged([verdict], at=now)], plan_of())
+
+    expected = adapted_wait(60, pace(60, None, (0, 0, 0), (3000, 30, 3), None), YOUNG)
+    assert expected - 1 <= waits(now)[id] <= expected + 60
+
+
+def test_a_verdict_that_comes_sooner_stays():
+    """An edit is looked at again within seconds, and a tweet that is too old rests."""
+    now = intervals.current()[0]
+    for id in (1, 2):
+        TweetFactory(id=id, created_at=now - 10 * DAY)
+    batch = claimed(1, 2)
+    figures = Figures(0, 0, 0, 0, 0, 0)
+
+    save(
+        batch,
+        [Judged([Verdict(1, 5 * SECOND, figures), Verdict(2, None, figures)], at=now)],
+        plan_of(),
+    )
+
+    assert waits(now).keys() == {1}
+    assert waits(now)[1] < 60

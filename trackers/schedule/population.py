@@ -1,0 +1,83 @@
+"""The tweets of adapting intervals, by age and pace: from a sample, since no page counts them all.
+
+Ids carry their time, so those of an interval are one range of the primary key. At random places in
+it a few tweets each are read: as much work for a thousand tweets as for ten million.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+
+from trackers.schedule.adapt import Bounds
+from trackers.schedule.intervals import Plan
+from trackers.schedule.stretch import Group
+from trackers.tweets.pace import KNOWN_PACE
+from trackers.tweets.snowflake import first_id_at
+from tweetwatch.database import array, cursor
+
+PLACES, TWEETS_A_PLACE = 50, 100
+
+# Ages and paces in steps of the square root of two. A pace falls with age, so what stays is pace
+# times age; below a hundredth only the allowance counts.
+LAST_AGE = "extract(epoch FROM t.measured_until - t.created_at)::float8"
+SAMPLE = f"""
+    SELECT tier, count(*)::int, exp(avg(ln(age))), exp(avg(ln(growth)))
+    FROM (
+        SELECT place.tier,
+               greatest(extract(epoch FROM %(now)s - t.created_at)::float8, 1) AS age,
+               greatest({KNOWN_PACE.format(pace="t.pace", age=LAST_AGE)}
+                        * greatest({LAST_AGE}, 1), 0.01) AS growth
+        FROM unnest(%(tiers)s::int[], %(from)s::bigint[], %(below)s::bigint[])
+            AS place(tier, first, below)
+        CROSS JOIN LATERAL (
+            SELECT * FROM trackers_tweet WHERE id >= place.first AND id < place.below
+            ORDER BY id LIMIT {TWEETS_A_PLACE}
+        ) t
+        WHERE t.measurements > 0 AND NOT t.paused AND t.gone_at IS NULL AND t.created_at IS NOT NULL
+    ) of
+    GROUP BY tier, floor(2 * log(2, age::numeric)), floor(2 * log(2, growth::numeric))
+"""
+
+
+def groups(plan: Plan, counts: Sequence[int], *, now: datetime) -> list[Group]:
+    """All scheduled tweets; `counts` says how many there are in each tier, youngest first."""
+    fixed = [
+        Group(many, 0, 0, None, tier.every.total_seconds())
+        for tier, many in zip(plan.tiers, counts, strict=True)
+        if tier.bounds is None
+    ]
+    return [*fixed, *adapting(plan, counts, now=now)]
+
+
+def adapting(plan: Plan, counts: Sequence[int], *, now: datetime) -> Iterator[Group]:
+    places = list(chosen_places(plan, now=now))
+    if not places:
+        return
+    tiers, first, below = zip(*places, strict=True)
+    given = {"now": now, "tiers": array(tiers), "from": array(first), "below": array(below)}
+    with cursor() as db:
+        found = db.execute(SAMPLE, given).fetchall()
+    sampled: dict[int, int] = {}
+    for place, many, _, _ in found:
+        sampled[place] = sampled.get(place, 0) + many
+    for place, many, age, growth in found:
+        each = counts[place] / sampled[place]
+        yield Group(many * each, age, growth / age, plan.tiers[place].bounds)
+
+
+def chosen_places(plan: Plan, *, now: datetime) -> Iterator[tuple[int, int, int]]:
+    """Stretches of ids that do not overlap: tier (from 0), first id, and the id after the last."""
+    younger = timedelta(0)
+    for place, tier in enumerate(plan.tiers):
+        if isinstance(tier.bounds, Bounds):
+            least, most = (
+                first_id_at(int((now - age).timestamp() * 1000))
+                for age in (tier.younger_than, younger)
+            )
+            most = max(most, least + 1)
+            cuts = sorted({least, *(random.randrange(least, most) for _ in range(PLACES - 1))})
+            for first, below in zip(cuts, [*cuts[1:], most], strict=True):
+                yield place, first, below
+        younger = tier.younger_than

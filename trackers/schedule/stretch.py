@@ -1,0 +1,63 @@
+"""How much longer all adapting waits must be, so that the looks fit into the room there is.
+
+The tweets come as groups of like age and pace; a group that does not adapt has a wait of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from trackers.schedule.adapt import Bounds, adapted_wait
+
+# X's windows are a quarter of an hour long. Filled further than this, they make queues.
+WINDOW_S = 900.0
+FILL = 0.85
+# What is overdue is made up for in six hours, and takes no more than half of the room: a stretch
+# that had to clear an import at once would send all tweets away for weeks.
+BACKLOG_WINDOWS = 24
+BACKLOG_SHARE = 0.5
+MOST = 1000.0
+# To this share of itself.
+EXACT = 0.005
+
+
+class Group(NamedTuple):
+    """So many tweets of about this age (s) and pace (1/s). Without bounds, they wait `every` s."""
+
+    tweets: float
+    age: float
+    pace: float
+    bounds: Bounds | None
+    every: float = 0.0
+
+
+def demand(groups: Sequence[Group], stretch: float) -> float:
+    """Looks that fall due in a quarter of an hour."""
+    looks = 0.0
+    for tweets, age, pace, bounds, every in groups:
+        looks += tweets / (adapted_wait(age, pace, bounds, stretch) if bounds else every)
+    return WINDOW_S * looks
+
+
+def needed_stretch(groups: Sequence[Group], *, room: float, backlog: float) -> float:
+    """The smallest stretch, 1 or more, with which all looks fit into `room` looks a quarter hour.
+
+    `backlog` tweets are overdue. 1,000 where no stretch is enough: the bounds hold, or all is
+    fixed.
+    """
+    room_left = FILL * room - min(backlog / BACKLOG_WINDOWS, BACKLOG_SHARE * room)
+    if demand(groups, 1.0) <= room_left:
+        return 1.0
+    low, high = 1.0, 2.0
+    while high < MOST and demand(groups, high) > room_left:
+        low, high = high, high * 2
+    if high >= MOST:
+        return MOST
+    while high / low > 1 + EXACT:
+        middle = (low * high) ** 0.5
+        if demand(groups, middle) > room_left:
+            low = middle
+        else:
+            high = middle
+    return high

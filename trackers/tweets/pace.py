@@ -1,0 +1,131 @@
+"""How fast a tweet's figures grow: its pace, from two measurements and the pace before.
+
+A pace is the share by which the figures grow in a second: 0.01 is one percent a second. It is the
+mean of views, likes and retweets, with ten added to each, since the step from 0 to 1 like is no
+news. A pace falls as a tweet ages, so an earlier one is carried to the present age before the two
+are averaged. Rule and measurements of it: `docs/how-often.md`.
+"""
+
+from __future__ import annotations
+
+from math import isfinite, log, sqrt
+
+# Views, likes, retweets; None where X does not say.
+Counts = tuple[int | None, int | None, int | None]
+NONE: Counts = (0, 0, 0)
+
+ADDED = 10
+# The share of the newest measurement in the average.
+SMOOTHING = 0.4
+# Of a tweet first measured at this age or later, all figures at once are no growth. Until then
+# birth counts as a measurement: everything was 0.
+STRANGER_FROM_S = 300.0
+# Growth within so few seconds is mostly chance, and X's counters are updated in steps.
+TOO_SOON_S = 5.0
+# The growth since the last measurement belongs to an age between the two: their geometric mean, but
+# for the earlier one at least this share of the later.
+EARLIEST_SHARE = 0.3
+
+
+def pace(
+    age: float, last_age: float | None, before: Counts, after: Counts, last: float | None
+) -> float:
+    """The pace (1/s) of a tweet measured when `age` seconds old; never negative, always finite.
+
+    `last_age` and `last`: its age and its pace at the measurement before; None without one. An age
+    below a second, as differing clocks show, counts as a second. `last` that is negative or not
+    finite is unknown.
+    """
+    if last_age is None:
+        age = max(age, 1.0)
+        if age > STRANGER_FROM_S:
+            return strangers_pace(age)
+        seen = growth(NONE, after)
+        # The geometric mean of the ages, over the age, as below with `last_age` 0.
+        return strangers_pace(age) if seen is None else seen * sqrt(EARLIEST_SHARE) / age
+    gap = age - last_age
+    age, since = max(age, 1.0), max(last_age, 1.0)
+    # `not >= 0`: NaN is unknown as well.
+    if last is None or not last >= 0 or not isfinite(last):
+        last = None
+    else:
+        last *= since / max(age, since)
+    seen = growth(before, after) if gap >= TOO_SOON_S else None
+    if seen is None:
+        return strangers_pace(age) if last is None else last
+    if since < EARLIEST_SHARE * age:
+        since = EARLIEST_SHARE * age
+    newest = seen / gap * sqrt(since / age)
+    return newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last
+
+
+def strangers_pace(age: float) -> float:
+    """The pace of a tweet of which nothing is known: that of most tweets of its age (s)."""
+    return 1 / (1 + age / 3600) / age
+
+
+def growth(before: Counts, after: Counts) -> float | None:
+    """The mean of |ln(after / before)|, where both are known; a fall is movement too."""
+    # One logarithm of the product: a third of the time of three.
+    views, likes, retweets = after
+    old_views, old_likes, old_retweets = before
+    ratio, known = 1.0, 0
+    if views is not None and old_views is not None:
+        known = 1
+        if views != old_views:
+            ratio = (views + ADDED) / (old_views + ADDED)
+            if views < old_views:
+                ratio = 1 / ratio
+    if likes is not None and old_likes is not None:
+        known += 1
+        if likes > old_likes:
+            ratio *= (likes + ADDED) / (old_likes + ADDED)
+        elif likes < old_likes:
+            ratio *= (old_likes + ADDED) / (likes + ADDED)
+    if retweets is not None and old_retweets is not None:
+        known += 1
+        if retweets > old_retweets:
+            ratio *= (retweets + ADDED) / (old_retweets + ADDED)
+        elif retweets < old_retweets:
+            ratio *= (old_retweets + ADDED) / (retweets + ADDED)
+    return log(ratio) / known if known else None
+
+
+# The same rule in SQL, as an expression: {age} and {last_age} in seconds, {last_age} null without a
+# measurement before; {views} … after, {old_views} … before; {last} is the pace before. Tests hold
+# the two together.
+# As floats from the start: the largest counts have no room for ten more.
+KNOWN = """num_nonnulls(
+    {views}::float8 + {old_views}::float8, {likes}::float8 + {old_likes}::float8,
+    {retweets}::float8 + {old_retweets}::float8)"""
+GROWTH = f"""((
+    coalesce(abs(ln(({{views}}::float8 + {ADDED}) / ({{old_views}}::float8 + {ADDED}))), 0)
+    + coalesce(abs(ln(({{likes}}::float8 + {ADDED}) / ({{old_likes}}::float8 + {ADDED}))), 0)
+    + coalesce(
+        abs(ln(({{retweets}}::float8 + {ADDED}) / ({{old_retweets}}::float8 + {ADDED}))), 0)
+) / nullif({KNOWN}, 0))"""
+FIRST_GROWTH = GROWTH.format(
+    views="{views}",
+    likes="{likes}",
+    retweets="{retweets}",
+    old_views="0",
+    old_likes="0",
+    old_retweets="0",
+)
+STRANGERS = "(1 / (1 + greatest({age}, 1) / 3600) / greatest({age}, 1))"
+# NaN and infinity are greater than all numbers in SQL.
+KNOWN_PACE = f"""(CASE WHEN {{pace}} >= 0 AND {{pace}} < 'infinity' THEN {{pace}}::float8
+    ELSE {STRANGERS} END)"""
+CARRIED = """(CASE WHEN {last} >= 0 AND {last} < 'infinity' THEN
+    {last}::float8 * (greatest({last_age}, 1) / greatest({age}, {last_age}, 1)) END)"""
+NEWEST = f"""({GROWTH} / ({{age}} - {{last_age}})
+    * sqrt(greatest({{last_age}}, {EARLIEST_SHARE} * {{age}}, 1) / greatest({{age}}, 1)))"""
+PACE = f"""CASE
+    WHEN {{last_age}} IS NULL THEN CASE
+        WHEN {{age}} > {STRANGER_FROM_S} THEN {STRANGERS}
+        ELSE coalesce({FIRST_GROWTH} * sqrt({EARLIEST_SHARE}) / greatest({{age}}, 1), {STRANGERS})
+        END
+    WHEN {{age}} - {{last_age}} < {TOO_SOON_S} OR {KNOWN} = 0
+    THEN coalesce({CARRIED}, {STRANGERS})
+    ELSE coalesce({SMOOTHING} * {NEWEST} + {1 - SMOOTHING} * {CARRIED}, {NEWEST})
+END"""
