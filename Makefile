@@ -5,7 +5,7 @@
 # make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
 # make check  runs what CI checks: lint, then the test suite
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-more chaos lint check format
+.PHONY: help demo quick test test-more chaos lint check format openapi
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -48,6 +48,9 @@ lint: .venv/made-dev .env
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true DEBUG=false $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+openapi: .venv/made .env
+	$(BIN)/python manage.py export_openapi_schema --api trackers.api.urls.api --indent 1 --output docs/openapi.json
 
 check: lint test
 

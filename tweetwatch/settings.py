@@ -187,8 +187,12 @@ INSTALLED_APPS = [
     "django_q",
     "django_htmx",
     "csp",
+    # Its page of the API's description: else that would load scripts from elsewhere.
+    "ninja",
 ]
 MIDDLEWARE = [
+    # Before all others: probes come by any name and over plain HTTP.
+    "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -322,13 +326,17 @@ secret_paths.keep_out_of_logs()
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO").upper()
 if LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR"}:
     environment.refuse("LOG_LEVEL", f"is {LOG_LEVEL!r}", "LOG_LEVEL=INFO")
+LOG_FORMAT = env.str("LOG_FORMAT", default="text").lower()
+if LOG_FORMAT not in {"text", "json"}:
+    environment.refuse("LOG_FORMAT", f"is {LOG_FORMAT!r}", "LOG_FORMAT=json")
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {
-        "line": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"}
+        "text": {"format": "{asctime} {levelname} {process} {name}: {message}", "style": "{"},
+        "json": {"()": "tweetwatch.log_lines.JSONLines"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": "WARNING"},
     "loggers": {
         "trackers": {"level": LOG_LEVEL},

@@ -28,7 +28,12 @@ OTHERS = "trackers.view_topic"
 MOST_TOPICS = 20
 
 
-@router.get("/stream", auth=[Bearer(), SignedIn()])
+EVENTS = {
+    "responses": {200: {"description": "OK", "content": {"text/event-stream": {"schema": {}}}}}
+}
+
+
+@router.get("/stream", auth=[Bearer(), SignedIn()], openapi_extra=EVENTS)
 def event_stream(
     request: HttpRequest,
     topics: str = ",".join(sorted(FOR_ALL)),

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from trackers.api.tweets import tweets
+from trackers.api.shown import tweets
 from trackers.api.wire.auth import home_of, user_of
 from trackers.api.wire.fields import MOST, Id
 from trackers.timelines import feeds

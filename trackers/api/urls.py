@@ -7,25 +7,43 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path, re_path
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
-from ninja import NinjaAPI
+from ninja.openapi.docs import Swagger
 
-from trackers.api import events, homes, subscribers, timelines
+from trackers.api import (
+    events,
+    homes,
+    intervals,
+    operations,
+    sources,
+    subscribers,
+    timelines,
+)
+from trackers.api.description import Api
+from trackers.api.tweets.every import many, single
 from trackers.api.wire.auth import Bearer
 from trackers.api.wire.errors import NOWHERE, handle
 from trackers.api.wire.methods import answers_in_json
 from tweetwatch.problems import problem
 
-api = NinjaAPI(
+api = Api(
     title="tweetwatch",
     version="1",
+    description=(
+        "Watches tweets: keeps their statistics fresh by their age, and keeps the history. "
+        "docs/api.md has examples."
+    ),
     auth=Bearer(),
-    # Ninja's documentation page would load scripts from elsewhere, which our policy forbids.
-    docs_url=None,
-    # For the description, openapi.json.
+    docs=Swagger(settings={"persistAuthorization": False, "validatorUrl": None}),
+    # For the description, openapi.json, and its page.
     docs_decorator=require_safe,
     urls_namespace="api",
 )
 handle(api)
+api.add_router("/tweets", many)
+api.add_router("/tweets", single)
+api.add_router("/sources", sources.router)
+api.add_router("/intervals", intervals.router)
+api.add_router("", operations.router)
 api.add_router("", homes.router)
 api.add_router("/events", events.router)
 api.add_router("/timelines", timelines.router)

@@ -151,7 +151,12 @@ def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
         found.save(update_fields=["secrets", *RENEWAL])
         if found.disabled_because.startswith(SIGN_IN_AGAIN):
             found.enable()
-    logger.info("credential %s has new tokens until %s", found, found.expires_at)
+    logger.info(
+        "credential %s has new tokens until %s",
+        found,
+        found.expires_at,
+        extra={"credential": found.name},
+    )
     return found
 
 
@@ -167,7 +172,7 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
         found.expires_at = mark.credential.expires_at
         found.save(update_fields=RENEWAL)
         found.disable(why, now=mark.begun_at)
-    logger.warning("credential %s is disabled: %s", found, why)
+    logger.warning("credential %s is disabled: %s", found, why, extra={"credential": found.name})
     return NotRenewed(why, refused=True)
 
 
@@ -181,7 +186,11 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
         renewal_problem=why,
     )
     logger.warning(
-        "credential %s is not used for %.0f s: %s", mark.credential, wait.total_seconds(), why
+        "credential %s is not used for %.0f s: %s",
+        mark.credential,
+        wait.total_seconds(),
+        why,
+        extra={"credential": mark.credential.name},
     )
     if isinstance(error, Refused):
         turns.refuse(mark.credential, why, now=mark.begun_at)

@@ -130,4 +130,10 @@ def refuse(reservation: Reservation, *, name: str, because: str, counts: bool = 
             },
         ).fetchone()
     if row is not None and row[1]:
-        logger.warning("credential %s is refused at %s: %s", name, row[0], because)
+        logger.warning(
+            "credential %s is refused at %s: %s",
+            name,
+            row[0],
+            because,
+            extra={"credential": name},
+        )

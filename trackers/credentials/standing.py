@@ -60,7 +60,12 @@ def refuse(credential: Credential, reason: str, *, now: datetime) -> bool:
         row = db.execute(REFUSE, params).fetchone()
     if row is None or not row[0]:
         return False
-    logger.warning("credential %s is disabled: %s", credential.name, params["because"])
+    logger.warning(
+        "credential %s is disabled: %s",
+        credential.name,
+        params["because"],
+        extra={"credential": credential.name},
+    )
     return True
 
 

@@ -17,6 +17,7 @@ from django.db import connection
 
 from trackers.jobs.queue import Batch
 from tweetwatch.database import LOST, cursor
+from tweetwatch.log_lines import working_on
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +63,8 @@ def begins(task: Task) -> Task:
             )
             return
         try:
-            task(batch)
+            with working_on(task=batch.namespace, keys=len(batch.keys)):
+                task(batch)
         except LOST:
             if not is_reachable():
                 over.append(batch.lease)

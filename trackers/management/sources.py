@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import unescape
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.html import strip_tags
 
-from trackers.ingest.sources import life
-from trackers.ingest.sources.forms import LATER, SourceForm
+from trackers.ingest.sources import by_form
+from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsError
+from trackers.ingest.sources.forms import LATER
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
 from trackers.management import status
 from tweetwatch.clock_times import clock_time
 
+__all__ = ["KINDS", "PRIORITIES", "add", "change", "facts", "found", "given", "sentence"]
+
 USAGE = 2
-KINDS = (*Source.POLLED, Source.Kind.STREAM)
-PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
 # What the option of a form's field is called.
 OPTIONS = {
     "of": "--of",
@@ -28,63 +26,34 @@ OPTIONS = {
     "exclude_retweets": "--without-retweets",
     **{name: f"--{name.replace('_', '-')}" for name in LATER if not name.startswith("exclude_")},
 }
-# As the admin has it: of a stream nothing is polled, and a file was read once.
-CHANGEABLE = {
-    Source.Kind.STREAM: {"of", "owner", "priority"},
-    Source.Kind.IMPORT: {"owner", "priority"},
-}
 
 
 def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     """A new source; CommandError with what is wrong, by the names of the options."""
-    form = SourceForm({"kind": kind, "of": of, **fields})
-    refuse_faults(form)
     try:
-        with transaction.atomic():
-            life.add(form.instance)
-    except IntegrityError:
-        raise CommandError("It is there already: somebody else has just added it.") from None
-    return form.instance
+        return by_form.add(kind, of, fields)
+    except RefusedFieldsError as refused:
+        raise said(refused) from None
 
 
 def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
     """Change these fields of it; the names of those that are others now."""
-    may = CHANGEABLE.get(Source.Kind(source.kind), OPTIONS.keys())
+    may = by_form.CHANGEABLE.get(Source.Kind(source.kind), OPTIONS.keys())
     if wrong := [OPTIONS[name] for name in fields if name not in may]:
         raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
-    form = SourceForm({**as_it_is(source), **fields}, instance=source)
-    for name in {"kind", *OPTIONS} - set(may):
-        del form.fields[name]
-    refuse_faults(form)
-    changed = form.changed_data
     try:
-        with transaction.atomic():
-            life.change(form.instance, changed)
-    except IntegrityError:
-        raise CommandError("There is another source like that already.") from None
-    return changed
+        return by_form.change(source, fields)
+    except RefusedFieldsError as refused:
+        raise said(refused) from None
 
 
-def as_it_is(source: Source) -> dict[str, Any]:
-    """What the form of a source sends when nobody has touched it."""
-    form = SourceForm(instance=source)
-    return {name: form[name].value() for name in form.fields}
-
-
-def refuse_faults(form: SourceForm) -> None:
-    if form.is_valid():
-        return
-    said = [
-        f"{OPTIONS[name]}: {plain(fault)}" if name in LATER else plain(fault)
-        for name, faults in form.errors.items()
+def said(refused: RefusedFieldsError) -> CommandError:
+    words = [
+        f"{OPTIONS[name]}: {fault}" if name in LATER else fault
+        for name, faults in refused.faults.items()
         for fault in faults
     ]
-    raise CommandError(" ".join(said), returncode=USAGE)
-
-
-def plain(fault: object) -> str:
-    """A page's sentence may have a link in it."""
-    return unescape(strip_tags(str(fault)))
+    return CommandError(" ".join(words), returncode=USAGE)
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:

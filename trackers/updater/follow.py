@@ -44,6 +44,7 @@ def give_back(done: Refreshed) -> None:
             len(one.batch.keys),
             one.credential,
             one.because,
+            extra={"credential": str(one.credential)},
         )
 
 
@@ -90,4 +91,5 @@ def tell_refreshed(done: Refreshed) -> None:
             len(done.unclear),
             id,
             why,
+            extra={"tweet_id": str(id)},
         )

@@ -24,7 +24,12 @@ def whole(value: Any) -> int:
 
 Id = Annotated[int, BeforeValidator(whole), AS_DIGITS]
 # Of a tweet, an account or a source, which is never below 0.
-Known = Annotated[int, BeforeValidator(whole), Field(ge=0, le=LARGEST_ID), AS_DIGITS]
+Known = Annotated[
+    int,
+    BeforeValidator(whole),
+    Field(ge=0, le=LARGEST_ID),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,18}$"}, mode="validation"),
+]
 Offset = Annotated[StrictInt, Field(ge=0)]
 Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
 

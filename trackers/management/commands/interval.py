@@ -3,19 +3,19 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import transaction
 
 from trackers import history
 from trackers.management.untracking import sure
 from trackers.schedule.cost_words import Estimate, estimate
 from trackers.schedule.durations import parse, spell
 from trackers.schedule.models import Interval
+from trackers.schedule.replace import replace
 from trackers.schedule.replan import replan
 from trackers.schedule.validate import JITTER, Row, faults
 
@@ -65,10 +65,7 @@ class Command(BaseCommand):
         if costs.change.is_large and not options["yes"]:
             self.say(words(costs))
             confirm(f"Ask for {costs.change.times:.1f} times as much as now?")
-        with transaction.atomic():
-            # Locked, so that two lists set at the same time do not get mixed.
-            list(Interval.objects.select_for_update())
-            replace(rows)
+        replace(rows)
         history.record_command(Interval, "Replaced the list.", count=len(rows))
         self.do_list(options)
         if options["replan"]:
@@ -105,13 +102,6 @@ def row_for(
     if jitter is None:
         jitter = before[younger_than].jitter if younger_than in before else JITTER
     return Row(younger_than, every, jitter)
-
-
-def replace(rows: Sequence[Row]) -> None:
-    Interval.objects.all().delete()
-    Interval.objects.bulk_create(
-        Interval(younger_than=row.younger_than, every=row.every, jitter=row.jitter) for row in rows
-    )
 
 
 def words(costs: Estimate) -> str:

@@ -3,10 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
+from ninja import Schema
+
+from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
 from trackers.tweets.models import METRICS, Author, Tweet
+
+
+class AuthorOut(Schema):
+    """`username` and `name` are empty until X has told them."""
+
+    id: DigitsOut
+    username: str
+    name: str
+
+
+class FiguresOut(Schema):
+    """Null: not known."""
+
+    retweets: int | None
+    replies: int | None
+    likes: int | None
+    quotes: int | None
+    bookmarks: int | None
+    impressions: int | None
+
+
+class TweetOut(FiguresOut):
+    """`text` is null until X has shown it, and once X shows it no longer. The figures were last
+    measured at `measured_until`."""
+
+    id: DigitsOut
+    author: AuthorOut | None
+    text: str | None
+    created_at: TimeOut | None
+    measured_until: TimeOut | None
 
 
 def tweets(ids: Sequence[int]) -> list[dict[str, Any]]:
@@ -33,7 +65,3 @@ def author(found: Author | None, id: int) -> dict[str, str]:
         "username": found.username if found else "",
         "name": found.name if found else "",
     }
-
-
-def iso(at: datetime | None) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None

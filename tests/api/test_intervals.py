@@ -1,0 +1,100 @@
+"""Intervals by the API: read, previewed, replaced as a whole, and not over somebody's change."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.api.conftest import Program
+from trackers.schedule.models import Interval, Replanning
+
+pytestmark = pytest.mark.django_db
+NEW = {"intervals": [
+    {"younger_than": "1h", "every": "60s"},
+    {"younger_than": "7d", "every": "1d", "jitter": 0.2, "enabled": False},
+]}  # fmt: skip
+
+
+def lengths():
+    return list(Interval.objects.values_list("younger_than", "every", "jitter", "enabled"))
+
+
+def test_they_are_read_and_replaced_as_a_whole(owner):
+    before = owner.get("intervals")["intervals"]
+    assert len(before) == Interval.objects.count() > 2
+
+    told = owner.put("intervals", NEW)
+
+    assert owner.status == 200
+    assert told["intervals"][0] == {
+        "younger_than": "1h", "every": "60s", "jitter": 0.05, "enabled": True,
+    }  # fmt: skip
+    assert lengths() == [
+        (timedelta(hours=1), timedelta(minutes=1), 0.05, True),
+        (timedelta(days=7), timedelta(days=1), 0.2, False),
+    ]
+    assert not Replanning.objects.filter(begun_at__isnull=False).exists()
+    assert owner.put("intervals", {"intervals": before, "replan": True})["intervals"] == before
+    assert Replanning.objects.exists()
+
+
+def test_a_change_of_somebody_else_is_not_written_over(owner):
+    owner.get("intervals")
+    seen = owner.headers["ETag"]
+    owner.ask("PUT", "intervals", NEW, **{"If-Match": seen})
+    assert owner.status == 200
+
+    told = owner.ask("PUT", "intervals", {"intervals": NEW["intervals"][:1]}, **{"If-Match": seen})
+    assert (owner.status, "read them again" in told["error"]) == (412, True)
+    assert len(lengths()) == 2
+    owner.get("intervals")
+    owner.ask("PUT", "intervals", NEW, **{"If-Match": owner.headers["ETag"]})
+    assert owner.status == 200
+
+
+def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
+    Interval.objects.exclude(younger_than=timedelta(hours=1)).delete()
+    Interval.objects.update(every=timedelta(minutes=2))
+    before = lengths()
+
+    told = owner.post("intervals/preview", NEW)
+
+    assert (owner.status, lengths()) == (200, before)
+    assert (told["before"]["life"], told["after"]["life"]) == (30, 60)
+    assert (told["times"], told["is_large"]) == (2, False)
+
+
+BAD = [
+    ({"intervals": []}, 422, "A list of no interval"),
+    ({"intervals": [{"younger_than": "1h", "every": "60s"}] * 2}, 422, "Younger than 1h is there"),
+    ({"intervals": [{"younger_than": "1h", "every": "2h"}]}, 422, "Younger than 1h: every 2h"),
+    ({"intervals": [{"younger_than": "1h", "every": "often"}]}, 400, "intervals.0.every: “often”"),
+    ({"intervals": [{"younger_than": 60, "every": "1s"}]}, 400, "intervals.0.younger_than: a len"),
+    (
+        {"intervals": [{"younger_than": "1h", "every": "1s", "jitter": 2}]},
+        400,
+        "intervals.0.jitter",
+    ),
+    ({}, 400, "intervals: Field required"),
+]
+
+
+@pytest.mark.parametrize(("given", "status", "says"), BAD, ids=[one[2][:12] for one in BAD])
+def test_a_list_that_makes_no_sense_changes_nothing(owner, given, status, says):
+    before = lengths()
+    for method, path in (("PUT", "intervals"), ("POST", "intervals/preview")):
+        told = owner.ask(method, path, given)
+        assert (owner.status, told["error"].startswith(says)) == (status, True), told
+    assert lengths() == before
+
+
+def test_who_may_only_look_changes_nothing(owner, program):
+    before = lengths()
+    writer = Program(owner.client, owner.user, "write")
+    reader = Program(owner.client, owner.user, "read")
+    assert "scope admin" in writer.put("intervals", NEW)["error"]
+    reader.post("intervals/preview", NEW)
+    assert reader.status == 200
+    program.put("intervals", NEW)
+    assert (program.status, lengths()) == (403, before)

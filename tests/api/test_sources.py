@@ -1,0 +1,124 @@
+"""Sources by the API: by the rules of the page's form."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.admin.models import LogEntry
+
+from trackers.ingest.sources.models import Source, SourcePoll
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_source_is_added_read_changed_and_removed(owner):
+    told = owner.post(
+        "sources", {"kind": "account", "of": "@NASA", "every": "90s", "priority": "high"}
+    )
+    assert owner.status == 201
+    assert (told["name"], told["every"], told["priority"]) == ("@NASA's posts", "90s", "high")
+    assert (told["backfill"], told["late_by"], told["state"]) == ("1d", None, "new")
+    source = Source.objects.get()
+    assert SourcePoll.objects.filter(pk=source.pk).exists()
+
+    assert owner.get(f"sources/{source.pk}") == told
+    changed = owner.ask(
+        "PATCH", f"sources/{source.pk}", {"pages": 3, "owner": "moon", "backfill": "all"}
+    )
+    assert (owner.status, changed["pages"], changed["owner"], changed["backfill"]) == (
+        200,
+        3,
+        "moon",
+        None,
+    )
+    owner.delete(f"sources/{source.pk}")
+    assert (owner.status, Source.objects.count()) == (204, 0)
+    assert [one.change_message for one in LogEntry.objects.order_by("pk")] == [
+        "Added, by the API.", "Changed backfill, owner, pages, by the API.", "Removed, by the API.",
+    ]  # fmt: skip
+
+
+def test_a_source_is_paused_resumed_and_polled(owner):
+    owner.post("sources", {"kind": "search", "of": "#artemis"})
+    path = f"sources/{Source.objects.get().pk}"
+
+    for _ in range(2):
+        owner.post(f"{path}/pause")
+        assert (owner.status, owner.get(path)["state"]) == (204, "paused")
+    assert owner.post(f"{path}/poll")["error"].startswith("Not polled")
+    assert owner.status == 409
+    owner.post(f"{path}/resume")
+    owner.post(f"{path}/poll")
+    assert owner.status == 204
+
+
+BAD = [
+    ({"kind": "account", "of": "no name!"}, 422, "of: “no name!” is no username"),
+    ({"kind": "account", "of": "nasa", "every": "1s"}, 422, "every: A source is polled every 5s"),
+    ({"kind": "account", "of": "nasa", "every": "often"}, 422, "every: “often” is no length"),
+    ({"kind": "account", "of": "other", "pages": 0}, 422, "pages: A poll reads 1 to 500"),
+    ({"kind": "account", "of": "TAKEN"}, 422, "of: It is there already: @taken's posts."),
+    ({"kind": "stream", "of": "moon", "exclude_replies": True}, 422, "exclude_replies: Write it"),
+    ({"kind": "import", "of": "x"}, 400, "kind: "),
+    ({"kind": "account"}, 400, "of: Field required"),
+    ({"kind": "account", "of": "x", "more": 1}, 400, "more: "),
+]
+
+
+@pytest.mark.parametrize(("given", "status", "says"), BAD, ids=[one[2][:14] for one in BAD])
+def test_what_the_form_refuses_is_refused_in_its_words(owner, given, status, says):
+    Source.objects.create(kind="account", of="taken")
+
+    told = owner.post("sources", given)
+
+    assert (owner.status, told["error"].startswith(says)) == (status, True), told
+    assert owner.body["errors"][0]["field"] == says.partition(":")[0]
+    assert Source.objects.count() == 1
+
+
+def test_of_a_stream_only_some_settings_are_changed(owner):
+    source = Source.objects.create(kind="stream", of="moon")
+    told = owner.ask("PATCH", f"sources/{source.pk}", {"every": "1m"})
+    assert (owner.status, told["error"]) == (422, "every: live: moon has no such setting.")
+
+
+def test_they_are_listed_in_pages_and_filtered(owner):
+    for number in range(5):
+        Source.objects.create(kind="search", of=f"n{number}", owner="a" if number % 2 else "b")
+    Source.objects.create(kind="account", of="nasa")
+
+    def names(query):
+        told = owner.get(f"sources?{query}")
+        assert owner.status == 200
+        return [one["of"] for one in told["sources"]], told["next"]
+
+    first, cursor = names("kind=search&limit=3")
+    assert (first, names(f"kind=search&limit=3&cursor={cursor}")) == (
+        ["n0", "n1", "n2"],
+        (["n3", "n4"], None),
+    )
+    assert names("owner=a") == (["n1", "n3"], None)
+    owner.get(f"sources?limit=3&cursor={cursor}")
+    assert owner.status == 400
+    owner.get("sources?owner=%00")
+    assert owner.status == 400
+
+
+def test_a_list_costs_the_same_however_many_there_are(owner, django_assert_max_num_queries):
+    for number in range(20):
+        Source.objects.create(kind="search", of=f"n{number}")
+    with django_assert_max_num_queries(12):
+        assert len(owner.get("sources")["sources"]) == 20
+
+
+def test_without_the_permission_nothing_is_told_or_done(program):
+    source = Source.objects.create(kind="search", of="moon")
+    for method, path in (
+        ("GET", "sources"),
+        ("GET", f"sources/{source.pk}"),
+        ("DELETE", f"sources/{source.pk}"),
+    ):
+        program.ask(method, path)
+        assert program.status == 403
+    program.post("sources", {"kind": "search", "of": "sun"})
+    assert (program.status, Source.objects.count()) == (403, 1)
+    assert program.get("sources/9999")["error"].startswith("The user of this token lacks")

@@ -1,0 +1,73 @@
+"""LOG_FORMAT=json: each line is an object, with what is in hand, and without a secret."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+
+from tests.conftest import PROJECT
+from tweetwatch.log_lines import JSONLines, working_on
+
+
+def line(*args, **given):
+    record = logging.getLogger("trackers.x").makeRecord(
+        "trackers.x", logging.WARNING, __file__, 1, *args, None, **given
+    )
+    return json.loads(JSONLines().format(record))
+
+
+def test_a_line_is_an_object_with_what_was_given():
+    told = line("gave %d back", (7,), extra={"tweet_id": "123", "left": 2.5, "what": ["a"]})
+
+    assert (told["level"], told["logger"], told["message"]) == (
+        "warning",
+        "trackers.x",
+        "gave 7 back",
+    )
+    assert (told["tweet_id"], told["left"], told["what"]) == ("123", 2.5, "['a']")
+    assert told["time"].endswith("+00:00")
+    assert "args" not in told
+
+
+def test_the_task_in_hand_is_named_until_it_ends():
+    with working_on(task="tweet:update", keys=3):
+        with working_on(credential="main"):
+            told = line("words", ())
+        assert (told["task"], told["keys"], told["credential"]) == ("tweet:update", 3, "main")
+        assert "credential" not in line("words", ())
+    assert "task" not in line("words", ())
+
+
+def test_no_secret_is_written_whoever_gives_it():
+    try:
+        raise ValueError("Authorization: Bearer abc.def/ghi=")
+    except ValueError:
+        fault = sys.exc_info()
+    record = logging.makeLogRecord({
+        "msg": "sent Bearer abc.def to /feeds/topsecret/home.atom", "exc_info": fault,
+        "client_secret": "hidden", "access_token": "hidden", "Authorization": "hidden",
+    })  # fmt: skip
+
+    told = JSONLines().format(record)
+
+    for secret in ("abc.def", "topsecret", "hidden", "ghi="):
+        assert secret not in told
+    assert json.loads(told)["message"] == "sent Bearer … to /feeds/…/home.atom"
+
+
+def test_a_process_writes_such_lines_when_it_is_told_to():
+    code = "import django; django.setup(); import logging; logging.getLogger('trackers').info('hi')"
+    env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tweetwatch.settings", "LOG_FORMAT": "json"}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=PROJECT,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    [told] = [json.loads(one) for one in done.stderr.splitlines() if one.startswith("{")]
+    assert (told["message"], told["level"]) == ("hi", "info")

@@ -1,0 +1,130 @@
+"""The description of the API, openapi.json: what ninja knows, and what all calls have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
+from ninja.operation import Operation
+
+from tweetwatch.problems import CONTENT_TYPE
+
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "RFC 9457. `detail` is a sentence; `errors`, if there are any, name the fields.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["field", "detail"],
+                "properties": {"field": {"type": "string"}, "detail": {"type": "string"}},
+            },
+        },
+        "state": {"type": "string", "description": "MISS: of a timeline that is missing."},
+    },
+}
+SAID = {
+    400: "Malformed.",
+    401: "No valid token.",
+    403: "Not allowed: the token's scope, or a permission of its user.",
+    404: "Not found.",
+    409: "It cannot be done at this moment.",
+    412: "It was changed since it was read.",
+    413: "The body is too large.",
+    422: "Understood, but it cannot be done; or the Idempotency-Key was used for something else.",
+    429: "Too many requests in this minute.",
+    500: "A mistake of ours; the server's log says what.",
+    503: "The database cannot be reached.",
+}
+LIMITED = {
+    "RateLimit-Policy": {"schema": {"type": "string"}, "description": "The limit: q in w seconds."},
+    "RateLimit": {"schema": {"type": "string"}, "description": "r are left, for t seconds."},
+}
+RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
+TAG = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
+
+
+def header(name: str, description: str) -> dict[str, Any]:
+    return {
+        "in": "header",
+        "name": name,
+        "required": False,
+        "schema": {"type": "string"},
+        "description": description,
+    }
+
+
+IF_NONE_MATCH = header("If-None-Match", "An ETag: 304 if nothing has changed since.")
+IDEMPOTENCY_KEY = {
+    **header("Idempotency-Key", "For a day, the same key is done once and answered the same."),
+    "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
+}
+
+
+class Api(NinjaAPI):
+    def get_openapi_operation_id(self, operation: Operation) -> str:
+        """The function's name: what clients that are made from the description call it."""
+        return operation.view_func.__name__
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        found = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        found["components"]["schemas"]["Problem"] = PROBLEM
+        found["components"]["responses"] = {
+            f"Problem{status}": problem(status, said) for status, said in SAID.items()
+        }
+        for path, methods in found["paths"].items():
+            for method, operation in methods.items():
+                complete(operation, method=method, has_parts="{" in path)
+        return found
+
+
+def problem(status: int, said: str) -> dict[str, Any]:
+    headers = LIMITED if status == 429 else {}
+    return {
+        "description": said,
+        "headers": {**headers, **(RETRY if status in (429, 503) else {})},
+        "content": {CONTENT_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+
+
+def complete(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
+    """With what ninja does not know: refusals, and headers of all calls."""
+    responses = operation["responses"]
+    for status in statuses(method, has_parts=has_parts, has_body="requestBody" in operation):
+        # As text: else the committed file, read back, would differ.
+        if status not in responses:
+            responses[status] = {"$ref": f"#/components/responses/Problem{status}"}
+    if method == "get" and "text/event-stream" not in responses.get(200, {}).get("content", {}):
+        operation["parameters"] = [*operation["parameters"], IF_NONE_MATCH]
+        responses[304] = {"description": "Nothing has changed.", "headers": TAG}
+    if method == "post":
+        operation["parameters"] = [*operation["parameters"], IDEMPOTENCY_KEY]
+    for status, one in responses.items():
+        if status < 400:
+            one["headers"] = {**one.get("headers", {}), **LIMITED}
+    operation["responses"] = {str(status): responses[status] for status in sorted(responses)}
+
+
+def statuses(method: str, *, has_parts: bool, has_body: bool) -> Iterator[int]:
+    yield from (400, 401, 403, 429, 500, 503)
+    if has_parts:
+        yield 404
+    if method == "get":
+        # A search that takes too long.
+        yield 422
+        return
+    yield from (409, 422)
+    if method == "put":
+        yield 412
+    if has_body:
+        yield 413

@@ -1,0 +1,163 @@
+"""Intervals in the API: read, see what a change would cost, replace the list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Annotated, Any
+
+from django.http import HttpRequest
+from ninja import Header, Router, Schema
+from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
+
+from trackers import history
+from trackers.api.wire.auth import ADMIN, READ, Bearer, may
+from trackers.api.wire.errors import Refused
+from trackers.api.wire.fields import Strict
+from trackers.api.wire.outgoing import LengthOut
+from trackers.api.wire.tags import tag_of
+from trackers.schedule.cost import Cost
+from trackers.schedule.cost_words import estimate, written
+from trackers.schedule.durations import parse
+from trackers.schedule.models import Interval
+from trackers.schedule.replace import replace
+from trackers.schedule.replan import replan
+from trackers.schedule.validate import JITTER, MOST_JITTER, Row, faults
+
+router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
+MOST = 100
+CHANGED = "The intervals were changed since they were read: read them again, then replace them."
+NOTHING = "A list of no interval would stop all look-ups; pause the queue tweet:update instead."
+
+
+def length(value: Any) -> timedelta:
+    if not isinstance(value, str):
+        raise ValueError("a length of time is text, as 60s, 18m, 1h or 7d")
+    return parse(value[:100])
+
+
+Length = Annotated[
+    timedelta,
+    BeforeValidator(length),
+    WithJsonSchema({"type": "string", "examples": ["18m"]}, mode="validation"),
+]
+Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=MOST_JITTER)]
+
+
+class IntervalIn(Strict):
+    """Tweets younger than this, and no younger row's, are looked up every so often."""
+
+    younger_than: Length
+    every: Length
+    jitter: Share = JITTER
+    enabled: StrictBool = True
+
+    def row(self) -> Row:
+        return Row(self.younger_than, self.every, float(self.jitter), self.enabled)
+
+
+class IntervalsIn(Strict):
+    """The whole list, the youngest first. With `replan` what is scheduled is moved as well, instead
+    of each tweet's next look-up alone."""
+
+    intervals: Annotated[list[IntervalIn], Field(max_length=MOST)]
+    replan: StrictBool = False
+
+
+class IntervalOut(Schema):
+    younger_than: LengthOut
+    every: LengthOut
+    jitter: float
+    enabled: bool
+
+
+class IntervalsOut(Schema):
+    intervals: list[IntervalOut]
+
+
+class CostOut(Schema):
+    """`life`: look-ups of one tweet in all. The others are of a day, for today's tweets; null while
+    nobody has counted these. X bills a tweet once a day."""
+
+    life: float
+    lookups: float | None
+    tweet_days: float | None
+
+
+class PreviewOut(Schema):
+    """`times`: how many times as much would be asked for; `is_large` above twice as much."""
+
+    before: CostOut
+    after: CostOut
+    times: float
+    is_large: bool
+
+
+@router.get("", response=IntervalsOut)
+def list_intervals(request: HttpRequest) -> dict[str, Any]:
+    """Its `ETag` goes into `If-Match` when they are replaced."""
+    may(request, "trackers.view_interval")
+    return told(Interval.objects.all())
+
+
+@router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ))
+def preview_intervals(request: HttpRequest, given: IntervalsIn) -> dict[str, Any]:
+    """What this list would cost, beside the one in force. Changes nothing."""
+    may(request, "trackers.view_interval")
+    change = estimate(rows_of(given)).change
+    return {
+        "before": cost(change.before),
+        "after": cost(change.after),
+        "times": change.times,
+        "is_large": change.is_large,
+    }
+
+
+@router.put("", response=IntervalsOut)
+def replace_intervals(
+    request: HttpRequest,
+    given: IntervalsIn,
+    if_match: Annotated[str, Header(alias="If-Match")] = "",
+) -> dict[str, Any]:
+    """All of them, or none. With `If-Match`, 412 if somebody has changed them since."""
+    user = may(request, "trackers.change_interval")
+    rows = rows_of(given)
+
+    def differ(present: list[Interval]) -> bool:
+        return bool(if_match) and if_match not in ("*", tag_of(IntervalsOut, told(present)))
+
+    if not replace(rows, unless=differ):
+        raise Refused(412, CHANGED)
+    history.record_many(user, Interval, len(rows), "Replaced the list, by the API.")
+    if given.replan:
+        replan()
+    return told(Interval.objects.all())
+
+
+def rows_of(given: IntervalsIn) -> list[Row]:
+    rows = [one.row() for one in given.intervals]
+    found = faults(rows) if rows else [NOTHING]
+    if found:
+        raise Refused(
+            422, found[0], errors=[{"field": "intervals", "detail": one} for one in found]
+        )
+    return rows
+
+
+def told(intervals: Iterable[Interval]) -> dict[str, Any]:
+    rows = [written(one) for one in intervals]
+    return {
+        "intervals": [
+            {
+                "younger_than": row.younger_than,
+                "every": row.every,
+                "jitter": row.jitter,
+                "enabled": row.enabled,
+            }
+            for row in rows
+        ]
+    }
+
+
+def cost(one: Cost) -> dict[str, float | None]:
+    return {"life": one.life, "lookups": one.lookups, "tweet_days": one.tweet_days}

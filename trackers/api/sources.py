@@ -1,0 +1,257 @@
+"""Sources in the API: list, read, add, change, pause, resume, poll now, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Annotated, Any, Literal
+
+from django.http import HttpRequest
+from django.utils import timezone
+from ninja import Query, Router, Schema, Status
+from pydantic import Field, StrictBool, StrictInt, StrictStr
+
+from trackers import history
+from trackers.api.wire.auth import may
+from trackers.api.wire.cursors import cursor_of, position_of
+from trackers.api.wire.errors import Refused
+from trackers.api.wire.fields import Known, Strict
+from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut, iso
+from trackers.ingest.sources import by_form, life
+from trackers.ingest.sources.by_form import PRIORITIES, RefusedFieldsError
+from trackers.ingest.sources.cost import cost
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.standing import Standing, standings
+
+router = Router(tags=["sources"])
+DONE: dict[Any, Any] = {204: None}
+MOST = 200
+VIEW, CHANGE = "trackers.view_source", "trackers.change_source"
+NOT_POLLED = "Not polled: it is paused, being polled right now, or of a kind that is not polled."
+
+Kind = Literal["account", "mentions", "search", "list", "stream", "import"]
+AddedKind = Literal["account", "mentions", "search", "list", "stream"]
+Priority = Literal["low", "normal", "high"]
+Length = Annotated[StrictStr, Field(max_length=40, examples=["5m"])]
+
+
+class SourceOut(Schema):
+    """`state` and `reason` are those of its page. Lengths of time are as people write them; the
+    first poll reads back for `backfill`, null: as far as X shows."""
+
+    id: DigitsOut
+    kind: Kind
+    of: str
+    name: str
+    owner: str
+    priority: Priority
+    every: LengthOut
+    pages: int
+    backfill: LengthOut | None
+    late_by: LengthOut | None
+    exclude_replies: bool
+    exclude_retweets: bool
+    created_at: TimeOut
+    paused_at: TimeOut | None
+    state: str
+    reason: str
+    polled_at: TimeOut | None
+    next_poll_at: TimeOut | None
+    yielded: int
+    again: int
+    leaked: int
+    gaps_open: int
+    gaps_lost: int
+    cost: str
+
+
+class SourcesOut(Schema):
+    sources: list[SourceOut]
+    next: str | None
+
+
+class SettingsIn(Strict):
+    """Absent: as it is, or the default. A length is written as 90s, 5m or 1h 30m; `backfill` may be
+    `all`, and `late_by` empty for the kind's own."""
+
+    owner: Annotated[StrictStr, Field(max_length=60)] | None = None
+    priority: Priority | None = None
+    every: Length | None = None
+    pages: StrictInt | None = None
+    backfill: Length | None = None
+    late_by: Length | None = None
+    exclude_replies: StrictBool | None = None
+    exclude_retweets: StrictBool | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """As the form takes them."""
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        fields = {name: value for name, value in given.items() if value is not None}
+        if "priority" in fields:
+            fields["priority"] = PRIORITIES[fields["priority"]]
+        if fields.get("backfill") == "all":
+            fields["backfill"] = ""
+        return fields
+
+
+class SourceIn(SettingsIn):
+    """`of`: as @nasa, the link of an account or a list, a search, or a rule."""
+
+    kind: AddedKind
+    of: StrictStr
+
+    def fields(self) -> dict[str, Any]:
+        return {k: v for k, v in super().fields().items() if k not in ("kind", "of")}
+
+
+class SourceChangeIn(SettingsIn):
+    """With another `of` the source begins anew."""
+
+    of: StrictStr | None = None
+
+
+@router.get("", response=SourcesOut)
+def list_sources(
+    request: HttpRequest,
+    kind: Kind | None = None,
+    owner: str | None = None,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
+    cursor: str = "",
+) -> dict[str, Any]:
+    """The oldest first."""
+    may(request, VIEW)
+    of = f"sources:{kind}:{owner}"
+    rows = Source.objects.order_by("pk")
+    if kind:
+        rows = rows.filter(kind=kind)
+    if owner is not None:
+        rows = rows.filter(owner=without_nul(owner))
+    if position := position_of(cursor, of=of):
+        rows = rows.filter(pk__gt=position)
+    found = list(rows[: limit + 1])
+    shown = found[:limit]
+    return {
+        "sources": [told(one) for one in standings(shown, now=timezone.now())],
+        "next": cursor_of(shown[-1].pk, of=of) if len(found) > limit else None,
+    }
+
+
+@router.post("", response={201: SourceOut})
+def add_source(request: HttpRequest, given: SourceIn) -> Status:
+    """It is polled at once. 422 if the same account, search, list or rule is there already."""
+    user = may(request, "trackers.add_source")
+    try:
+        source = by_form.add(given.kind, given.of, given.fields())
+    except RefusedFieldsError as refused:
+        raise refusal(refused) from None
+    history.record(user, [source], "Added, by the API.", flag=history.ADDITION)
+    return Status(201, read(source.pk))
+
+
+@router.get("/{source}", response=SourceOut)
+def read_source(request: HttpRequest, source: Known) -> dict[str, Any]:
+    may(request, VIEW)
+    return read(source)
+
+
+@router.patch("/{source}", response=SourceOut)
+def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) -> dict[str, Any]:
+    """What is absent stays as it is."""
+    user = may(request, CHANGE)
+    found = find(source)
+    try:
+        changed = by_form.change(found, given.fields())
+    except RefusedFieldsError as refused:
+        raise refusal(refused) from None
+    if changed:
+        history.record(user, [found], f"Changed {', '.join(sorted(changed))}, by the API.")
+    return read(found.pk)
+
+
+@router.delete("/{source}", response=DONE)
+def remove_source(request: HttpRequest, source: Known) -> Status:
+    """It is forgotten, and its tweets stay tracked."""
+    user = may(request, "trackers.delete_source")
+    found = find(source)
+    history.record(user, [found], "Removed, by the API.", flag=history.DELETION)
+    life.remove([found.pk])
+    return Status(204, None)
+
+
+def act(request: HttpRequest, source: int, do: Callable[[Iterable[int]], int], what: str) -> int:
+    user = may(request, CHANGE)
+    found = find(source)
+    done = do([found.pk])
+    if done:
+        history.record(user, [found], f"{what}, by the API.")
+    return done
+
+
+@router.post("/{source}/pause", response=DONE)
+def pause_source(request: HttpRequest, source: Known) -> Status:
+    """Nothing of it is read until it is resumed. Idempotent, as is `resume`."""
+    act(request, source, life.pause, "Paused")
+    return Status(204, None)
+
+
+@router.post("/{source}/resume", response=DONE)
+def resume_source(request: HttpRequest, source: Known) -> Status:
+    act(request, source, life.resume, "Resumed")
+    return Status(204, None)
+
+
+@router.post("/{source}/poll", response=DONE)
+def poll_source(request: HttpRequest, source: Known) -> Status:
+    """Its next poll is due now; 409 where it is paused, or being polled."""
+    if not act(request, source, life.poll_now, "Poll now"):
+        raise Refused(409, NOT_POLLED)
+    return Status(204, None)
+
+
+def find(id: int) -> Source:
+    found = Source.objects.filter(pk=id).first()
+    if found is None:
+        raise LookupError(f"There is no source {id}.")
+    return found
+
+
+def read(id: int) -> dict[str, Any]:
+    [standing] = standings([find(id)], now=timezone.now())
+    return told(standing)
+
+
+def told(one: Standing) -> dict[str, Any]:
+    source = one.source
+    same = (
+        "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",
+        "exclude_retweets", "yielded", "again", "leaked",
+    )  # fmt: skip
+    return {
+        **{name: getattr(source, name) for name in same},
+        "id": source.pk,
+        "name": str(source),
+        "priority": Source.Priority(source.priority).name.lower(),
+        "created_at": iso(source.created_at),
+        "paused_at": iso(source.paused_at),
+        "state": one.state,
+        "reason": one.reason,
+        "polled_at": iso(source.polled_at),
+        "next_poll_at": iso(one.next_poll_at),
+        "gaps_open": one.gaps_open,
+        "gaps_lost": one.gaps_lost,
+        "cost": cost(source.kind, every=source.every, pages=source.pages),
+    }
+
+
+def refusal(refused: RefusedFieldsError) -> Refused:
+    errors = [
+        {"field": name, "detail": one} for name, faults in refused.faults.items() for one in faults
+    ]
+    first = errors[0]
+    detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
+    return Refused(422, detail, errors=errors)
+
+
+def without_nul(text: str) -> str:
+    if "\0" in text:
+        raise ValueError("A NUL character is in no text here.")
+    return text

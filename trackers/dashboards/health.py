@@ -1,0 +1,66 @@
+"""`/healthz`: this process answers. `/readyz`: so does the database, and it has every migration.
+
+A middleware before all others: a probe comes by any name, over plain HTTP, without a session, and
+leaves no line in a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from functools import cache
+
+from django.db import DatabaseError, connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
+from psycopg_pool import PoolTimeout
+
+from trackers.jobs.models import Worker
+from tweetwatch.database import LOST
+
+HEALTHY, READY = "/healthz", "/readyz"
+AWAY = "The database cannot be reached."
+BEHIND = "The database lacks {} migrations: run manage.py migrate."
+LOOKS = ("GET", "HEAD")
+
+
+class HealthMiddleware:
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info not in (HEALTHY, READY) or request.method not in LOOKS:
+            return self.get_response(request)
+        answer = HttpResponse("ok\n", content_type="text/plain")
+        if request.path_info == READY:
+            answer = ready()
+        answer["Cache-Control"] = "no-store"
+        # Django would log every 503.
+        answer.__dict__["_has_been_logged"] = True
+        return answer
+
+
+def ready() -> HttpResponse:
+    """When a worker was last seen is told, and decides nothing: those are other processes."""
+    try:
+        lacking = len(migrations() - set(MigrationRecorder(connection).applied_migrations()))
+        seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()
+    except (DatabaseError, PoolTimeout, *LOST):
+        return unready(AWAY)
+    if lacking:
+        return unready(BEHIND.format(lacking))
+    age = max(timezone.now() - seen, timedelta(0)) if seen else None
+    told = round(age.total_seconds(), 1) if age is not None else None
+    return JsonResponse({"ready": True, "worker_seen_seconds": told})
+
+
+def unready(reason: str) -> HttpResponse:
+    return JsonResponse({"ready": False, "reason": reason}, status=503)
+
+
+@cache
+def migrations() -> frozenset[tuple[str, str]]:
+    """Those of the code that runs here, read from disk once."""
+    return frozenset(MigrationLoader(None).disk_migrations)

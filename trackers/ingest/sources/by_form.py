@@ -1,0 +1,83 @@
+"""Sources that programs add and change: by the rules of the page's form, without the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import unescape
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.html import strip_tags
+
+from trackers.ingest.sources import life
+from trackers.ingest.sources.forms import LATER, SourceForm
+from trackers.ingest.sources.models import Source
+
+KINDS = (*Source.POLLED, Source.Kind.STREAM)
+PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
+CHANGED = ("of", *LATER)
+# As the admin has it: of a stream nothing is polled, and a file was read once.
+CHANGEABLE = {
+    Source.Kind.STREAM: {"of", "owner", "priority"},
+    Source.Kind.IMPORT: {"owner", "priority"},
+}
+
+
+class RefusedFieldsError(Exception):
+    """What is wrong, by field: sentences in plain text. Empty key: with the whole."""
+
+    def __init__(self, faults: Mapping[str, Sequence[str]]) -> None:
+        super().__init__(" ".join(one for some in faults.values() for one in some))
+        self.faults = faults
+
+
+def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
+    form = SourceForm({"kind": kind, "of": of, **fields})
+    refuse_faults(form)
+    try:
+        with transaction.atomic():
+            life.add(form.instance)
+    except IntegrityError:
+        there = "It is there already: somebody else has just added it."
+        raise RefusedFieldsError({"": [there]}) from None
+    return form.instance
+
+
+def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
+    """Change these fields of it; the names of those that are others now."""
+    may = CHANGEABLE.get(Source.Kind(source.kind), set(CHANGED))
+    if wrong := [name for name in fields if name not in may]:
+        raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
+    form = SourceForm({**as_it_is(source), **fields}, instance=source)
+    for name in {"kind", *CHANGED} - set(may):
+        del form.fields[name]
+    refuse_faults(form)
+    changed: Sequence[str] = form.changed_data
+    try:
+        with transaction.atomic():
+            life.change(form.instance, changed)
+    except IntegrityError:
+        there = "There is another source like that already."
+        raise RefusedFieldsError({"of": [there]}) from None
+    return changed
+
+
+def as_it_is(source: Source) -> dict[str, Any]:
+    """What the form of a source sends when nobody has touched it."""
+    form = SourceForm(instance=source)
+    return {name: form[name].value() for name in form.fields}
+
+
+def refuse_faults(form: SourceForm) -> None:
+    if not form.is_valid():
+        raise RefusedFieldsError(
+            {
+                "" if name == "__all__" else name: [plain(fault) for fault in faults]
+                for name, faults in form.errors.items()
+            }
+        )
+
+
+def plain(fault: object) -> str:
+    """A page's sentence may have a link in it."""
+    return unescape(strip_tags(str(fault)))

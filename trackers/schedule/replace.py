@@ -1,0 +1,31 @@
+"""The whole list of intervals, put in the place of the one that is in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from django.db import transaction
+
+from trackers.schedule.models import Interval
+from trackers.schedule.validate import Row
+
+
+def replace(
+    rows: Sequence[Row], *, unless: Callable[[list[Interval]], bool] = lambda _: False
+) -> bool:
+    """All of them or none. False, with nothing done, if `unless` says so of those in force."""
+    with transaction.atomic():
+        # Locked, so that two lists set at the same time do not get mixed.
+        if unless(list(Interval.objects.select_for_update())):
+            return False
+        Interval.objects.all().delete()
+        Interval.objects.bulk_create(
+            Interval(
+                younger_than=row.younger_than,
+                every=row.every,
+                jitter=row.jitter,
+                enabled=row.enabled,
+            )
+            for row in rows
+        )
+    return True

@@ -1,0 +1,76 @@
+"""A tweet's history in pages: as it was measured, or one value for each stretch of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from trackers.tweets.history import EVERY_RUN, Run
+from trackers.tweets.models import METRICS
+from tweetwatch.database import cursor
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# So many runs are read for a page of buckets.
+READ_MOST = 100_000
+
+PAGE = f"""
+    SELECT * FROM ({EVERY_RUN}) AS run
+    WHERE tweet_id = %(id)s AND measured_until >= %(since)s::timestamptz
+      AND taken_at < %(until)s::timestamptz AND taken_at > %(after)s::timestamptz
+    ORDER BY taken_at LIMIT %(most)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Runs that touch the time from `since` and begin before `until`; those after `after` alone."""
+
+    since: datetime | None = None
+    until: datetime | None = None
+    after: datetime | None = None
+
+
+def runs(tweet_id: int, asked: Asked, *, most: int) -> list[Run]:
+    """In the order they were taken."""
+    given = {
+        "id": tweet_id,
+        "since": asked.since or "-infinity",
+        "until": asked.until or "infinity",
+        "after": asked.after or "-infinity",
+        "most": most,
+    }
+    with cursor() as db:
+        db.execute(PAGE, given, binary=True)
+        return list(map(Run._make, db.fetchall()))
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The last figures that were measured from `at` on, for one step."""
+
+    at: datetime
+    figures: tuple[int | None, ...]
+
+
+def buckets(found: Iterable[Run], step: timedelta, asked: Asked) -> Iterator[Bucket]:
+    """By time. A stretch in which nothing was measured has none: nothing is filled in.
+
+    A run says that its figures held all the time, so it has a bucket in each step that it touches.
+    """
+    open_one: Bucket | None = None
+    for run in found:
+        first = max(filter(None, (run.taken_at, asked.since)))
+        last = min(filter(None, (run.measured_until, asked.until)))
+        at = beginning(first, step)
+        while at <= last:
+            if open_one and open_one.at < at:
+                yield open_one
+            open_one = Bucket(at, tuple(getattr(run, metric) for metric in METRICS))
+            at += step
+    if open_one:
+        yield open_one
+
+
+def beginning(at: datetime, step: timedelta) -> datetime:
+    return EPOCH + (at - EPOCH) // step * step

@@ -1,0 +1,68 @@
+"""Log lines as JSON objects, for programs that read them (`LOG_FORMAT=json`).
+
+time, level, logger, process, message; what is known of the task in hand (`working_on`) and what the
+caller gave as `extra`; the traceback as `exception`. Secrets are left out, whoever wrote them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+from tweetwatch.secret_paths import SECRET
+
+# What every record has; the rest was given as `extra`.
+PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
+# Names of what is never written, whatever it holds.
+HIDDEN = re.compile(r"secret|password|authorization|cookie|api_?key|(^|_)token$", re.IGNORECASE)
+# What Django gives along, and cannot be told in a word.
+LEFT_OUT = {"request", "status_code", "server_time"}
+
+working: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed
+
+
+@contextmanager
+def working_on(**told: Any) -> Iterator[None]:
+    """Until the block ends, the lines of this thread name these, as task="tweet:update"."""
+    token = working.set({**working.get(), **told})
+    try:
+        yield
+    finally:
+        working.reset(token)
+
+
+class JSONLines(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "process": record.process,
+            "message": without_secrets(record.getMessage()),
+        }
+        given = {name: value for name, value in vars(record).items() if name not in PLAIN}
+        for name, value in {**working.get(), **given}.items():
+            if name not in LEFT_OUT:
+                line.setdefault(name, told(name, value))
+        if record.exc_info:
+            line["exception"] = without_secrets(self.formatException(record.exc_info))
+        return json.dumps(line, ensure_ascii=False)
+
+
+def told(name: str, value: Any) -> Any:
+    if HIDDEN.search(name):
+        return "…"
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return without_secrets(str(value))
+
+
+def without_secrets(text: str) -> str:
+    return BEARER.sub(r"\1\2…", SECRET.sub(r"\1…", text))
