@@ -3,9 +3,10 @@
 # make test   runs the test suite
 # make test-more   runs further, slower tests, and a short form of every benchmark
 # make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
+# make screenshots   makes the pictures of all pages anew (docs/images)
 # make check  runs what CI checks: lint, then the test suite
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-more chaos lint check format openapi
+.PHONY: help demo quick test test-more chaos screenshots lint check format openapi
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
@@ -40,6 +41,9 @@ test-more: .venv/made-dev .env
 
 chaos: .venv/made-dev .env
 	$(BIN)/python -m tests.chaos
+
+screenshots: .venv/made-dev .env
+	$(BIN)/python -m tests.screenshots
 
 lint: .venv/made-dev .env
 	$(BIN)/ruff check .

@@ -150,7 +150,7 @@ class Screen:
         self.page.goto(f"{self.address}/tweets/")
         self.page.fill("#id_username", "admin")
         self.page.fill("#id_password", password)
-        self.page.click("[type=submit]")
+        self.page.press("#id_password", "Enter")
         self.page.wait_for_selector("#rows tr")
 
     def rows(self):

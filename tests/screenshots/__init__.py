@@ -1,0 +1,1 @@
+"""Pictures of every page for README and docs: `make screenshots`."""

@@ -1,0 +1,47 @@
+"""What a demo has no reason to show by itself: follows, columns, a subscriber, an address."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.conftest import PROJECT
+
+SCENE = """
+from django.contrib.auth.models import User
+from trackers.dashboards.columns.models import Column
+from trackers.events.subscribers.terms import Terms, add
+from trackers.ingest.sources.models import Source
+from trackers.timelines import feeds
+from trackers.timelines.models import Watcher
+from trackers.tweets.models import Tweet
+user = User.objects.get(username="admin")
+home, _ = Watcher.objects.get_or_create(user=user)
+sources = list(Source.objects.order_by("pk"))
+for source in sources:
+    feeds.follow(home.pk, source_id=source.pk)
+Column.objects.create(user=user, position=1)
+for place, source in enumerate(sources[:2], start=2):
+    Column.objects.create(user=user, position=place, source=source)
+tweet = Tweet.objects.filter(gone_at=None, missing_since=None).order_by("-impressions")[:1].get()
+add("newsdesk", Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"]))
+print(f"/tweets/{tweet.pk}/")
+"""
+
+
+def prepare(directory):
+    """Into the database of the demo in this folder; the addresses of what is worth a picture."""
+    done = subprocess.run(
+        [sys.executable, "manage.py", "shell", "-v", "0", "-c", SCENE],
+        cwd=PROJECT,
+        env={
+            **os.environ,
+            "DATABASE_URL": "",
+            "EMBEDDED_POSTGRES_DIR": str(directory / "postgres"),
+        },
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return done.stdout.split()
