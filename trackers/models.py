@@ -16,6 +16,7 @@ from trackers.events.models import (
     SubscriberState,
     Subscription,
 )
+from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.imports import (
     Import,
     ImportBucket,
@@ -117,6 +118,7 @@ __all__ = [
     "Sample",
     "SizedBucket",
     "Source",
+    "SourceDay",
     "SourcePoll",
     "SourceTweet",
     "Spending",

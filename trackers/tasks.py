@@ -6,7 +6,7 @@ A task loads, calls one stage, and says what follows. Settings enter here and ar
 from __future__ import annotations
 
 import logging
-from datetime import timedelta
+from datetime import UTC, timedelta
 from functools import partial
 
 from django.conf import settings
@@ -26,6 +26,7 @@ from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.polls.state import Polling
 from trackers.ingest.polls.step import Polled, poll
+from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
 from trackers.ingest.sources.only_here import still_only_here
@@ -390,6 +391,7 @@ def forget_gaps() -> None:
 def forget_yields() -> None:
     """Every hour: forget which source brought what after three months, unless it is needed."""
     now, _ = intervals.current()
+    source_days.forget_old(today=now.astimezone(UTC).date())
     worked = forget_old_yields(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "yields", task="trackers.tasks.forget_yields")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -9,6 +10,7 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import watched
 from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.polls.sweep import Sweep
+from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import Source, SourcePoll, SourceTweet
 
@@ -188,3 +190,52 @@ def test_a_paused_import_has_a_button_on_its_page_and_in_its_report(staff):
     made.refresh_from_db()
     assert made.paused_at is None
     assert address not in staff.get(f"/sources/import/{made.pk}/").content.decode()
+
+
+def brought(made, back, **given):
+    SourceDay.objects.create(source=made, day=now().date() - timedelta(days=back), **given)
+
+
+def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
+    made = source()
+    brought(made, 3, posts=300, again=20, billed=310, money=Decimal("1.55"))
+    brought(made, 0, posts=100, billed=100, money=Decimal("0.5"))
+    brought(made, 40, posts=9999, billed=9999, money=Decimal("50"))
+
+    said = words(staff.get(f"/sources/{made.pk}/figures/").content.decode())
+
+    assert "New posts a day · 400 in 30 days, at the most 300 a day" in said
+    # 2.05 dollars in four days, and for four hundred new posts.
+    assert "Cost a day $0.5125 Cost of a new post $0.0051 Tweet-days billed 410" in said
+    assert "In all $2.05 Of reading it, over the last 4 days." in said
+
+
+def test_a_source_that_brought_nothing_says_so_and_costs_nothing(staff):
+    made = source()
+
+    said = words(staff.get(f"/sources/{made.pk}/").content.decode())
+
+    assert "It brought nothing in the last 30 days." in said
+    assert "Cost a day" not in said
+
+
+def test_a_file_costs_nothing(staff):
+    made = source("import", "old.csv")
+    brought(made, 0, posts=5)
+
+    said = words(staff.get(f"/sources/{made.pk}/figures/").content.decode())
+
+    assert "Cost a day $0 Cost of a new post $0" in said
+
+
+def test_the_days_can_be_exported(staff, client):
+    made = source()
+    brought(made, 1, posts=3, again=2, late=1, billed=4, money=Decimal("0.02"))
+
+    answer = staff.get(f"/sources/{made.pk}/days.csv")
+
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert lines[0] == "day,posts,repeats,late,tweet_days_billed,dollars"
+    assert lines[1].endswith(",3,2,1,4,0.02")
+    assert staff.get(f"/sources/{made.pk}/days.xls").status_code == 404
+    assert some_staff(client).get(f"/sources/{made.pk}/days.csv").status_code == 403

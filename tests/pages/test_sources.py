@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import html
+import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests import queues
 from tests.pages.sources import gap, listed, now, paged, some_staff, source, words
+from trackers.dashboards.sources.list_views import MOST
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.sources.models import PollBucket, Source, SourcePoll, Stream
@@ -148,8 +152,8 @@ def test_the_list_costs_as_many_queries_however_long_it_is(
         gap(source(of=f"a{number}", due_in=60))
 
     # Session, user, sources, files, jobs, gaps, imports, stream; workers, credentials, projects,
-    # queues.
-    with django_assert_max_num_queries(12):
+    # queues, and whether everything is paused.
+    with django_assert_max_num_queries(13):
         staff.get("/sources/now/")
 
 
@@ -206,3 +210,55 @@ def test_a_rule_that_x_does_not_know_yet_is_not_called_live(staff):
     Stream.objects.create(state="open", state_since=now(), heard_at=now())
 
     assert "live: #artemis Connecting" in words(listed(staff))
+
+
+def test_trouble_comes_first_then_the_name(staff):
+    source("search", "zebra", problem="X says no", failures=3)
+    gap(source("account", "lost"), "reach")
+    gap(source("account", "open"))
+    source("account", "aaa", due_in=60)
+    source("account", "Bbb", due_in=60)
+    queues.put(SourcePoll, source("account", "yyy").pk, now(), attempts=4)
+
+    page = listed(staff)
+
+    names = re.findall(r"<strong>(.*?)</strong></a>", page)
+    assert [html.unescape(name) for name in names] == [
+        "@lost's posts", "@yyy's posts", "search: zebra", "@open's posts", "@aaa's posts",
+        "@Bbb's posts",
+    ]  # fmt: skip
+
+
+def test_of_very_many_those_in_trouble_are_shown(staff):
+    Source.objects.bulk_create(
+        Source(kind="search", of=f"a{n:03}", priority=2) for n in range(MOST + 1)
+    )
+    source("search", "zebra", problem="X says no", priority=0)
+
+    assert "search: zebra" in listed(staff)
+
+
+def test_finished_imports_have_a_list_of_their_own(staff):
+    source("account", "nasa", due_in=60)
+    for name, ended in (("old.csv", now()), ("new.csv", None)):
+        made = source("import", name, yielded=3)
+        Import.objects.create(
+            source=made, uploaded_at=now(), began_at=now(), ended_at=ended, parts=1
+        )
+
+    watched, finished = listed(staff).split("Finished imports")
+
+    assert "file new.csv" in watched
+    assert "old.csv" not in watched
+    assert "file old.csv" in finished
+    assert "new.csv" not in finished
+
+
+def test_finished_imports_alone_are_no_empty_page(staff):
+    made = source("import", "old.csv")
+    Import.objects.create(source=made, uploaded_at=now(), began_at=now(), ended_at=now())
+
+    page = listed(staff)
+
+    assert "Finished imports" in page
+    assert "Nothing is watched yet" not in page

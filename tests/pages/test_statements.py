@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import connection
@@ -11,7 +11,10 @@ from django.test.utils import CaptureQueriesContext
 from tests.events.conftest import subscriber, told
 from tests.factories import AppFactory, CredentialFactory
 from tests.pages.conftest import measure, watched
+from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source
+from trackers.jobs.observed.minutes import QueueMinute
+from trackers.jobs.observed.tasks import NotedTask
 from trackers.management.status import status
 from trackers.money.projects import Project
 
@@ -43,13 +46,18 @@ def fill(number):
     Project.objects.filter(pk=credential.app.project_id).update(posts_a_day=1000)
     for kind in ("account", "search", "stream"):
         Source.objects.create(kind=kind, of=f"of{number}", every=timedelta(hours=1))
+    now = datetime.now(UTC)
+    SourceDay.objects.create(source=Source.objects.latest("pk"), day=now.date(), posts=1)
+    given = {"namespace": f"queue{number}", "due": 1, "oldest_due_seconds": 1, "in_flight": 1}
+    QueueMinute.objects.create(minute=now, **given)
+    NotedTask.objects.create(name="a", took=timedelta(1), failed=True, host="h", pid=1)
     subscriber(f"s{number}", [f"topic_{chr(97 + number)}", "tweets"])
     told(number, topic=f"topic_{chr(97 + number)}")
 
 
 PAGES = (
     "/", "/tweets/", "/sources/", "/sources/now/", "/operations/", "/operations/now/",
-    "/operations/strip/",
+    "/operations/strip/", "/operations/over-time/", "/operations/database/",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",
     "/admin/trackers/subscriber/", "/admin/trackers/tweet/", "/admin/trackers/namespace/",

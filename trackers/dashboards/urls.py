@@ -17,11 +17,14 @@ from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import pausing
 from trackers.dashboards.operations import slow_views as slow
 from trackers.dashboards.operations import views as operations
+from trackers.dashboards.operations.export import queues_file
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
+from trackers.dashboards.sources import figure_views as source_figures
 from trackers.dashboards.sources import list_views as sources
 from trackers.dashboards.sources import remove_views as source_removal
+from trackers.dashboards.sources.export import source_days
 from trackers.dashboards.subscribers import acts as subscriber_acts
 from trackers.dashboards.subscribers import form_views as subscriber_forms
 from trackers.dashboards.subscribers import replay_views as subscriber_replay
@@ -77,6 +80,8 @@ urlpatterns = [
     path("sources/<int:id>/", source.source, name="source"),
     path("sources/<int:id>/now/", source.source_now, name="source-now"),
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),
+    path("sources/<int:id>/days.<str:form>", source_days, name="source-days"),
+    path("sources/<int:id>/figures/", source_figures.source_figures, name="source-figures"),
     path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
     path("feeds/", feed_addresses.feed_addresses, name="feeds"),
@@ -110,6 +115,7 @@ urlpatterns = [
     path("operations/paused/", pausing.paused_now, name="paused-now"),
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
+    path("operations/queues.<str:form>", queues_file, name="operations-queues"),
     path("operations/over-time/", slow.over_time_now, name="operations-over-time"),
     path("operations/database/", slow.database_now, name="operations-database"),
     path("operations/strip/", operations.strip, name="operations-strip"),

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tests.factories import ProjectFactory, post
 from trackers.ingest.found import Found
+from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.ingest.stream.lease import take
 from trackers.ingest.stream.lines import StreamBatch
@@ -62,6 +63,16 @@ def test_both_versions_are_one_tweet_and_both_are_paid_for(heard, batches):
     assert TweetUpdate.objects.filter(key=FIRST).count() == TweetUpdate.objects.count()
     assert SourceTweet.objects.get().tweet_id == FIRST
     assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == 2
+
+
+def test_the_stream_counts_by_day_what_it_brings_and_what_that_costs(heard):
+    heard(post(FIRST), post(FIRST + 9))
+    heard(post(FIRST + 9), post(FIRST + 10))
+
+    [day] = SourceDay.objects.all()
+    assert (day.posts, day.again, day.billed) == (3, 1, 3)
+    assert day.money == 3 * ProjectFactory._meta.model.objects.get().price_of_a_post
+    assert Spending.objects.aggregate(Sum("posts"))["posts__sum"] == day.billed
 
 
 def test_a_version_that_comes_late_is_paid_for_and_changes_nothing(heard):

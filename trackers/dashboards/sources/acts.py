@@ -7,7 +7,7 @@ from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.carry_out import Act, carry_out
-from trackers.dashboards.sources.detail_views import find
+from trackers.dashboards.sources.figure_views import find
 from trackers.ingest.sources import life
 
 CHANGE = "trackers.change_source"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.follow_buttons import buttons_for
 from trackers.dashboards.sources.connection import connection_of
+from trackers.dashboards.sources.figure_views import figures, find
 from trackers.dashboards.sources.line import line
 from trackers.dashboards.sources.progress import Reading, reading
 from trackers.dashboards.tweet_rows import LABELS, Row, rows
@@ -67,7 +68,12 @@ class Late:
 @require_safe
 @needs(SOURCES)
 def source(request: HttpRequest, id: int) -> HttpResponse:
-    found = {**shown(id), **newest(id), "buttons": buttons_for(request.user, source_id=id)}
+    found = {
+        **figures(id),
+        **shown(id),
+        **newest(id),
+        "buttons": buttons_for(request.user, source_id=id),
+    }
     return render(request, "dashboards/sources/detail.html", found)
 
 
@@ -82,13 +88,6 @@ def source_now(request: HttpRequest, id: int) -> HttpResponse:
 def source_rows(request: HttpRequest, id: int) -> HttpResponse:
     demand(request, TWEETS)
     return render(request, "dashboards/_tweet_rows.html", newest(find(id).pk))
-
-
-def find(id: int) -> Source:
-    try:
-        return Source.objects.get(pk=id)
-    except (Source.DoesNotExist, OverflowError):
-        raise Http404(f"There is no source {id}.") from None
 
 
 def shown(id: int) -> dict[str, object]:

@@ -86,6 +86,7 @@ class Line:
     problem: str
     next: Moment | None
     polled: Moment | None
+    ended: Moment | None
     yielded: Number
     again: Number
     leaks: Leaks
@@ -102,6 +103,18 @@ class Line:
         if self.is_paused:
             return "resume"
         return "poll" if self.state in ("isolated", "idle") else ""
+
+    @property
+    def rank(self) -> tuple[int, str]:
+        """Trouble first, then by name."""
+        moods = (self.mood, self.gaps_mood)
+        trouble = 0 if "bad" in moods else 1 if "warn" in moods else 2
+        return trouble, self.name.lower()
+
+    @property
+    def is_finished(self) -> bool:
+        """A file that has been read to its end."""
+        return self.state == "done"
 
     @property
     def has_gaps(self) -> bool:
@@ -128,6 +141,7 @@ def line(standing: Standing, *, now: datetime) -> Line:
         problem=standing.reason if standing.state in ("problem", "no_money") else "",
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,
+        ended=ended(standing, now=now),
         yielded=number(source.yielded),
         again=number(source.again),
         leaks=leaks(source, now=now),
@@ -138,6 +152,12 @@ def line(standing: Standing, *, now: datetime) -> Line:
         is_paused=source.paused_at is not None,
         can_poll=can_poll(standing),
     )
+
+
+def ended(standing: Standing, *, now: datetime) -> Moment | None:
+    """When the file was read to its end."""
+    at = standing.report.ended_at if standing.report else None
+    return ago(at, now=now) if at else None
 
 
 def can_poll(standing: Standing) -> bool:

@@ -1,4 +1,4 @@
-"""The page of sources: what is watched, how each stands, and the form that adds one."""
+"""The page of sources: what is watched, trouble first; finished imports; the form that adds one."""
 
 from __future__ import annotations
 
@@ -70,13 +70,17 @@ def add(request: HttpRequest) -> HttpResponse:
 
 def shown() -> dict[str, object]:
     now, _ = current()
-    watched = list(Source.objects.exclude(kind=Source.Kind.IMPORT)[: MOST + 1])
+    read = Source.objects.exclude(kind=Source.Kind.IMPORT)
+    watched = list(read.troubled_first()[: MOST + 1])
     files = list(Source.objects.files()[: FILES_MOST + 1])
     found = standings([*watched[:MOST], *files[:FILES_MOST]], now=now)
-    rows: list[Line] = lines(found, now=now)
+    all_rows = lines(found, now=now)
+    rows = sorted((one for one in all_rows if not one.is_finished), key=lambda one: one.rank)
     return {
         "now": now,
         "rows": rows,
+        # The newest first.
+        "finished": [one for one in all_rows if one.is_finished],
         "more": MOST if len(watched) > MOST else 0,
         "more_files": FILES_MOST if len(files) > FILES_MOST else 0,
         "connection": connection(rows, now=now),

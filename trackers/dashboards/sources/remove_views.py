@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from trackers import history
 from trackers.dashboards.access import demand, needs
-from trackers.dashboards.sources.detail_views import find
+from trackers.dashboards.sources.figure_views import find
 from trackers.ingest.sources.only_here import brought, only_here, remove_with_tweets
 from trackers.schedule.intervals import current
 from tweetwatch.bounded import TookTooLong, bounded

@@ -7,7 +7,7 @@ If it is killed at any point, nothing is written, and the part is retried once i
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from django.db import transaction
 
@@ -16,6 +16,7 @@ from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import keep_rejected
 from trackers.ingest.found import Found, Rejected
+from trackers.ingest.sources import days
 from trackers.ingest.sources.imports import Import, ImportPart
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
@@ -109,6 +110,8 @@ def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: 
         ImportPart.objects.filter(pk=part.pk).delete()
         again = len(found) - len(new)
         db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
+        today = datetime.now(UTC).date()
+        days.count([days.Brought(source, len(new), again)], day=today, project=None)
         # With the source's row locked, as when someone begins to follow it.
         arrive((source, id) for id in new)
         db.execute(

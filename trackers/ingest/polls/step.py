@@ -146,6 +146,7 @@ def keep(
     page, asked = brought.page, brought.asked
     posts = persist(lambda: billed(asked, page, source), until=until)
     # If the connection broke after the commit, this is not repeated: the row has lost the lease.
+    brought = replace(brought, billed=posts)
     stored = persist(lambda: store(batch, source, brought, polling, plan), until=until)
     if stored is None:
         drop(batch, asked, page.ids)

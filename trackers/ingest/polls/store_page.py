@@ -23,6 +23,7 @@ from trackers.ingest.polls.spend import PageGrant, leave_out
 from trackers.ingest.polls.state import Polling, cursor_of, set_sweep
 from trackers.ingest.polls.sweep import ReadingRules, Sweep
 from trackers.ingest.polls.trouble import HIDDEN_AT_MOST
+from trackers.ingest.sources import days
 from trackers.ingest.sources.forget import forgotten_up_to
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.news import tell_leak, tell_shown
@@ -45,13 +46,14 @@ HIDDEN: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Brought:
-    """The page that X sent at `at`, and what it was asked for."""
+    """The page that X sent at `at`, what it was asked for, and how many of its posts X bills."""
 
     page: Page
     asked: PageGrant
     sweep: Sweep
     rules: ReadingRules
     at: datetime
+    billed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,8 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
     source.yielded += len(new)
     source.again += len(ids) - len(new)
     source.leaked += len(late)
+    came = days.Brought(source.pk, len(new), len(ids) - len(new), len(late), brought.billed)
+    days.count([came], day=payment.day, project=payment.project)
     if late:
         tell_leak(source.pk, sorted(late))
     return len(new), len(late), len(measured)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Case, Exists, F, OuterRef, Q, When
+from django.db.models.functions import Lower
 
-from trackers.jobs.models import Bucket, Job
+from trackers.jobs.models import STRIKES, Bucket, Job
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -30,6 +31,19 @@ class SourceQuerySet(models.QuerySet["Source"]):
     def polled(self) -> Self:
         """Sources that are read page by page; a stream is pushed, a file is imported once."""
         return self.filter(kind__in=Source.POLLED)
+
+    def troubled_first(self) -> Self:
+        """As far as the database knows: hidden, failing or isolated, then with gaps, then paused,
+        then all others; each by name. So that of very many the first ones are those to look at."""
+        isolated = SourcePoll.objects.filter(key=OuterRef("pk"), attempts__gte=STRIKES)
+        gaps = Gap.objects.filter(source=OuterRef("pk"), closed_at=None)
+        trouble = Case(
+            When(paused_at__isnull=False, then=2),
+            When(~Q(hidden_because="") | ~Q(problem="") | Exists(isolated), then=0),
+            When(Exists(gaps), then=1),
+            default=3,
+        )
+        return self.order_by(trouble, Lower("of"), "pk")
 
     def files(self) -> Self:
         """Those that are not read to their end first, then the newest."""

@@ -15,6 +15,7 @@ from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
 from trackers.ingest.found import Found
+from trackers.ingest.sources import days
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
 from trackers.ingest.stream.holes import open_gaps
 from trackers.ingest.stream.lease import Lease, fence, written
@@ -117,7 +118,7 @@ def store(
         posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
         posts += pay(tweets, reasons, day=day, project=project)
         if pairs:
-            count(pairs, new)
+            count(pairs, new, day=day, project=project)
             # Locked after all tweets.
             arrive(sorted(new), described=tracked.described)
         duplicates = batch.again + len(tweets) - len({tweet for _, tweet in new})
@@ -182,7 +183,9 @@ def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> in
         return db.execute(PAY, given).rowcount
 
 
-def count(pairs: list[tuple[int, int]], new: set[tuple[int, int]]) -> None:
+def count(
+    pairs: list[tuple[int, int]], new: set[tuple[int, int]], *, day: date, project: int
+) -> None:
     """Add what the sources yielded, for their pages."""
     sources = sorted({source for source, _ in pairs})
     told = {source: [tweet for one, tweet in pairs if one == source] for source in sources}
@@ -197,3 +200,8 @@ def count(pairs: list[tuple[int, int]], new: set[tuple[int, int]]) -> None:
                 "newest": array(max(told[source]) for source in sources),
             },
         )
+    came = [
+        days.Brought(one, fresh[one], len(told[one]) - fresh[one], billed=fresh[one])
+        for one in sources
+    ]
+    days.count(came, day=day, project=project)

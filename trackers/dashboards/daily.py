@@ -1,0 +1,44 @@
+"""A number for each of the last thirty days, as a bar chart with a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.words import counted
+
+DAYS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Daily:
+    """`lines` are (day, number), the newest first; `total` of all days."""
+
+    chart: BarChart
+    lines: tuple[tuple[str, str], ...]
+    total: str
+    most: str
+    first: str
+    is_empty: bool
+
+
+def first_day(today: date) -> date:
+    return today - timedelta(days=DAYS - 1)
+
+
+def daily(counts: Mapping[date, int], *, today: date, what: str) -> Daily:
+    days = [first_day(today) + timedelta(days=place) for place in range(DAYS)]
+    numbers = [counts.get(day, 0) for day in days]
+    total, most = counted(sum(numbers)), counted(max(numbers))
+    return Daily(
+        chart=BarChart(
+            numbers, f"{what}: {total} in the last {DAYS} days, at the most {most} a day"
+        ),
+        lines=tuple((f"{day:%Y-%m-%d}", counted(counts.get(day, 0))) for day in reversed(days)),
+        total=total,
+        most=most,
+        first=f"{days[0]:%-d %b}",
+        is_empty=not any(numbers),
+    )

@@ -1,0 +1,72 @@
+"""What a source brought by day, and what it cost: the slow part of its page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, date
+from decimal import Decimal
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import SOURCES, needs
+from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.words import counted
+from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
+from trackers.ingest.sources.models import Source
+from trackers.schedule.intervals import current
+
+
+@dataclass(frozen=True, slots=True)
+class CostWords:
+    """`over`: the days that it is the average of."""
+
+    a_day: str
+    a_post: str
+    billed: str
+    money: str
+    over: str
+
+
+@require_safe
+@needs(SOURCES)
+def source_figures(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/sources/_figures.html", figures(id))
+
+
+def find(id: int) -> Source:
+    try:
+        return Source.objects.get(pk=id)
+    except (Source.DoesNotExist, OverflowError):
+        raise Http404(f"There is no source {id}.") from None
+
+
+def figures(id: int) -> dict[str, object]:
+    now, _ = current()
+    source, today = find(id), now.astimezone(UTC).date()
+    found = days_of(id, since=first_day(today))
+    return {
+        "now": now,
+        "source": source,
+        "days": daily({one.day: one.posts for one in found}, today=today, what="New posts"),
+        "cost": cost_words(found, today=today),
+    }
+
+
+def cost_words(found: list[SourceDay], *, today: date) -> CostWords | None:
+    cost: Cost | None = cost_of(found, today=today)
+    if cost is None:
+        return None
+    return CostWords(
+        a_day=fine(cost.a_day),
+        a_post="–" if cost.a_post is None else fine(cost.a_post),
+        billed=counted(cost.billed),
+        money=fine(cost.money),
+        over="today" if cost.days == 1 else f"the last {cost.days} days",
+    )
+
+
+def fine(amount: Decimal) -> str:
+    """To a hundredth of a cent below a dollar: a post costs half a cent."""
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"

@@ -1,0 +1,125 @@
+"""What each source brought on each UTC day, and what X billed for it: a row a source and day.
+
+Written in the transaction that stores the posts, so a page never counts them. Of the stream, X
+bills each post that is new; a file costs nothing. What was billed for a request that failed is on
+the project's books alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+
+from django.db import models
+
+from trackers.ingest.sources.models import Source
+from tweetwatch.database import array, cursor
+
+KEPT_FOR = timedelta(days=92)
+
+
+class SourceDay(models.Model):
+    """`posts` are new to the source; `again` were read before; `late` slipped through a poll.
+    `billed`: tweet-days, and `money` what these cost at the price of that moment."""
+
+    pk = models.CompositePrimaryKey("source_id", "day")
+    source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField()
+    posts = models.BigIntegerField(default=0, db_default=0)
+    again = models.BigIntegerField(default=0, db_default=0)
+    late = models.BigIntegerField(default=0, db_default=0)
+    billed = models.BigIntegerField(default=0, db_default=0)
+    money = models.DecimalField(max_digits=14, decimal_places=6, default=0, db_default=0)
+
+    class Meta:
+        # "which are old enough to be forgotten?"
+        indexes = [models.Index(fields=["day"], name="sourceday_day")]
+
+    def __str__(self) -> str:
+        return f"{self.posts} posts of source {self.source_id} on {self.day}"
+
+
+# Locks: rows of sources that the caller has locked already, in the order of their ids.
+COUNT = """
+    INSERT INTO trackers_sourceday AS d (source_id, day, posts, again, late, billed, money)
+    SELECT n.id, %(day)s::date, n.posts, n.again, n.late, n.billed,
+           n.billed * coalesce((SELECT price_of_a_post FROM trackers_project
+                                WHERE id = %(project)s::bigint), 0)
+    FROM unnest(%(ids)s::bigint[], %(posts)s::bigint[], %(again)s::bigint[], %(late)s::bigint[],
+                %(billed)s::bigint[]) AS n(id, posts, again, late, billed)
+    ORDER BY n.id
+    ON CONFLICT (source_id, day) DO UPDATE SET
+        posts = d.posts + excluded.posts, again = d.again + excluded.again,
+        late = d.late + excluded.late, billed = d.billed + excluded.billed,
+        money = d.money + excluded.money
+"""
+FORGET = "DELETE FROM trackers_sourceday WHERE day < %(before)s"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a source brought just now."""
+
+    source: int
+    posts: int
+    again: int
+    late: int = 0
+    billed: int = 0
+
+
+def count(found: list[Brought], *, day: date, project: int | None) -> None:
+    """Add this to the day's rows. `project`: who pays; None where nothing is billed."""
+    with cursor() as db:
+        db.execute(
+            COUNT,
+            {
+                "day": day,
+                "project": project,
+                "ids": array(one.source for one in found),
+                "posts": array(one.posts for one in found),
+                "again": array(one.again for one in found),
+                "late": array(one.late for one in found),
+                "billed": array(one.billed for one in found),
+            },
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of the last `days`, today among them. `a_post`: dollars for each new post."""
+
+    days: int
+    posts: int
+    billed: int
+    money: Decimal
+
+    @property
+    def a_day(self) -> Decimal:
+        return self.money / self.days
+
+    @property
+    def a_post(self) -> Decimal | None:
+        return self.money / self.posts if self.posts else None
+
+
+def days_of(source_id: int, *, since: date) -> list[SourceDay]:
+    """The oldest first; days on which it brought nothing are left out."""
+    return list(SourceDay.objects.filter(source=source_id, day__gte=since).order_by("day"))
+
+
+def cost_of(days: list[SourceDay], *, today: date) -> Cost | None:
+    """None before its first day."""
+    if not days:
+        return None
+    return Cost(
+        days=(today - days[0].day).days + 1,
+        posts=sum(one.posts for one in days),
+        billed=sum(one.billed for one in days),
+        money=sum((one.money for one in days), Decimal(0)),
+    )
+
+
+def forget_old(*, today: date) -> int:
+    with cursor() as db:
+        return db.execute(FORGET, {"before": today - KEPT_FOR}).rowcount
