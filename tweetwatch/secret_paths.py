@@ -10,7 +10,10 @@ import logging
 import re
 from typing import Any
 
-SECRET = re.compile(r"(/(?:feeds|api_tokens)(?:/|%2f))[^/\s\"'?]+", re.IGNORECASE)
+# And in the query with which X sends a user back (trackers/admin/x_sign_in.py).
+SECRET = re.compile(
+    r"(/(?:feeds|api_tokens)(?:/|%2f)|signed-in/\?(?=\S))[^/\s\"'?]+", re.IGNORECASE
+)
 
 plain_record = logging.LogRecord
 

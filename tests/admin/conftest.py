@@ -3,6 +3,10 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
+from tests.x import everything_logged, fake, running_fake
+
+__all__ = ["everything_logged", "fake", "running_fake"]
+
 
 @pytest.fixture(autouse=True)
 def _plain_http(settings):

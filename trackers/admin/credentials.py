@@ -12,8 +12,10 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import URLPattern, path
 from django.utils import timezone
 
+from trackers.admin import x_sign_in
 from trackers.admin.recorded import Recorded
 from trackers.credentials.check import check
 from trackers.credentials.models import RENEWAL, Credential, Window
@@ -160,6 +162,15 @@ class CredentialAdmin(Recorded):
     )
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
+
+    def get_urls(self) -> list[URLPattern]:
+        ours = [
+            ("sign-in/", x_sign_in.begin, "x-sign-in"),
+            ("<int:id>/sign-in/", x_sign_in.begin, "x-sign-in-again"),
+            ("signed-in/", x_sign_in.done, "x-signed-in"),
+        ]
+        views = [path(at, self.admin_site.admin_view(view), name=name) for at, view, name in ours]
+        return [*views, *super().get_urls()]
 
     def get_inlines(self, request: HttpRequest, obj: Credential | None) -> Any:
         # X tells of windows once it was asked.

@@ -18,6 +18,7 @@ from trackers.fakex.log import Entry
 from trackers.fakex.streams.connections import Ending, Opening
 from trackers.fakex.streams.sending import send
 from trackers.fakex.wire import problems
+from trackers.fakex.wire.consent import PATH as CONSENT
 from trackers.fakex.wire.readers import Wish
 from trackers.fakex.wire.replies import Reply, headers_of, problem, to_response
 from trackers.fakex.wire.requests_v2 import MOST_IDS, Ask, Invalid
@@ -55,6 +56,13 @@ class Server:
     async def _ask(
         self, http: web.BaseRequest, target: str, path: str, query: str
     ) -> web.StreamResponse:
+        if path == CONSENT and http.method == "GET":
+            # A browser's, and no request of the API: it has neither a caller nor a window.
+            shown = self._x.credentials.grants.consents.show(query, now_ms=self._x.now_ms())
+            headers = {"Location": shown.location} if shown.location else {}
+            return web.Response(
+                status=shown.status, text=shown.html, content_type="text/html", headers=headers
+            )
         found = find_endpoint(http.method, path)
         if found is None:
             return self._refuse(problem(404, problems.NOT_FOUND))

@@ -1,4 +1,6 @@
-"""New tokens of OAuth 2.0 for a refresh token, which X accepts only once.
+"""Tokens of OAuth 2.0: for the code of a user's consent, or new ones for a refresh token.
+
+X accepts either only once.
 
 secrets ─> POST /2/oauth2/token ─> Tokens, or X's refusal as an XError
 """
@@ -41,9 +43,28 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
     After any other error the refresh token may still be good, or already spent.
     """
+    return ask(secrets, form_of(secrets), base_url=base_url, timeout=timeout)
+
+
+def first_tokens(
+    client: Mapping[str, str], grant: Mapping[str, str], *, base_url: str, timeout: timedelta
+) -> Tokens:
+    """For a user's consent: `grant` has the code, the address it came to, and the verifier.
+
+    Raises XError and nothing else; SignInAgain: the code is spent, too old, or another's.
+    """
+    form = {"grant_type": "authorization_code", **grant}
+    if not client.get("client_secret"):
+        form["client_id"] = client["client_id"]
+    return ask({**client, **grant}, form, base_url=base_url, timeout=timeout)
+
+
+def ask(
+    secrets: Mapping[str, str], form: Mapping[str, str], *, base_url: str, timeout: timedelta
+) -> Tokens:
     session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
-        return read_tokens(session.post(TOKEN_URL, data=form_of(secrets)).body)
+        return read_tokens(session.post(TOKEN_URL, data=form).body)
     except RejectedReply as rejected:
         error = refusal_in(rejected.reply)
     except XError as failure:

@@ -21,6 +21,7 @@ class Accounts:
             ("POST", "credentials"): self._add_credential,
             ("PUT", "credentials"): self._set_strict,
             ("DELETE", "credentials"): self._clear_credentials,
+            ("POST", "clients"): self._add_client,
             ("GET", "projects"): self._show_projects,
             ("PUT", "projects"): self._set_terms,
             ("DELETE", "projects"): self._forget_projects,
@@ -34,6 +35,11 @@ class Accounts:
 
     def _add_credential(self, _rest: str, _query: Params, body: Body) -> Any:
         return asdict(self._x.credentials.register(body, now_ms=self._x.now_ms()))
+
+    def _add_client(self, _rest: str, _query: Params, body: Body) -> Any:
+        """One that has a secret, and so signs what it asks of the token endpoint."""
+        self._x.credentials.grants.consents.secrets[body["client_id"]] = body["client_secret"]
+        return {}
 
     def _set_strict(self, rest: str, query: Params, body: Body) -> Any:
         self._x.credentials.strict = bool(body["strict"])

@@ -1,5 +1,6 @@
 """OAuth 2.0 users' tokens and `POST /2/oauth2/token`: each refresh replaces both tokens.
 
+Tokens are given for a refresh token, or for the code of a user's consent (`consent`).
 A refresh token works once; a client with a secret must use HTTP Basic, a public one must send
 `client_id` in the form. Access tokens expire after `expires_in` real seconds.
 """
@@ -17,6 +18,7 @@ from urllib.parse import parse_qsl
 import orjson
 
 from trackers.fakex.account.callers import Caller, fingerprint, read_caller
+from trackers.fakex.wire.consent import OFFLINE, Consents
 from trackers.fakex.wire.replies import Reply
 
 EXPIRES_IN_S = 7200
@@ -52,6 +54,7 @@ class Grants:
         self._by_access: dict[str, Grant] = {}
         self._by_refresh: dict[str, Grant] = {}
         self._dead: set[str] = set()
+        self.consents = Consents()
 
     def register(self, given: Mapping[str, Any], *, now_ms: int) -> Grant:
         expires_in = given.get("expires_in", EXPIRES_IN_S)
@@ -75,6 +78,7 @@ class Grants:
     def clear(self) -> None:
         for known in (self._by_access, self._by_refresh, self._dead):
             known.clear()
+        self.consents.clear()
 
     def knows(self, header: str) -> bool:
         """Whether the Authorization header holds an access token, valid or expired."""
@@ -88,6 +92,8 @@ class Grants:
     def holder(self, form: str, authorization: str | None) -> Caller | Reply:
         """Who gets new tokens for this form, or the refusal."""
         given = dict(parse_qsl(form))
+        if given.get("grant_type") == "authorization_code":
+            return self._holder_of_code(given, authorization)
         for name in ("grant_type", "refresh_token"):
             if not given.get(name):
                 return _refusal(400, "invalid_request", f"Missing required parameter [{name}].")
@@ -106,7 +112,10 @@ class Grants:
 
     def rotate(self, form: str, *, now_ms: int) -> Reply:
         """New tokens for a form that `holder` accepted; of two with one token the first wins."""
-        grant = self._by_refresh.pop(dict(parse_qsl(form)).get("refresh_token", ""), None)
+        given = dict(parse_qsl(form))
+        if given.get("grant_type") == "authorization_code":
+            return self._begin(given, now_ms=now_ms)
+        grant = self._by_refresh.pop(given.get("refresh_token", ""), None)
         if grant is None:
             return _invalid_token()
         old = "Bearer " + grant.access_token
@@ -116,18 +125,63 @@ class Grants:
         grant.expires_at_ms = _end(grant.expires_in, now_ms)
         grant.rotations += 1
         self._keep(grant)
-        body = {
-            "token_type": "bearer",
-            "expires_in": EXPIRES_IN_S if grant.expires_in is None else grant.expires_in,
-            "access_token": grant.access_token,
-            "scope": SCOPE,
-            "refresh_token": grant.refresh_token,
-        }
-        return Reply(200, orjson.dumps(body))
+        return _tokens(grant, SCOPE)
+
+    def _holder_of_code(
+        self, given: Mapping[str, str], authorization: str | None
+    ) -> Caller | Reply:
+        for name in ("code", "redirect_uri", "code_verifier"):
+            if not given.get(name):
+                return _refusal(400, "invalid_request", f"Missing required parameter [{name}].")
+        client = self.consents.client_of(given)
+        if not client:
+            return _refusal(
+                400, "invalid_request", "Value passed for the authorization code was invalid."
+            )
+        secret = self.consents.secrets.get(client)
+        if secret is None:
+            known = given.get("client_id") == client
+        else:
+            known = _basic(authorization) == (client, secret)
+        if not known:
+            return _refusal(401, "unauthorized_client", "Missing valid authorization header")
+        return read_caller({}, "oauth2", secret=given["code"], app=client)
+
+    def _begin(self, given: Mapping[str, str], *, now_ms: int) -> Reply:
+        """The first tokens of a consent; without offline.access there is none to refresh with."""
+        consent = self.consents.take(given, now_ms=now_ms)
+        if consent is None:
+            return _refusal(
+                400, "invalid_request", "Value passed for the authorization code was invalid."
+            )
+        refresh = _new_token()
+        grant = Grant(
+            caller=read_caller({}, "oauth2", secret=refresh, app=consent.client_id),
+            client_id=consent.client_id,
+            client_secret=self.consents.secrets.get(consent.client_id),
+            access_token=_new_token(),
+            refresh_token=refresh,
+            expires_in=EXPIRES_IN_S,
+            expires_at_ms=_end(EXPIRES_IN_S, now_ms),
+        )
+        self._keep(grant)
+        return _tokens(grant, consent.scope)
 
     def _keep(self, grant: Grant) -> None:
         self._by_access["Bearer " + grant.access_token] = grant
         self._by_refresh[grant.refresh_token] = grant
+
+
+def _tokens(grant: Grant, scope: str) -> Reply:
+    body = {
+        "token_type": "bearer",
+        "expires_in": EXPIRES_IN_S if grant.expires_in is None else grant.expires_in,
+        "access_token": grant.access_token,
+        "scope": scope,
+    }
+    if OFFLINE in scope.split():
+        body["refresh_token"] = grant.refresh_token
+    return Reply(200, orjson.dumps(body))
 
 
 def _new_token() -> str:

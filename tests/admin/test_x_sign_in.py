@@ -1,0 +1,174 @@
+"""Sign in with X: a user's tokens become a credential; each failure has its sentence."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from html import unescape
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+import requests
+from django.contrib.auth.models import Permission, User
+from django.contrib.sessions.models import Session
+from django.utils import timezone
+
+from tests.admin.conftest import said
+from trackers.admin.x_sign_in import SESSION
+from trackers.credentials import sign_in
+from trackers.credentials.models import Credential
+from trackers.credentials.sign_in import opened
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BEGIN, DONE = "/admin/trackers/credential/sign-in/", "/admin/trackers/credential/signed-in/"
+GIVEN = {"name": "reader", "app": "", "client_id": "client-1", "client_secret": "a-client-secret"}
+
+
+@pytest.fixture(autouse=True)
+def _at_the_fake(fake, settings):
+    settings.X_API_BASE_URL = fake.url
+    fake.tell("DELETE", "credentials")
+    fake.tell("POST", "clients", client_id="client-1", client_secret="a-client-secret")
+
+
+def to_x(staff, address=BEGIN, given=GIVEN):
+    """The address at X to which the page leads."""
+    page = staff.post(address, given)
+    assert page.status_code == 200, page.content
+    return unescape(re.search(r'id="to-x" href="([^"]+)"', page.content.decode())[1])
+
+
+def back_from_x(address, answer="allow"):
+    """Where X sends whoever clicks on one of its two links; as a path of ours."""
+    shown = requests.get(address, timeout=30)
+    link = unescape(re.search(rf'id="{answer}" href="([^"]+)"', shown.text)[1])
+    origin = "{0.scheme}://{0.netloc}".format(urlsplit(address))
+    sent = requests.get(origin + link, allow_redirects=False, timeout=30)
+    assert sent.status_code == 302
+    return sent.headers["Location"].removeprefix("http://testserver")
+
+
+def told(staff, path):
+    [message] = said(staff.get(path, follow=True))
+    return message
+
+
+def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everything_logged):
+    address = to_x(staff)
+    asked = parse_qs(urlsplit(address).query)
+    assert asked["code_challenge_method"] == ["S256"]
+    assert asked["redirect_uri"] == [f"http://testserver{DONE}"]
+    assert "offline.access" in asked["scope"][0]
+    sealed = staff.session[SESSION]
+    pending = opened(sealed)
+    path = back_from_x(address)
+    code = parse_qs(urlsplit(path).query)["code"][0]
+
+    assert told(staff, path).startswith("reader has tokens of X")
+
+    found = Credential.objects.get()
+    assert (found.kind, found.app.name, found.state) == ("oauth2", "reader", "ready")
+    assert set(found.secrets) == {"client_id", "client_secret", "access_token", "refresh_token"}
+    assert timedelta(hours=1) < found.expires_at - timezone.now() < timedelta(hours=3)
+    asked = {"headers": {"Authorization": f"Bearer {found.secrets['access_token']}"}, "timeout": 30}
+    id = fake.shown(1)[0]
+    assert requests.get(f"{fake.url}/2/tweets?ids={id}", **asked).status_code == 200
+    kept = everything_logged.text + str(Session.objects.values_list("session_data")) + address
+    for secret in (code, pending.verifier, "a-client-secret", found.secrets["refresh_token"]):
+        assert secret not in kept
+    # The code is spent, and what was begun has ended.
+    assert told(staff, path) == sign_in.NOT_BEGUN
+
+
+def test_a_credential_is_signed_in_again_and_works_again(staff):
+    told(staff, back_from_x(to_x(staff)))
+    found = Credential.objects.get()
+    before = found.secrets["refresh_token"]
+    found.disable("sign in again: X does not take its refresh token any more", now=timezone.now())
+    path = f"/admin/trackers/credential/{found.pk}/sign-in/"
+    assert "reader gets new tokens" in staff.get(path).content.decode()
+    assert path in staff.get(path.replace("sign-in/", "change/")).content.decode()
+    assert BEGIN in staff.get("/admin/trackers/credential/").content.decode()
+
+    assert told(staff, back_from_x(to_x(staff, path, {}))).startswith("reader has tokens")
+
+    found = Credential.objects.get()
+    assert (found.disabled_at, found.secrets["refresh_token"] == before) == (None, False)
+
+
+def test_whoever_says_no_at_x_is_told_that_nothing_was_saved(staff):
+    assert told(staff, back_from_x(to_x(staff), "deny")) == sign_in.DENIED
+    assert not Credential.objects.exists()
+
+
+def test_an_answer_to_another_sign_in_is_refused(staff):
+    path = back_from_x(to_x(staff))
+    assert told(staff, path.replace("state=", "state=x")) == sign_in.OTHER
+    # It is over with that: nobody may try again.
+    assert told(staff, path) == sign_in.NOT_BEGUN
+    assert not Credential.objects.exists()
+
+
+def test_another_browser_cannot_finish_what_was_begun_here(staff, client):
+    path = back_from_x(to_x(staff))
+    client.logout()
+    client.force_login(User.objects.create_superuser("other"))
+    assert told(client, path) == sign_in.NOT_BEGUN
+
+
+def test_a_sign_in_that_took_too_long_is_begun_again(staff):
+    path = back_from_x(to_x(staff))
+    session = staff.session
+    pending = opened(session[SESSION])
+    early = (timezone.now() - timedelta(minutes=11)).isoformat()
+    session[SESSION] = sign_in.Pending(**{**kept(pending), "begun_at": early}).sealed()
+    session.save()
+    assert told(staff, path) == sign_in.LATE
+
+
+def kept(pending):
+    return {name: getattr(pending, name) for name in pending.__slots__}
+
+
+def test_x_refuses_a_code_that_is_not_the_one_it_gave(staff):
+    path = back_from_x(to_x(staff))
+    state = parse_qs(urlsplit(path).query)["state"][0]
+    assert told(staff, f"{DONE}?{urlencode({'state': state, 'code': 'mine'})}") == sign_in.SPENT
+
+
+def test_x_refuses_a_client_that_it_does_not_know(staff):
+    path = back_from_x(to_x(staff, given={**GIVEN, "client_secret": "wrong"}))
+    assert told(staff, path) == sign_in.UNKNOWN
+
+
+def test_x_is_away(staff, settings):
+    path = back_from_x(to_x(staff))
+    settings.X_API_BASE_URL = "http://127.0.0.1:9"
+    assert told(staff, path).startswith("X could not be asked for the tokens: ")
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [("error=server_error", "(server_error)"), ("", "X sent no code")],
+)
+def test_an_answer_without_a_code_says_so(staff, query, says):
+    state = parse_qs(urlsplit(to_x(staff)).query)["state"][0]
+    assert says in told(staff, f"{DONE}?state={state}&{query}")
+
+
+def test_the_form_says_what_is_wrong(staff):
+    told(staff, back_from_x(to_x(staff)))
+    for given, says in (
+        (GIVEN, "There is a credential of this name"),
+        ({**GIVEN, "name": "x", "client_secret": "a b"}, "White space"),
+        ({}, "This field is required"),
+    ):
+        assert says in staff.post(BEGIN, given).content.decode()
+
+
+def test_who_may_not_add_credentials_signs_in_with_none(client):
+    bob = User.objects.create_user("bob", is_staff=True)
+    bob.user_permissions.set(Permission.objects.filter(codename="view_credential"))
+    client.force_login(bob)
+    assert client.get(BEGIN).status_code == 403
+    assert client.get(DONE).status_code == 403

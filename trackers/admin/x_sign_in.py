@@ -1,0 +1,149 @@
+"""“Sign in with X” in the admin: who begins it, and what they see when X sends them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from trackers import history
+from trackers.credentials import sign_in
+from trackers.credentials.models import Credential
+from trackers.credentials.secrets import SecretUnreadableError
+from trackers.credentials.sign_in import NOT_BEGUN, SignInError
+from trackers.jobs import holds
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.xapi.secrets import KEY
+
+SESSION = "x_sign_in"
+LIST = "admin:trackers_credential_changelist"
+UNKEYED = "White space, or a character that no key of X has, is in it."
+
+
+class SignInForm(forms.Form):
+    name = forms.CharField(max_length=60, help_text="What the credential is called here.")
+    app = forms.CharField(
+        max_length=60, required=False, help_text="The X app; one of the same name when empty."
+    )
+    client_id = forms.CharField(max_length=200, label="Client ID")
+    client_secret = forms.CharField(
+        max_length=200,
+        required=False,
+        label="Client secret",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text="Empty for a public client, which has none.",
+    )
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if Credential.objects.filter(name=name).exists():
+            raise forms.ValidationError(
+                "There is a credential of this name. Open it to sign it in again, or take another."
+            )
+        return name
+
+    def clean_client_id(self) -> str:
+        return key(self.cleaned_data["client_id"])
+
+    def clean_client_secret(self) -> str:
+        given: str = self.cleaned_data["client_secret"]
+        return key(given) if given else ""
+
+
+def key(given: str) -> str:
+    if not KEY.fullmatch(given):
+        raise forms.ValidationError(UNKEYED)
+    return given
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def begin(request: HttpRequest, id: int | None = None) -> HttpResponse:
+    """The form for a new credential; for one that is there its own client is taken."""
+    again = get_object_or_404(Credential, pk=id, kind=Credential.Kind.OAUTH2) if id else None
+    demand(request, again)
+    form = SignInForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and again:
+        return go(request, again.name, again.app.name, dict(again.secrets), again)
+    if request.method == "POST" and form.is_valid():
+        given = form.cleaned_data
+        app = given["app"] or given["name"]
+        client = {"client_id": given["client_id"], "client_secret": given["client_secret"]}
+        return go(request, given["name"], app, client)
+    shown = {"form": form, "credential": again, "back": back(request), "title": "Sign in with X"}
+    return page(request, "sign_in", shown)
+
+
+def go(
+    request: HttpRequest, name: str, app: str, client: dict[str, str], again: Any = None
+) -> HttpResponse:
+    """A page with a link to X: our policy lets no form send anybody elsewhere."""
+    pending = sign_in.begin(
+        name=name,
+        app=app,
+        client=client,
+        redirect_uri=back(request),
+        now=timezone.now(),
+        again=again,
+    )
+    request.session[SESSION] = pending.sealed()
+    address = pending.address(base_url=settings.X_API_BASE_URL)
+    return page(request, "go_to_x", {"address": address, "title": "Go on at X"})
+
+
+@never_cache
+@require_safe
+def done(request: HttpRequest) -> HttpResponse:
+    """X sends the user here. The code in the address is spent, and kept in no log."""
+    sealed = request.session.pop(SESSION, None)
+    if not (request.user.has_perm(ADD) or request.user.has_perm(CHANGE)):
+        raise PermissionDenied
+    try:
+        if not isinstance(sealed, str):
+            raise SignInError(NOT_BEGUN)
+        found = sign_in.finish(
+            sealed,
+            request.GET.dict(),
+            now=timezone.now(),
+            base_url=settings.X_API_BASE_URL,
+            timeout=settings.REQUEST_TIMEOUT,
+        )
+    except SignInError as error:
+        messages.error(request, str(error))
+        return redirect(LIST)
+    holds.lift(TWEET_UPDATE)
+    history.record(request.user, [found], "Signed in with X.")
+    messages.success(request, f"{found} has tokens of X, which are renewed before they end.")
+    return redirect(LIST)
+
+
+ADD, CHANGE = "trackers.add_credential", "trackers.change_credential"
+
+
+def demand(request: HttpRequest, again: Credential | None) -> None:
+    if not request.user.has_perm(CHANGE if again else ADD):
+        raise PermissionDenied
+    if again:
+        try:
+            dict(again.secrets)
+        except SecretUnreadableError as error:
+            raise PermissionDenied(str(error)) from None
+
+
+def back(request: HttpRequest) -> str:
+    """The address to which X sends the user back, and which has to be entered at X."""
+    return request.build_absolute_uri(reverse("admin:x-signed-in"))
+
+
+def page(request: HttpRequest, name: str, shown: dict[str, Any]) -> HttpResponse:
+    given = {**admin.site.each_context(request), "opts": Credential._meta, **shown}
+    return render(request, f"admin/trackers/credential/{name}.html", given)

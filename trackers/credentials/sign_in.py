@@ -1,0 +1,207 @@
+"""A user signs in with X, and their tokens become a credential: OAuth 2 with PKCE.
+
+begin ─> X's page ─ allowed ─> back here with a code ─> finish ─> tokens, encrypted
+         address               state: it is this browser's    verifier: it is ours
+
+What is kept in between is sealed with FIELD_KEYS, in the session of whoever began.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime, timedelta
+from urllib.parse import urlencode
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from trackers.credentials.models import RENEWAL, Credential
+from trackers.credentials.renew import SIGN_IN_AGAIN
+from trackers.credentials.secrets import (
+    SecretUnreadableError,
+    check_secrets,
+    decrypt,
+    encrypt,
+)
+from trackers.money.projects import App
+from trackers.xapi.errors import Refused, SignInAgain, XError
+from trackers.xapi.secrets import Secrets
+from trackers.xapi.tokens import Tokens, first_tokens
+
+AUTHORIZE = "/i/oauth2/authorize"
+X_PAGES = "https://x.com"
+# Reading tweets, who the user is, and a refresh token to keep reading.
+SCOPE = "tweet.read users.read offline.access"
+LASTS = timedelta(minutes=10)
+
+NOT_BEGUN = "Nothing was begun in this browser, or it has ended already. Begin again."
+OTHER = "X's answer belongs to another sign-in than the one begun here. Begin again."
+LATE = f"That took longer than {LASTS.seconds // 60} minutes. Begin again."
+DENIED = "You did not allow it at X, so nothing was saved. Begin again if that was a mistake."
+FAILED = "X ended the sign-in ({}). Look at the app's settings at X, then begin again."
+NO_CODE = "X sent no code. Begin again."
+SPENT = "X does not take its code any more: it lasts 30 seconds. Begin again."
+UNKNOWN = (
+    "X does not know this client ID with this secret. Look both up in the app's settings at X, "
+    "then begin again."
+)
+AWAY = "X could not be asked for the tokens: {}. Begin again in a moment."
+NO_REFRESH = (
+    "X gave no refresh token, so it would end in two hours. Allow offline access in the app's "
+    "settings at X, then begin again."
+)
+GONE = "The credential was removed meanwhile, so nothing was saved. Begin again to add a new one."
+TAKEN = "There is a credential of this name already. Begin again with another name."
+
+
+class SignInError(Exception):
+    """It came to nothing; a sentence, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A sign-in that was begun. `credential` is the id of the one whose tokens it replaces; empty:
+    a new one, with this name and app."""
+
+    name: str
+    app: str
+    client_id: str
+    redirect_uri: str
+    begun_at: str
+    credential: str = ""
+    client_secret: str = field(default="", repr=False)
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48), repr=False)
+
+    @property
+    def challenge(self) -> str:
+        digest = hashlib.sha256(self.verifier.encode()).digest()
+        return urlsafe_b64encode(digest).decode().rstrip("=")
+
+    def address(self, *, base_url: str) -> str:
+        """X's page that asks the user. No secret is in it: the challenge is a digest."""
+        asked = {
+            "response_type": "code",
+            "client_id": self.client_id,
+            "redirect_uri": self.redirect_uri,
+            "scope": SCOPE,
+            "state": self.state,
+            "code_challenge": self.challenge,
+            "code_challenge_method": "S256",
+        }
+        return f"{base_url or X_PAGES}{AUTHORIZE}?{urlencode(asked)}"
+
+    def sealed(self) -> str:
+        return encrypt(asdict(self))
+
+    def client(self) -> dict[str, str]:
+        given = {"client_id": self.client_id, "client_secret": self.client_secret}
+        return {name: value for name, value in given.items() if value}
+
+
+def opened(sealed: str) -> Pending:
+    try:
+        return Pending(**decrypt(sealed))
+    except (SecretUnreadableError, TypeError):
+        raise SignInError(NOT_BEGUN) from None
+
+
+def finish(
+    sealed: str, answer: Mapping[str, str], *, now: datetime, base_url: str, timeout: timedelta
+) -> Credential:
+    """What X's answer makes of a sign-in that was begun; SignInError if that is nothing.
+
+    Not to be called in a transaction: X is asked.
+    """
+    pending = opened(sealed)
+    code = code_in(answer, pending, now=now)
+    grant = {
+        "code": code,
+        "redirect_uri": pending.redirect_uri,
+        "code_verifier": pending.verifier,
+    }
+    try:
+        tokens = first_tokens(pending.client(), grant, base_url=base_url, timeout=timeout)
+    except SignInAgain:
+        raise SignInError(SPENT) from None
+    except Refused:
+        raise SignInError(UNKNOWN) from None
+    except XError as error:
+        raise SignInError(AWAY.format(str(error).rstrip("."))) from None
+    if not tokens.secrets.get("refresh_token"):
+        raise SignInError(NO_REFRESH)
+    return keep(pending, tokens, now=now)
+
+
+def code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> str:
+    state = answer.get("state", "")
+    if not secrets.compare_digest(state.encode(), pending.state.encode()):
+        raise SignInError(OTHER)
+    if now - datetime.fromisoformat(pending.begun_at) > LASTS:
+        raise SignInError(LATE)
+    if error := answer.get("error", ""):
+        raise SignInError(DENIED if error == "access_denied" else FAILED.format(error[:60]))
+    if not (code := answer.get("code", "")):
+        raise SignInError(NO_CODE)
+    return code
+
+
+def keep(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
+    """In a credential of its own, or in the place of older tokens, which end with that."""
+    given = Secrets({**pending.client(), **tokens.secrets})
+    try:
+        check_secrets(Credential.Kind.OAUTH2, given)
+        with transaction.atomic():
+            found = target(pending)
+            found.secrets = given
+            found.forget_renewals()
+            found.expires_at = None if tokens.lives is None else now + tokens.lives
+            if found.pk is None:
+                found.full_clean()
+                found.save(force_insert=True)
+                return found
+            found.save(update_fields=["secrets", *RENEWAL])
+            if found.disabled_because.startswith(SIGN_IN_AGAIN):
+                found.enable()
+    except (ValidationError, IntegrityError) as error:
+        if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
+            raise SignInError(TAKEN) from None
+        said = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+        raise SignInError(said) from None
+    return found
+
+
+def target(pending: Pending) -> Credential:
+    """Locks: the row of the credential that is signed in again."""
+    if pending.credential:
+        rows = Credential.objects.select_for_update(of=("self",)).defer("secrets")
+        found = rows.filter(pk=int(pending.credential), kind=Credential.Kind.OAUTH2).first()
+        if found is None:
+            raise SignInError(GONE)
+        return found
+    app = App.objects.named(pending.app or pending.name)
+    return Credential(name=pending.name, kind=Credential.Kind.OAUTH2, app=app)
+
+
+def begin(
+    *,
+    name: str,
+    app: str,
+    client: Mapping[str, str],
+    redirect_uri: str,
+    now: datetime,
+    again: Credential | None = None,
+) -> Pending:
+    return Pending(
+        name=name,
+        app=app,
+        client_id=client["client_id"],
+        client_secret=client.get("client_secret", ""),
+        redirect_uri=redirect_uri,
+        begun_at=now.astimezone(UTC).isoformat(),
+        credential=str(again.pk) if again else "",
+    )

@@ -1,0 +1,117 @@
+"""`/i/oauth2/authorize`: a user is asked, and comes back with a code for tokens (PKCE).
+
+A code works once, for 30 seconds, for the client, the address and the verifier it was made for.
+Whoever asks is signed in here; the page has a link for yes and one for no.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from urllib.parse import parse_qsl, urlencode
+
+PATH = "/i/oauth2/authorize"
+CODE_LIVES_MS = 30_000
+# What X needs to give a refresh token, and to let the token read tweets.
+OFFLINE = "offline.access"
+
+
+@dataclass(frozen=True, slots=True)
+class Consent:
+    """What a user allowed."""
+
+    client_id: str
+    redirect_uri: str
+    challenge: str
+    scope: str
+    until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page, or where the browser is sent."""
+
+    status: int
+    html: str = ""
+    location: str = ""
+
+
+class Consents:
+    def __init__(self) -> None:
+        self._codes: dict[str, Consent] = {}
+        # Clients with a secret; those that nobody registered have none.
+        self.secrets: dict[str, str] = {}
+
+    def clear(self) -> None:
+        self._codes.clear()
+        self.secrets.clear()
+
+    def show(self, query: str, *, now_ms: int) -> Shown:
+        given = dict(parse_qsl(query))
+        if fault := fault_in(given):
+            return Shown(400, page(f"Something went wrong: {fault}"))
+        state, back = given["state"], given["redirect_uri"]
+        match given.get("answer"):
+            case "allow":
+                code = secrets.token_urlsafe(48)
+                self._codes[code] = Consent(
+                    given["client_id"],
+                    back,
+                    given["code_challenge"],
+                    given["scope"],
+                    now_ms + CODE_LIVES_MS,
+                )
+                return Shown(302, location=f"{back}?{urlencode({'state': state, 'code': code})}")
+            case "deny":
+                denied = urlencode({"error": "access_denied", "state": state})
+                return Shown(302, location=f"{back}?{denied}")
+            case _:
+                return Shown(200, question(given))
+
+    def take(self, form: Mapping[str, str], *, now_ms: int) -> Consent | None:
+        """The consent that the code of this form is for; a second time there is none."""
+        consent = self._codes.pop(form.get("code", ""), None)
+        if consent is None or now_ms > consent.until_ms:
+            return None
+        same = (form.get("redirect_uri"), challenge_of(form.get("code_verifier", "")))
+        return consent if same == (consent.redirect_uri, consent.challenge) else None
+
+    def client_of(self, form: Mapping[str, str]) -> str:
+        """Whose code it is; empty: nobody's."""
+        consent = self._codes.get(form.get("code", ""))
+        return consent.client_id if consent else ""
+
+
+def fault_in(given: Mapping[str, str]) -> str:
+    needed = ("client_id", "redirect_uri", "scope", "state", "code_challenge")
+    if missing := [name for name in needed if not given.get(name)]:
+        return f"{', '.join(missing)} is missing"
+    if given.get("response_type") != "code":
+        return "response_type is not code"
+    if given.get("code_challenge_method") != "S256":
+        return "code_challenge_method is not S256"
+    return ""
+
+
+def challenge_of(verifier: str) -> str:
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
+
+
+def question(given: Mapping[str, str]) -> str:
+    def link(answer: str) -> str:
+        return escape(f"{PATH}?{urlencode({**given, 'answer': answer})}")
+
+    return page(
+        f"<p>The app {escape(given['client_id'])} wants to access your X account, with "
+        f"{escape(given['scope'])}.</p>"
+        f'<p><a id="allow" href="{link("allow")}">Authorize app</a></p>'
+        f'<p><a id="deny" href="{link("deny")}">Cancel</a></p>'
+    )
+
+
+def page(body: str) -> str:
+    return f'<!doctype html><html lang="en"><title>fake X</title><h1>fake X</h1>{body}</html>'
