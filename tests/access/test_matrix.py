@@ -44,7 +44,8 @@ def addresses():
     for route in routes(get_resolver().url_patterns):
         for act in ACTS.get(route, [None]):
             name = route.replace("<str:act>", act) if act else route
-            found.setdefault(f"/{name}", concrete(name))
+            plain = re.sub(r"\(\?P<app_label>[^)]*\)", "<app_label>", name)
+            found.setdefault(f"/{plain}", concrete(name))
     return found
 
 
@@ -132,7 +133,8 @@ def write_matrix():
             for route in seen(found, clients[rung], method):
                 least[method][route] = rung
     width = max(map(len, LADDER)) + 1
-    lines = [
+    lines = [line for line in MATRIX.read_text().splitlines() if line.startswith("#")]
+    lines += [
         f"{least['GET'][route]:{width}}{least['POST'][route]:{width}}{route}" for route in found
     ]
     MATRIX.write_text("\n".join(lines) + "\n")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
 from django.utils import timezone
 
 from trackers.tokens import wrong_logins
@@ -112,13 +116,58 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings
 
 def test_after_an_hour_it_is_forgotten():
     who, now = tried("ada", "192.0.2.1"), timezone.now()
-    for _ in range(12):
-        wrong_logins.fail(who, now=now)
+    for number in range(12):
+        at = now + number * timedelta(minutes=6)
+        assert not wrong_logins.attempt(who, now=at)
 
-    assert wrong_logins.wait_of(who, now=now) > timedelta(0)
-    assert not wrong_logins.wait_of(who, now=now + timedelta(hours=2))
-    wrong_logins.fail(who, now=now + timedelta(hours=2))
-    assert not wrong_logins.wait_of(who, now=now + timedelta(hours=2))
+    assert wrong_logins.wait_of(who, now=at) > timedelta(0)
+    assert not wrong_logins.wait_of(who, now=at + timedelta(hours=2))
+    assert not wrong_logins.attempt(who, now=at + timedelta(hours=2))
+    assert not wrong_logins.wait_of(who, now=at + timedelta(hours=2))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_guesses_sent_at_the_same_time_are_counted_before_they_are_looked_at():
+    who, now = tried("ada", "192.0.2.1"), timezone.now()
+
+    def guess(_):
+        try:
+            return wrong_logins.attempt(who, now=now)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        waits = list(pool.map(guess, range(16)))
+
+    assert waits.count(timedelta(0)) == BOTH.free
+    assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free
+
+
+def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada):
+    for address in ("192.0.2.1", "198.51.100.9"):
+        for _ in range(BOTH.free + 1):
+            log_in(client, WRONG, address=address)
+    other = tried("bob", "192.0.2.1")
+    wrong_logins.attempt(other, now=timezone.now())
+
+    call_command("user", "unlock", "ada")
+
+    assert is_in(log_in(client, RIGHT, address="192.0.2.1"))
+    assert is_in(log_in(client, RIGHT, address="198.51.100.9"))
+    assert WrongLogin.objects.filter(bucket=other.bucket(BOTH)).exists()
+
+
+def test_an_administrator_unlocks_an_account_in_the_admin(client, ada):
+    for _ in range(BOTH.free + 1):
+        log_in(client, WRONG)
+    assert must_wait(log_in(client, RIGHT))
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+
+    given = {"action": "unlock", "_selected_action": [str(ada.pk)]}
+    root.post("/admin/auth/user/", given)
+
+    assert is_in(log_in(client, RIGHT))
 
 
 def test_however_many_are_tried_the_table_has_a_largest_size():

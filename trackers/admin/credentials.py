@@ -179,6 +179,9 @@ class CredentialAdmin(Recorded):
     def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:
         """Secrets are fields of the form alone, and there is nothing of them to look at."""
         sets = super().get_fieldsets(request, obj)
+        if obj is None:
+            # Nothing is known of it yet.
+            sets = [(title, options) for title, options in sets if title != "Now"]
         if self.has_change_permission(request, obj) if obj else self.has_add_permission(request):
             return sets
         return [(title, options) for title, options in sets if not title or title == "Now"]

@@ -131,6 +131,8 @@ class WrongLogin(models.Model):
     bucket = models.IntegerField(primary_key=True)
     failures = models.SmallIntegerField()
     last_at = models.DateTimeField()
+    # The account's own bucket, so that a person can unlock it wherever it was tried from.
+    account = models.IntegerField(null=True)
 
     def __str__(self) -> str:
         return f"{self.bucket}: {self.failures}"

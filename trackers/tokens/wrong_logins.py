@@ -16,6 +16,7 @@ from hashlib import sha256
 from ipaddress import ip_address
 
 from django.conf import settings
+from django.db import transaction
 
 from tweetwatch.database import cursor
 
@@ -23,6 +24,7 @@ from tweetwatch.database import cursor
 BUCKETS = 1 << 14
 FORGOTTEN_AFTER = timedelta(hours=1)
 FAILURES_MOST = 1000
+SHORTEST = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +47,34 @@ ACCOUNT = Kind("account", 20, timedelta(seconds=30))
 KINDS = (BOTH, ADDRESS, ACCOUNT)
 
 LOOK = "SELECT bucket, failures, last_at FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
-# In the order of buckets, so that two failures at once never wait for each other.
-FAIL = """
-    INSERT INTO trackers_wronglogin AS w (bucket, failures, last_at)
-    SELECT bucket, 1, %(now)s FROM unnest(%(buckets)s::int[]) t(bucket) ORDER BY bucket
+# Counted before the password is looked at, or guesses sent at the same time would all be looked at.
+# The row's lock makes the second wait for what the first counted. No row comes back of a bucket
+# that has to wait. In the order of buckets, so that two never wait for each other.
+COUNT = """
+    INSERT INTO trackers_wronglogin AS w (bucket, failures, last_at, account)
+    SELECT bucket, 1, %(now)s, %(account)s
+    FROM unnest(%(buckets)s::int[]) t(bucket) ORDER BY bucket
     ON CONFLICT (bucket) DO UPDATE SET
         failures = CASE WHEN w.last_at < %(forgotten)s THEN 1
                         ELSE least(w.failures + 1, %(most)s) END,
-        last_at = excluded.last_at
+        last_at = excluded.last_at, account = excluded.account
+    WHERE w.last_at < %(forgotten)s
+       OR w.failures < (%(free)s::int[])[w.bucket / %(size)s + 1]
+       OR w.last_at + least(
+            interval '1 second'
+            * 2 ^ least(w.failures - (%(free)s::int[])[w.bucket / %(size)s + 1], 20),
+            (%(longest)s::interval[])[w.bucket / %(size)s + 1]) <= %(now)s
+    RETURNING bucket
 """
-SUCCEED = "DELETE FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
+SUCCEED = """
+    WITH cleared AS (DELETE FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s))
+    UPDATE trackers_wronglogin SET failures = greatest(0, failures - 1)
+    WHERE bucket = %(address)s
+"""
+UNLOCK = """
+    DELETE FROM trackers_wronglogin WHERE bucket = %(account)s OR account = %(account)s
+        OR bucket = %(address)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +120,47 @@ def wait_of(who: Tried, *, now: datetime) -> timedelta:
     return max((end - now for end in ends if end > now), default=timedelta(0))
 
 
-def fail(who: Tried, *, now: datetime) -> None:
-    given = {"now": now, "forgotten": now - FORGOTTEN_AFTER, "most": FAILURES_MOST}
-    with cursor() as db:
-        db.execute(FAIL, {**given, "buckets": buckets(who, KINDS)})
+def attempt(who: Tried, *, now: datetime) -> timedelta:
+    """Count an attempt, and how long it must wait; zero: its password may be looked at.
+
+    One that must wait is not counted.
+    """
+    given = {
+        "now": now,
+        "forgotten": now - FORGOTTEN_AFTER,
+        "most": FAILURES_MOST,
+        "buckets": sorted(buckets(who, KINDS)),
+        "account": who.bucket(ACCOUNT),
+        "free": [kind.free for kind in KINDS],
+        "longest": [kind.most for kind in KINDS],
+        "size": BUCKETS,
+    }
+    with transaction.atomic():
+        with cursor() as db:
+            counted = len(db.execute(COUNT, given).fetchall())
+        if counted == len(KINDS):
+            return timedelta(0)
+        transaction.set_rollback(True)
+    return max(wait_of(who, now=now), SHORTEST)
 
 
 def succeed(who: Tried) -> None:
-    """What the right password clears. Not the address: it may try other accounts in between."""
+    """What the right password clears. Of the address only this attempt: it may try other accounts
+    in between."""
+    given = {"buckets": buckets(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
     with cursor() as db:
-        db.execute(SUCCEED, {"buckets": buckets(who, (BOTH, ACCOUNT))})
+        db.execute(SUCCEED, given)
+
+
+def unlock(account: str, *, address: str = "") -> int:
+    """Forget the wrong passwords of an account, from wherever, and those of an address."""
+    who = tried(account, address)
+    given = {
+        "account": who.bucket(ACCOUNT),
+        "address": who.bucket(ADDRESS) if address else None,
+    }
+    with cursor() as db:
+        return db.execute(UNLOCK, given).rowcount
 
 
 def buckets(who: Tried, kinds: Iterable[Kind]) -> list[int]:

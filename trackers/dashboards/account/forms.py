@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil
 from typing import Any
 
-from django import forms
 from django.conf import settings
 from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
 from django.core.exceptions import ValidationError
@@ -25,11 +24,7 @@ class LoginForm(AuthenticationForm):
     def clean(self) -> dict[str, Any]:
         who = wrong_logins.tried(self.cleaned_data.get("username", ""), address_of(self.request))
         wait_for(who)
-        try:
-            cleaned = super().clean()
-        except ValidationError:
-            wrong_logins.fail(who, now=timezone.now())
-            raise
+        cleaned = super().clean()
         if self.get_user() is not None:
             wrong_logins.succeed(who)
         return cleaned
@@ -44,15 +39,14 @@ class PasswordForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         wait_for(self.who)
-        try:
-            return super().clean_old_password()
-        except forms.ValidationError:
-            wrong_logins.fail(self.who, now=timezone.now())
-            raise
+        password: str = super().clean_old_password()
+        wrong_logins.succeed(self.who)
+        return password
 
 
 def wait_for(who: Tried) -> None:
-    if wait := wrong_logins.wait_of(who, now=timezone.now()):
+    """Each try counts as wrong until it turns out to be right."""
+    if wait := wrong_logins.attempt(who, now=timezone.now()):
         seconds = ceil(wait.total_seconds())
         raise ValidationError(WAIT.format(seconds=seconds), code="wait")
 

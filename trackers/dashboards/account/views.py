@@ -78,6 +78,8 @@ def account(request: HttpRequest) -> HttpResponse:
 @login_not_required
 def admin_login(request: HttpRequest) -> HttpResponseRedirect:
     """Here the admin sends whoever may not open it."""
+    if request.user.is_staff:
+        return redirect("admin:index")
     if is_signed_in(request):
         raise PermissionDenied(
             "The admin opens for accounts with “staff status”. "

@@ -1,0 +1,90 @@
+"""Accounts and groups: an owner gives roles, but makes nobody an administrator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.admin import GroupAdmin, UserAdmin
+from django.contrib.auth.models import Group, User
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from trackers.admin.recorded import Recorded
+from trackers.roles import IN_THE_ADMIN, ROLES, roles_of
+from trackers.tokens import wrong_logins
+
+admin.site.unregister(User)
+admin.site.unregister(Group)
+
+
+@admin.register(User)
+class PersonAdmin(Recorded, UserAdmin):
+    list_display = ("username", "role", "email", "is_active", "is_superuser", "last_login")
+    list_filter = ("groups", "is_active", "is_superuser")
+    actions = ("unlock",)
+
+    @admin.display(description="role")
+    def role(self, user: User) -> str:
+        held = {group.name for group in user.groups.all()}
+        return " and ".join(one for one in ROLES if one in held)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
+        """What makes an administrator is an administrator's to give."""
+        fields = super().get_readonly_fields(request, obj)
+        if request.user.is_superuser:
+            return fields
+        return (*fields, "is_superuser", "user_permissions")
+
+    def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_change_permission(request, obj) and may_touch(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and may_touch(request, obj)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """An operator or owner opens the admin, whether or not somebody thought of the tick."""
+        super().save_related(request, form, formsets, change)
+        user: User = form.instance
+        if not user.is_staff and set(roles_of(user)) & set(IN_THE_ADMIN):
+            user.is_staff = True
+            user.save(update_fields=["is_staff"])
+            self.message_user(request, "This role opens the admin: “staff status” is set.")
+
+    @admin.action(
+        description="Unlock: forget wrong passwords, so they can log in at once",
+        permissions=["change"],
+    )
+    def unlock(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
+        for user in chosen:
+            wrong_logins.unlock(user.get_username())
+        self.message_user(request, f"Unlocked {len(chosen)}.", messages.SUCCESS)
+
+
+def may_touch(request: HttpRequest, obj: User | None) -> bool:
+    """Whoever sets an administrator's password could log in as one."""
+    return bool(request.user.is_superuser or obj is None or not obj.is_superuser)
+
+
+@admin.register(Group)
+class TeamAdmin(Recorded, GroupAdmin):
+    """A group is a team with a home, or a role, whose permissions `migrate` makes."""
+
+    list_display = ("name", "is_role")
+
+    @admin.display(boolean=True, description="role")
+    def is_role(self, group: Group) -> bool:
+        return group.name in ROLES
+
+    def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return super().has_change_permission(request, obj) and not is_kept(obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not is_kept(obj)
+
+
+def is_kept(group: Group | None) -> bool:
+    return group is not None and group.name in ROLES

@@ -1,0 +1,109 @@
+"""`manage.py user`: accounts, their roles, and what locks them out."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from getpass import getpass
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+
+from trackers import history, roles
+from trackers.tokens import wrong_logins
+
+USAGE = 2
+NONE = "none"
+
+
+class Command(BaseCommand):
+    help = "Add accounts, give them a role, list them, and let in who is locked out."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+        add = actions.add_parser("add", help="a new account; its password on standard input")
+        add.add_argument("name")
+        add.add_argument("--role", choices=roles.ROLES, default=roles.VIEWER)
+        add.add_argument("--email", default="")
+        role = actions.add_parser("role", help="give this role instead of any other")
+        role.add_argument("name")
+        role.add_argument("role", choices=[*roles.ROLES, NONE])
+        actions.add_parser("list", help="all accounts, with their roles")
+        unlock = actions.add_parser("unlock", help="forget the wrong passwords of an account")
+        unlock.add_argument("name")
+        unlock.add_argument("--address", default="", help="and those from this address")
+        for action in actions.choices.values():
+            action.add_argument("--json", action="store_true", help="print one object a line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
+        act(options)
+
+    def do_add(self, options: Mapping[str, Any]) -> None:
+        user = User(username=options["name"], email=options["email"])
+        try:
+            user.full_clean(exclude=["password"])
+            password = asked_for()
+            validate_password(password, user)
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
+        user.set_password(password)
+        user.save()
+        roles.give(user, options["role"])
+        history.record_command([user], f"Added as {options['role']}.", flag=history.ADDITION)
+        self.tell(options, user)
+
+    def do_role(self, options: Mapping[str, Any]) -> None:
+        user = named(options["name"])
+        if options["role"] == NONE:
+            roles.take(user)
+        else:
+            roles.give(user, options["role"])
+        history.record_command([user], f"Role: {options['role']}.")
+        self.tell(options, user)
+
+    def do_list(self, options: Mapping[str, Any]) -> None:
+        for user in User.objects.exclude(username=history.COMMANDS).order_by("username"):
+            self.tell(options, user)
+
+    def do_unlock(self, options: Mapping[str, Any]) -> None:
+        user = named(options["name"])
+        wrong_logins.unlock(user.username, address=options["address"])
+        history.record_command([user], "Forgot wrong passwords.")
+        self.tell(options, user)
+
+    def tell(self, options: Mapping[str, Any], user: User) -> None:
+        told = {
+            "name": user.username,
+            "roles": roles.roles_of(user),
+            "is_administrator": user.is_superuser,
+            "is_active": user.is_active,
+        }
+        self.stdout.write(json.dumps(told) if options["json"] else sentence(user))
+
+
+def sentence(user: User) -> str:
+    what = "administrator" if user.is_superuser else " and ".join(roles.roles_of(user))
+    return f"{user.username}: {what or 'no role'}{'' if user.is_active else ', not active'}"
+
+
+def named(name: str) -> User:
+    found = User.objects.filter(username=name).first()
+    if found is None:
+        raise CommandError(f"There is no account called {name}.")
+    return found
+
+
+def asked_for() -> str:
+    """Never an argument: those stay in the shell's history."""
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
+    password = getpass("Password: ")
+    if getpass("Once more: ") != password:
+        raise CommandError("The two passwords differ. Nothing was added.", returncode=USAGE)
+    return password
