@@ -25,7 +25,7 @@ from trackers.ingest.sources.imports import (
     RejectedLine,
 )
 from trackers.ingest.sources.models import Gap, PollBucket, Source, SourcePoll, SourceTweet, Stream
-from trackers.jobs.models import Namespace, QueueFigures, Tally, Worker
+from trackers.jobs.models import Namespace, QueueFigures, ScheduleAhead, Tally, Worker
 from trackers.jobs.observed.database import DatabaseMinute
 from trackers.jobs.observed.minutes import QueueHour, QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
@@ -62,7 +62,7 @@ from trackers.tweets.models import (
     TweetText,
     TweetVersion,
 )
-from trackers.tweets.movers.models import Changed, Mover
+from trackers.tweets.movers.models import Changed, Mover, MoverPlaces
 from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
@@ -102,6 +102,7 @@ __all__ = [
     "LiveEvents",
     "Milestone",
     "Mover",
+    "MoverPlaces",
     "Namespace",
     "NotedTask",
     "Origin",
@@ -116,6 +117,7 @@ __all__ = [
     "RejectedLine",
     "Replanning",
     "Sample",
+    "ScheduleAhead",
     "SizedBucket",
     "Source",
     "SourceDay",

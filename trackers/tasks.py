@@ -32,6 +32,7 @@ from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
 from trackers.ingest.sources.only_here import still_only_here
 from trackers.ingest.stream.looks import looks as stream_looks
 from trackers.jobs import (
+    ahead,
     begun,
     failures,
     figures,
@@ -55,6 +56,7 @@ from trackers.money import usage
 from trackers.money.projects import Project
 from trackers.outbox import troubles
 from trackers.schedule import bulk, census, intervals, replan
+from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.restretch import restretch
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
 from trackers.timelines import settings as feed_settings
@@ -62,6 +64,7 @@ from trackers.timelines.feeds import embedding, following, tally
 from trackers.tokens import api_answers
 from trackers.tweets import pack
 from trackers.tweets.movers import keep as movers
+from trackers.tweets.movers import places
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
 from trackers.updater.follow import give_back, make_room, tell_refreshed
@@ -270,6 +273,7 @@ def take_figures() -> None:
     """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
     for namespace in sorted(queue.namespaces()):
         figures.take(namespace, then=minutes.note)
+    ahead.take(TWEET_UPDATE)
     database.note()
     now, plan = intervals.current()
     census.take(plan, now=now)
@@ -313,6 +317,7 @@ def keep_movers() -> None:
     """Every minute: the lists of what grows fastest."""
     now, _ = intervals.current()
     kept = movers.keep(now=now, deadline=time_for_a_chore())
+    places.remember(now=now)
     if kept.left:
         logger.warning(
             "more tweets change than can be ranked: statements with changes of %d saves wait",

@@ -25,7 +25,8 @@ newest, oldest = (Tweet.objects.order_by(order).first().pk for order in ("-id", 
 deep = oldest + (newest - oldest) // 10
 word = TweetText.objects.order_by("-pk").first().text.split()[1]
 pages = {
-    "overview": "/",
+    "overview": "/", "overview, polled": "/overview/now/",
+    "the next hour": "/overview/ahead/", "the fastest": "/fastest/",
     "tweets": "/tweets/", "tweets, deep": f"/tweets/?before={deep}",
     "tweets, polled": "/tweets/rows/",
     "resting": "/tweets/?state=resting", "gone": "/tweets/?state=gone",

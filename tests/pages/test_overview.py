@@ -1,12 +1,50 @@
-"""The page at `/`, which the tweets had once."""
+"""The page at `/`, which the tweets had once: is everything fresh, and what is moving?"""
 
 from __future__ import annotations
 
+import html
+import re
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
 import pytest
 
+from tests import large_tables, plans
+from tests.factories import CredentialFactory, TweetUpdateFactory
+from tests.pages.conftest import measure, watched
 from tests.pages.sources import some_staff
+from trackers.credentials.models import Window as Limits
+from trackers.credentials.trouble import NONE_YET
+from trackers.dashboards.notices import NO_WORKERS
+from trackers.jobs.figures import MOST
+from trackers.jobs.models import Tally, Worker
+from trackers.jobs.observed.tasks import NotedTask
+from trackers.money.projects import Project
+from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.movers.places import remember
 
 pytestmark = pytest.mark.django_db
+HX = {"HX-Request": "true"}
+HOUR = timedelta(hours=1)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def words(page):
+    """What is read on it."""
+    text = html.unescape(re.sub(r"<[^>]+>", " ", page.content.decode()))
+    return " ".join(text.split())
+
+
+def read(staff, address="/overview/now/"):
+    return words(staff.get(address))
+
+
+def worker():
+    given = {"cluster": uuid4(), "host": "h", "pid": 4, "kind": "main"}
+    return Worker.objects.create(**given, started_at=now(), seen_at=now())
 
 
 @pytest.mark.parametrize(
@@ -25,7 +63,209 @@ def test_old_addresses_of_the_tweets_lead_there(staff, old, new):
     assert (answer.status_code, answer.headers["Location"]) == (301, new)
 
 
-def test_the_overview_is_at_the_top(client):
-    page = some_staff(client, "view_tweet").get("/")
+def test_a_new_installation_has_a_list_of_first_steps(staff):
+    page = read(staff)
+
+    assert "Nothing to check" in page
+    assert page.count("missing") == 4
+    # Each once, and not as a notice as well.
+    for sentence in (NONE_YET, NO_WORKERS):
+        assert page.count(sentence.split("`")[0].strip()) == 1
+
+    CredentialFactory()
+    worker()
+    assert read(staff).count("done") == 2 + read(staff).count("are done")
+
+    measure(watched(), 0, likes=1)
+    assert "First steps" not in read(staff)
+
+
+def test_whoever_may_not_add_gets_the_sentence_without_the_link(client):
+    page = some_staff(client, "view_tweet").get("/overview/now/").content.decode()
+    assert "There is no credential for X yet" in page
+    assert "credential/add" not in page
+
+
+@pytest.mark.parametrize(
+    ("seconds", "mood", "title"),
+    [(5, "good", "Everything is fresh"), (100, "warn", "1 min"), (4000, "bad", "1 h")],
+)
+def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, mood, title):
+    measure(watched(due_in=-seconds), 0, likes=1)
+
+    page = staff.get("/overview/now/")
+
+    assert f'class="headline {mood}"' in page.content.decode()
+    assert title in words(page)
+    assert "The most overdue tweet should have been checked" in words(page)
+
+
+def test_what_was_claimed_and_given_back_is_owed_since_it_was_first_due(staff):
+    tweet = watched(due_in=600)
+    measure(tweet, 0, likes=1)
+    TweetUpdateFactory._meta.model.bucket.objects.update(owed_since=now() - 2 * HOUR)
+
+    assert re.search(r"(2 h|1 h 5. min) late", read(staff))
+
+
+def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
+    TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=2))
+    late = [0] * (len(Tally.LATENESS) + 1)
+    late[2], late[8] = 90, 10
+    Tally.objects.create(
+        namespace="tweet:update", minute=now().replace(second=0, microsecond=0), host="h", pid=1,
+        batches=2, asked=100, measured=100, failed=7, late=late,
+    )  # fmt: skip
+    NotedTask.objects.create(
+        namespace="tweet:update", name="a batch", took=HOUR, failed=True, reason="X answered 503.",
+        pid=1,
+    )  # fmt: skip
+
+    page = read(staff)
+
+    assert "Due now 3 of 3 tweets that have a next check" in page
+    assert "Lateness 0.5 s / 10 s" in page
+    assert "Failed this hour 7 of 107 checks; they are tried again. X answered 503." in page
+
+
+def test_dead_workers_a_disabled_credential_and_a_dry_budget_are_told_once(staff):
+    CredentialFactory(name="main").disable("disabled by ada", now=now())
+    measure(watched(), 0, likes=1)
+    Project.objects.update(posts_a_day=0, rationed_at=now(), waiting=12, needs=12, runs_dry_at=None)
+
+    page = read(staff)
+
+    assert page.count("Workers not running.") == 1
+    assert page.count("disabled by ada") == 1
+    assert "main disabled not used lately" in page
+    assert page.count("Ran dry: about 12 tweets wait until 00:00 UTC, the oldest first.") == 1
+
+
+def test_credentials_are_gauges_of_what_x_still_allows(staff):
+    one = CredentialFactory(name="main")
+    for endpoint, left in (("GET /2/tweets", 30), ("GET /2/users/:id/tweets", 800)):
+        Limits.objects.create(
+            app=one.app, endpoint=endpoint, limit=900, remaining=left,
+            resets_at=now() + HOUR, seen_at=now(), learned_at=now(),
+        )  # fmt: skip
+
+    page = staff.get("/overview/now/").content.decode()
+
+    assert '<meter min="0" max="900" value="30" aria-label="Requests left with main at GET' in page
+    assert page.count('aria-label="Requests left') == 1, "the scarcest"
+
+
+def test_money_and_credentials_are_for_those_who_may_see_them(client):
+    page = some_staff(client, "view_tweet").get("/").content.decode()
+    assert "credentials-title" not in page
+    assert "money-title" not in page
+    assert 'href="/operations/"' not in page
+
+
+def test_the_next_hour_is_a_chart_with_a_table_under_it(staff):
+    at = now() + timedelta(minutes=2)
+    TweetUpdateFactory.create_batch(4, due_at=at)
+    TweetUpdateFactory.create(due_at=now() + 3 * HOUR)
+
+    page = staff.get("/overview/ahead/")
+
+    assert "4 checks are due, at the most 4 in a minute" in words(page)
+    assert f"{at:%H:%M} 4" in words(page)
+    assert page.content.decode().count("<tr>") == 61
+    assert 'class="value" d="M' in page.content.decode()
+
+
+def fast(*gains, first=100, metric="impressions", window=Window.HOUR):
+    """Tweets of one list, each with its gain."""
+    made = []
+    for number, gain in enumerate(gains, first):
+        tweet = watched(number, text=f"Words of {number}")
+        Mover.objects.create(
+            tweet=tweet, minutes=window, metric=metric, gain=gain, velocity=gain,
+            since=now() - timedelta(minutes=58), until=now(), again_at=now() + HOUR,
+        )  # fmt: skip
+        made.append(tweet)
+    return made
+
+
+def order(page):
+    return [int(id) for id in re.findall(r'id="fast-(\d+)"', page.content.decode())]
+
+
+def test_what_grows_fastest_is_a_list_by_window_and_metric(staff):
+    slow, quick = fast(5, 1234)
+    [liked] = fast(7, first=200, metric="likes", window=Window.QUARTER)
+
+    page = staff.get("/")
+    assert order(page) == [quick.pk, slow.pk]
+    assert "+1,234 in 58 min 1,234" in words(page)
+    assert order(staff.get("/?window=15&metric=likes")) == [liked.pk]
+    assert order(staff.get("/overview/fastest/?window=15&metric=likes")) == [liked.pk]
+    assert order(staff.get("/?window=nonsense&metric=%00")) == [quick.pk, slow.pk]
+    assert "No tweet gained quotes in the last 24 hours" in read(
+        staff, "/?window=1440&metric=quotes"
+    )
+
+
+def test_arrows_say_who_rose_since_some_minutes_ago(staff):
+    first, second, third = fast(30, 20, 10)
+    start = now() - timedelta(minutes=12)
+    remember(now=start)
+    assert "same place" not in read(staff, "/overview/fastest/")
+
+    Mover.objects.filter(tweet=third).update(velocity=40)
+    remember(now=start + timedelta(minutes=2))
+    remember(now=start + timedelta(minutes=6))
+    page = read(staff, "/overview/fastest/")
+
+    assert order(staff.get("/overview/fastest/")) == [third.pk, first.pk, second.pk]
+    assert "▲ up 2" in page
+    assert page.count("▼ down 1") == 2
+    assert f"since {start:%H:%M} UTC" in page
+
+
+def test_the_page_of_the_fastest_has_fifty_and_the_overview_ten(staff):
+    fast(*range(1, 13))
+    assert len(order(staff.get("/"))) == 10
+    assert "The first fifty" in read(staff, "/")
+    assert len(order(staff.get("/fastest/"))) == len(order(staff.get("/fastest/now/"))) == 12
+
+
+@pytest.mark.parametrize("address", ["/", "/fastest/", "/operations/"])
+def test_a_wall_has_no_menu_and_keeps_polling(staff, address):
+    page = staff.get(f"{address}?kiosk=1").content.decode()
+    assert 'aria-label="Pages"' not in page
+    assert "kiosk.css" in page
+    assert "data-live" in page
+    assert f'href="{address}">Menu</a>' in page
+    assert 'hx-trigger="tick from:body' in page
+    assert "kiosk.css" not in staff.get(address).content.decode()
+
+
+@pytest.mark.parametrize("part", ["/overview/now/", "/overview/ahead/", "/overview/fastest/"])
+def test_an_idle_poll_is_empty_and_no_part_is_large(staff, part):
+    worker()
+    CredentialFactory()
+    measure(watched(due_in=1200), 0, likes=1)
+    fast(3, 2, 1)
+
+    first = staff.get(part, headers=HX)
+    again = staff.get(part, headers={**HX, "If-None-Match": first.headers["ETag"]})
+
+    assert (first.status_code, again.status_code, again.content) == (200, 304, b"")
+    assert len(first.content) < 9_000
+
+
+def test_the_page_reads_no_more_rows_however_many_tweets_there_are(staff, monkeypatch):
+    large_tables.fill(30_000)
+    fast(3, 2, 1)
+
+    with plans.watched(monkeypatch) as watch:
+        page = staff.get("/")
+
     assert page.status_code == 200
-    assert "<h1>Overview</h1>" in page.content.decode()
+    tables = (large_tables.TWEETS, large_tables.QUEUE, large_tables.BUCKETS)
+    seen = [one for one in watch.reached if one.table in tables]
+    assert len(seen) > 10
+    # The planner's walk of a bucket's keys may go a bucket further.
+    assert [one for one in seen if one.rows > MOST + 100] == []

@@ -56,7 +56,8 @@ def fill(number):
 
 
 PAGES = (
-    "/", "/tweets/", "/sources/", "/sources/now/", "/operations/", "/operations/now/",
+    "/", "/overview/now/", "/overview/ahead/", "/fastest/", "/tweets/",
+    "/sources/", "/sources/now/", "/operations/", "/operations/now/",
     "/operations/strip/", "/operations/over-time/", "/operations/database/",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",

@@ -19,6 +19,8 @@ from trackers.jobs.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 
+NO_WORKERS = "Start `manage.py qcluster`; nothing is done until then."
+
 
 @dataclass(frozen=True, slots=True)
 class Notice:
@@ -48,7 +50,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
         found.append(
             Notice(
                 "Workers not running.",
-                "Start `manage.py qcluster`; nothing is done until then.",
+                NO_WORKERS,
             )
         )
     nobody = trouble.none_enabled()

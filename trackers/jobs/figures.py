@@ -311,6 +311,13 @@ def quantile(counts: list[tuple[int, int]], share: float) -> float | None:
     return None
 
 
+def lateness_at(namespace: str, *shares: float) -> list[float | None]:
+    """The quantiles of lateness over five minutes, from one query."""
+    with cursor() as db:
+        late: list[tuple[int, int]] = db.execute(LATENESS, {"namespace": namespace}).fetchall()
+    return [quantile(late, share) for share in shares]
+
+
 def by_minute(namespace: str, *, minutes: int = 60) -> list[Minute]:
     """What was done in each of the last minutes, without those in which nothing was."""
     with cursor() as db:

@@ -369,3 +369,18 @@ class QueueFigures(models.Model):
     def may_be_counted(self, now: datetime, *, rests: int) -> bool:
         """Whether the last whole count ended at least `rests` times its own duration ago."""
         return self.whole_at is None or now >= self.whole_at + rests * self.whole_took
+
+
+class ScheduleAhead(models.Model):
+    """How many keys of one namespace are due in the next minutes; written and read by
+    `jobs.ahead`."""
+
+    namespace = models.CharField(max_length=60, primary_key=True)
+    taken_at = models.DateTimeField(null=True)
+    took = models.DurationField(default=timedelta(0))
+    counts = ArrayField(models.IntegerField(), default=list)
+    # Where the count ended before the last minute; null: it did not.
+    ends_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"schedule ahead of {self.namespace}"

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import OPERATIONS, TWEETS, needs
+from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
@@ -71,7 +72,7 @@ class Hand:
 @require_safe
 @needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
-    given = {**database(), **over_time(request), **shown()}
+    given = {**database(), **over_time(request), **shown(), "kiosk": is_kiosk(request)}
     return render(request, "dashboards/operations/page.html", given)
 
 

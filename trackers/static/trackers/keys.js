@@ -1,15 +1,27 @@
-// Keys: g and a letter for a page of the menu, / search, j and k through the rows, h and l through columns, . shows what is new, Enter opens, t theme, r renew, ? help.
-// The letter of a page counts for so many milliseconds after g.
-const LETTER_WITHIN = 1500;
-let wentAt = -LETTER_WITHIN;
+// Keys, as the list behind ? has them: g and a letter for a page of the menu, / search, j and k through
+// the rows, h and l through columns, . shows what is new, Enter opens, t theme, r renew. A browser can
+// turn them off: whoever speaks to it, or is easily one key off, would set them going unawares.
+(() => {
+  // The letter of a page counts for so many milliseconds after g.
+  const LETTER_WITHIN = 1500;
+  const TABLES = "table.tweets, table.board";
+  let wentAt = -LETTER_WITHIN;
+  let off = false;
+  try {
+    off = localStorage.keys === "off";
+  } catch {
+    // Without storage they are on.
+  }
 
-document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape" && event.target.matches("#q")) event.target.blur();
-  if (event.target.closest("input, textarea, select, dialog")) return;
+  const help = () => {
+    const dialog = document.getElementById("help");
+    dialog.showModal();
+    // Not the switch, which a key would set at once.
+    dialog.querySelector("button").focus();
+  };
   const step = (by) => {
-    const focused = document.activeElement.closest("table.tweets");
-    const table = focused ?? document.querySelector("table.tweets");
+    const focused = document.activeElement.closest(TABLES);
+    const table = focused ?? document.querySelector(TABLES);
     const links = [...(table?.querySelectorAll("a.text") ?? [])];
     const at = links.indexOf(document.activeElement);
     const next = links[at < 0 ? 0 : Math.min(links.length - 1, Math.max(0, at + by))];
@@ -29,30 +41,54 @@ document.addEventListener("keydown", (event) => {
     (link ?? next.querySelector("a"))?.focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest", inline: "nearest" });
   };
+  // Where a page has no search, that of the tweets is meant.
+  const search = () => {
+    const field = document.getElementById("q") ?? document.querySelector("main input[type=search]");
+    const tweets = document.querySelector('nav [data-key="t"]');
+    if (field) field.focus();
+    else if (tweets) location.assign(`${tweets.href}#q`);
+  };
   const acts = {
-    "/": () => document.getElementById("q")?.focus(),
-    g: () => { wentAt = event.timeStamp; },
+    "/": search,
+    g: (event) => { wentAt = event.timeStamp; },
     j: () => step(1),
     k: () => step(-1),
     h: () => cross(-1),
     l: () => cross(1),
     ".": () => document.querySelector("a.news:not([hidden])")?.click(),
-    t: () => document.querySelector("[data-theme-button]").click(),
+    t: () => document.querySelector("[data-theme-button]")?.click(),
     r: () => document.dispatchEvent(new CustomEvent("renew")),
-    "?": () => document.getElementById("help").showModal(),
+    "?": help,
   };
-  // Only the menu says which pages there are, so what a person may not see is not reached by a key.
-  const page = document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`);
-  if (event.timeStamp - wentAt < LETTER_WITHIN && event.key !== "g") {
-    wentAt = -LETTER_WITHIN;
-    if (page) {
-      event.preventDefault();
-      page.click();
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && event.target.matches("#q")) event.target.blur();
+    if (off || event.target.closest("input, textarea, select, dialog")) return;
+    let act = acts[event.key];
+    if (event.timeStamp - wentAt < LETTER_WITHIN && event.key !== "g") {
+      wentAt = -LETTER_WITHIN;
+      // The menu says which pages there are, so no key leads where a person may not go.
+      const page = document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`);
+      act = page && (() => page.click());
     }
-    return;
-  }
-  const act = acts[event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
-});
+    if (!act) return;
+    event.preventDefault();
+    act(event);
+  });
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const uses = document.querySelector("[data-keys]");
+    uses.checked = !off;
+    uses.addEventListener("change", () => {
+      off = !uses.checked;
+      try {
+        localStorage.keys = off ? "off" : "on";
+      } catch {
+        // Without storage the choice lasts as long as the page.
+      }
+    });
+    document.querySelector("[data-help]")?.addEventListener("click", help);
+    if (location.hash === "#q") document.getElementById("q")?.focus();
+  });
+})();

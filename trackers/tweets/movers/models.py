@@ -105,3 +105,20 @@ class Mover(models.Model):
     def lasted(self) -> timedelta:
         """From one measurement to the other."""
         return self.until - self.since
+
+
+class MoverPlaces(models.Model):
+    """The first of one list, by velocity, at two moments some minutes apart (`movers.places`)."""
+
+    minutes = models.SmallIntegerField(choices=Window)
+    metric = models.CharField(max_length=11)
+    at = models.DateTimeField()
+    ids = ArrayField(models.BigIntegerField())
+    before_at = models.DateTimeField(null=True)
+    before = ArrayField(models.BigIntegerField(), db_default=[])
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["minutes", "metric"], name="mover_places")]
+
+    def __str__(self) -> str:
+        return f"{self.metric} in {self.minutes} min at {self.at:%H:%M}"

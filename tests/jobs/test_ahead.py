@@ -1,0 +1,112 @@
+"""How many keys are due in each minute to come; and that a count ends, however many there are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import TweetUpdateFactory
+from tests.plans import MODES, watched
+from trackers.jobs import ahead, queue
+from trackers.jobs.models import ScheduleAhead
+from trackers.updater.models import TweetBucket, TweetUpdate
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+NAME = TweetUpdate.namespace
+MINUTE = timedelta(minutes=1)
+JOB, BUCKET = TweetUpdate._meta.db_table, TweetBucket._meta.db_table
+KEYS = 200_000
+FILL = (
+    f"INSERT INTO {JOB} (key, due_at, stamp)"
+    f" SELECT n, now() + n * interval '15 ms', n / 100 FROM generate_series(1, {KEYS}) n",
+    f"INSERT INTO {BUCKET} (due_at, stamp, keys)"
+    f" SELECT min(due_at), stamp, array_agg(key) FROM {JOB} GROUP BY stamp",
+)
+
+
+def due(number, minutes, **given):
+    at = datetime.now(UTC) + minutes * MINUTE
+    return [TweetUpdateFactory(due_at=at, **given) for _ in range(number)]
+
+
+def counts(found):
+    """(minutes ahead, keys) where there are any; a key may be due in the minute after."""
+    return [count for count in found.counts if count]
+
+
+def test_keys_are_counted_in_the_minute_in_which_they_are_due():
+    due(3, -5)
+    due(2, 10)
+    due(4, 30)
+    due(1, 90)
+
+    found = ahead.look(NAME, most=1000)
+
+    assert counts(found) == [2, 4]
+    assert found.ends_at is None
+    assert found.counts.index(2) in (10, 11)
+
+
+def test_what_was_moved_removed_or_claimed_is_not_counted():
+    moved, removed, *_ = due(4, 10)
+    queue.schedule(NAME, moved.key, 20 * MINUTE)
+    queue.remove(NAME, [removed.key])
+    due(1, 1, lease=7)
+
+    assert counts(ahead.look(NAME, most=1000)) == [2, 1]
+
+
+def test_a_count_that_ends_early_says_when():
+    due(3, 10)
+    due(3, 20)
+
+    found = ahead.look(NAME, most=4)
+    minutes = found.next_minutes(60, now=found.taken_at)
+
+    assert counts(found) == [3, 1]
+    assert found.ends_at is not None
+    assert minutes[10] is not None
+    assert minutes[30] is None
+
+
+def test_a_row_that_is_a_minute_old_is_read_from_the_present_minute_on():
+    at = datetime(2026, 3, 5, 12, 0, 40, tzinfo=UTC)
+    found = ahead.Ahead(at, [*range(ahead.MINUTES)])
+
+    assert found.next_minutes(3, now=at) == [0, 1, 2]
+    assert found.next_minutes(3, now=at + MINUTE) == [1, 2, 3]
+    assert found.next_minutes(60, now=at + 10 * MINUTE)[-7:] == [63, *[None] * 6]
+
+
+def test_one_cluster_counts_once_a_minute_for_all_readers():
+    due(2, 10)
+    assert ahead.take(NAME)
+    due(5, 10)
+    assert not ahead.take(NAME)
+    assert counts(ahead.ahead(NAME)) == [2]
+
+    ScheduleAhead.objects.update(taken_at=datetime.now(UTC) - 2 * MINUTE)
+    assert ahead.take(NAME)
+    assert sum(ahead.ahead(NAME).counts) == 7
+    # A cluster that ended long ago says nothing of now.
+    ScheduleAhead.objects.update(taken_at=datetime.now(UTC) - 10 * MINUTE, counts=[9])
+    assert sum(ahead.ahead(NAME).counts) == 7
+
+
+@pytest.mark.parametrize("analyzed", [False, True], ids=["never analyzed", "analyzed"])
+def test_a_count_walks_no_more_than_its_limit_whatever_the_statistics_say(monkeypatch, analyzed):
+    with cursor() as db:
+        for statement in (*FILL, *([f"ANALYZE {JOB}, {BUCKET}"] if analyzed else [])):
+            db.execute(statement, prepare=False)
+
+    with watched(monkeypatch) as watch:
+        found = ahead.look(NAME, most=2000)
+
+    seen = [one for one in watch.reached if one.table in (JOB, BUCKET)]
+    assert {one.mode for one in seen} == set(MODES)
+    # Buckets are read up to a limit of their own, as each has a key at least.
+    assert [one for one in seen if one.rows > 2001 or one.how == "Seq Scan"] == []
+    assert sum(found.counts) == 2000
+    assert found.ends_at is not None

@@ -1,0 +1,79 @@
+"""The queue of tweets in a few figures. Each card says what it means and leads to more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from trackers.dashboards.access import OPERATIONS
+from trackers.dashboards.operations.cards import lateness
+from trackers.dashboards.words import counted
+from trackers.jobs.figures import Minute, QueueSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """`exact` is the number unrounded; `mood` is "", "warn" or "bad"; `needs`: the permission for
+    the link."""
+
+    id: str
+    label: str
+    value: str
+    exact: str
+    means: str
+    link: str
+    needs: str
+    mood: str = ""
+
+
+def cards(
+    figures: QueueSummary,
+    minutes: Sequence[Minute],
+    late: Sequence[float | None],
+    *,
+    because: str,
+) -> tuple[Card, ...]:
+    """`late`: how late half of the checks are at the most, and 95 of 100. `because`: why checks
+    failed last."""
+    operations = reverse("operations")
+    failed, asked = sum(one.failed for one in minutes), sum(one.asked for one in minutes)
+    p50, p95 = late
+    return (
+        Card(
+            "due", "Due now", counted(figures.due), str(figures.due),
+            f"of {counted(figures.scheduled)} tweets that have a next check. "
+            f"{counted(figures.in_flight)} are being checked.",
+            f"{reverse('tweets')}?state=fresh", "",
+        ),
+        Card(
+            "checked", "Checked a minute", counted(figures.checked_last_minute),
+            str(figures.checked_last_minute), "in the last sixty seconds.",
+            operations, OPERATIONS,
+        ),
+        Card(
+            "late", "Lateness", f"{seconds(p50)} / {seconds(p95)}", f"{p50} s, {p95} s",
+            "Half of the last five minutes' checks were at most this late / 95 of 100 (p50 / p95).",
+            operations, OPERATIONS, lateness(p95),
+        ),
+        Card(
+            "failed", "Failed this hour", counted(failed), str(failed),
+            said_of(failed, asked, because), operations, OPERATIONS, "warn" if failed else "",
+        ),
+        Card(
+            "isolated", "Isolated", counted(figures.isolated), str(figures.isolated),
+            "set aside after four checks that never ended.",
+            f"{reverse('tweets')}?state=isolated", "", "warn" if figures.isolated else "",
+        ),
+    )  # fmt: skip
+
+
+def seconds(number: float | None) -> str:
+    return "–" if number is None else f"{number:g} s"
+
+
+def said_of(failed: int, asked: int, because: str) -> str:
+    if not failed:
+        return f"of {counted(asked)} checks. Nothing failed."
+    return f"of {counted(asked + failed)} checks; they are tried again. {because}".strip()

@@ -1,0 +1,68 @@
+"""The first steps of a new installation, until its first tweet is measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.urls import reverse
+from django.utils.safestring import SafeString
+
+from trackers.credentials.trouble import NONE_YET
+from trackers.dashboards.notices import NO_WORKERS
+from trackers.dashboards.words import coded
+from trackers.jobs.models import Worker
+from tweetwatch.database import cursor
+
+NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
+NO_SAMPLE = "It comes by itself once the three steps above are done."
+
+# Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
+# its row until they change.
+EXISTS = """
+    SELECT EXISTS (SELECT FROM trackers_credential),
+           EXISTS (SELECT FROM trackers_tweet),
+           EXISTS (SELECT FROM trackers_worker WHERE seen_at > %(since)s),
+           EXISTS (SELECT FROM trackers_sample) OR EXISTS (SELECT FROM trackers_packedsamples)
+           OR EXISTS (SELECT FROM (
+               SELECT measurements FROM trackers_tweet ORDER BY id DESC LIMIT 1000) AS newest
+               WHERE measurements > 0)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`how` is a sentence with commands between backticks, `needs` the permission for the link."""
+
+    title: str
+    is_done: bool
+    how: str
+    link: str = ""
+    link_words: str = ""
+    needs: str = ""
+
+    @property
+    def html(self) -> SafeString:
+        return coded(self.how)
+
+
+def checklist(*, now: datetime) -> list[Step]:
+    """Empty once there is a credential, a tweet and a measurement."""
+    with cursor() as db:
+        found = db.execute(EXISTS, {"since": now - Worker.SILENT_AFTER}).fetchone()
+    assert found is not None
+    credential, tweet, worker, sample = found
+    if credential and tweet and sample:
+        return []
+    return [
+        Step(
+            "A credential for X", credential, NONE_YET,
+            reverse("admin:trackers_credential_add"), "Add one", "trackers.add_credential",
+        ),
+        Step(
+            "A tweet to watch", tweet, NO_TWEET,
+            reverse("sources"), "Add a source", "trackers.add_source",
+        ),
+        Step("A running worker", worker, NO_WORKERS),
+        Step("A first measurement", sample, NO_SAMPLE),
+    ]  # fmt: skip

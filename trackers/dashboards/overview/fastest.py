@@ -1,0 +1,136 @@
+"""What grows fastest now: a list of tweets by window and metric, and how their places changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.http import urlencode
+
+from trackers.dashboards.tweet_rows import LABELS
+from trackers.dashboards.words import counted, exactly, lasting
+from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.movers.places import Places, places
+
+WINDOWS = {
+    Window.QUARTER: "15 min",
+    Window.HOUR: "1 h",
+    Window.DAY: "24 h",
+}
+USUAL = (Window.HOUR, "impressions")
+# On the overview, and on the page of its own.
+FEW, MANY = 10, 50
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    words: str
+    query: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """`move` is "up", "down", "new" or empty; `moved` says it in words."""
+
+    id: str
+    place: int
+    author: str
+    text: str
+    gain: str
+    exact: str
+    rate: str
+    lasted: str
+    between: str
+    move: str
+    moved: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """`asked` is its query. `compared`: with the places of when, if those are known."""
+
+    asked: str
+    window: str
+    metric: str
+    windows: tuple[Choice, ...]
+    metrics: tuple[Choice, ...]
+    lines: tuple[Line, ...]
+    compared: str
+    is_short: bool
+
+
+def board(given: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
+    window, metric = chosen(given)
+    before = places(window, metric)
+    # One more, to know whether there are others.
+    movers = Mover.objects.fastest(window, metric)[: most + 1]
+    lines = tuple(line(one, place, before) for place, one in enumerate(movers, 1))
+    return Board(
+        asked=query(window, metric, kiosk=kiosk),
+        window=window.label,
+        metric=LABELS[metric],
+        windows=tuple(
+            Choice(words, query(one, metric, kiosk=kiosk), one == window)
+            for one, words in WINDOWS.items()
+        ),
+        metrics=tuple(
+            Choice(words, query(window, one, kiosk=kiosk), one == metric)
+            for one, words in LABELS.items()
+        ),
+        lines=lines[:most],
+        compared=f"{before.at:%H:%M} UTC" if before else "",
+        is_short=len(lines) > most,
+    )
+
+
+def chosen(given: Mapping[str, str]) -> tuple[Window, str]:
+    """What the address asks for; what it does not know is as usual."""
+    window, metric = USUAL
+    asked = given.get("window", "")
+    if asked in {str(int(one)) for one in Window}:
+        window = Window(int(asked))
+    if given.get("metric") in LABELS:
+        metric = given["metric"]
+    return window, metric
+
+
+def query(window: Window, metric: str, *, kiosk: bool) -> str:
+    asked: dict[str, str | int] = {"window": int(window), "metric": metric}
+    return urlencode({**asked, "kiosk": 1} if kiosk else asked)
+
+
+def line(mover: Mover, place: int, before: Places | None) -> Line:
+    tweet = mover.tweet
+    text = getattr(tweet, "tweettext", None)
+    move, moved = moved_of(mover.tweet_id, place, before)
+    return Line(
+        id=str(mover.tweet_id),
+        place=place,
+        author=str(tweet.author) if tweet.author else "Author not known",
+        text=text.text if text else f"Tweet {mover.tweet_id}",
+        gain=f"+{counted(mover.gain)}",
+        exact=str(mover.gain),
+        rate=counted(round(mover.velocity)),
+        lasted=lasting(mover.lasted),
+        between=between(mover.since, mover.until),
+        move=move,
+        moved=moved,
+    )
+
+
+def between(since: datetime, until: datetime) -> str:
+    return f"from {exactly(since)} to {exactly(until)}"
+
+
+def moved_of(id: int, place: int, before: Places | None) -> tuple[str, str]:
+    if before is None:
+        return "", ""
+    was = before.of.get(id)
+    if was is None:
+        return "new", "new here"
+    if was == place:
+        return "", "same place"
+    by = abs(was - place)
+    return ("up", f"up {by}") if was > place else ("down", f"down {by}")

@@ -1,0 +1,55 @@
+"""The next hour's checks as a bar chart, with the numbers as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.words import counted
+from trackers.jobs.ahead import Ahead, minute_of
+
+MINUTES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    at: str
+    due: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`note`: where the count ends, if that is before the hour does."""
+
+    chart: BarChart
+    total: str
+    most: str
+    note: str
+    lines: tuple[Line, ...]
+
+
+def schedule(found: Ahead, *, now: datetime) -> Schedule:
+    counts = found.next_minutes(MINUTES, now=now)
+    known = [count for count in counts if count is not None]
+    is_whole = len(known) == MINUTES
+    total = counted(sum(known)) if is_whole else f"more than {counted(sum(known))}"
+    times = [minute_of(now) + timedelta(minutes=place) for place in range(MINUTES)]
+    return Schedule(
+        chart=BarChart(counts, f"{total} checks are due in the next sixty minutes"),
+        total=total,
+        most=counted(max(known, default=0)),
+        note="" if is_whole else note(times[len(known)]),
+        lines=tuple(
+            Line(f"{at:%H:%M}", counted(count))
+            for at, count in zip(times, counts, strict=True)
+            if count is not None
+        ),
+    )
+
+
+def note(ends: datetime) -> str:
+    return (
+        f"Counted up to {ends:%H:%M} UTC only: so many checks are due that counting them all would "
+        "take too long."
+    )

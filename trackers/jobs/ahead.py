@@ -1,0 +1,118 @@
+"""The schedule ahead: how many keys of a queue are due in each minute of the next hour.
+
+a cluster, every minute ─ take ─> a row for each namespace ─ ahead ─> the overview
+Up to `MOST` keys are walked, the soonest first. Where the hour has more, the counts end earlier and
+say when. While no cluster runs, whoever asks walks fewer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Q
+
+from trackers.jobs.figures import NOW, RESTS
+from trackers.jobs.models import ScheduleAhead
+from trackers.jobs.tables import on
+from tweetwatch.database import cursor
+
+# A few more than an hour has, so that a row of some minutes ago still covers one.
+MINUTES = 64
+MOST = 100_000
+MOST_FOR_A_PAGE = 10_000
+TAKEN_EVERY = timedelta(minutes=1)
+# An older row is from a cluster that has ended.
+FRESH_FOR = timedelta(minutes=3)
+
+# Each LIMIT bounds the walk: the first by the index on due times, the second before any job is
+# looked for. Dead entries are walked, and not counted. What is claimed is due at the end of its
+# lease, which says nothing. LIMIT 1: each job is found by its key, whatever the statistics say.
+LOOK = """
+    SELECT now(), least(%(minutes)s - 1, floor(
+               extract(epoch FROM due_at - date_trunc('minute', now())) / 60))::int AS place,
+           count(live), count(*), max(due_at)
+    FROM (
+        SELECT due_at, lease, stamp, key FROM (
+            SELECT due_at, lease, stamp, keys FROM {bucket}
+            WHERE due_at > now()
+              AND due_at < date_trunc('minute', now()) + %(minutes)s * interval '1 minute'
+            ORDER BY due_at LIMIT %(most)s
+        ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key)
+        LIMIT %(most)s
+    ) AS entry LEFT JOIN LATERAL (
+        SELECT true AS live FROM {job} j
+        WHERE entry.lease IS NULL AND j.key = entry.key AND j.stamp = entry.stamp LIMIT 1
+    ) AS job ON true
+    GROUP BY place ORDER BY place
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Ahead:
+    """`counts`: by minute, from the one of `taken_at` on. `ends_at`: the walk ended here, with more
+    keys to come; None: all minutes are counted."""
+
+    taken_at: datetime
+    counts: Sequence[int]
+    ends_at: datetime | None = None
+
+    def next_minutes(self, number: int, *, now: datetime) -> list[int | None]:
+        """From the minute of `now` on; None where nobody counted."""
+        first = minute_of(self.taken_at)
+        passed = max(0, (minute_of(now) - first) // timedelta(minutes=1))
+        known = len(self.counts)
+        if self.ends_at:
+            known = min(known, (minute_of(self.ends_at) - first) // timedelta(minutes=1) + 1)
+        return [
+            self.counts[place] if place < known else None
+            for place in range(passed, passed + number)
+        ]
+
+
+def ahead(namespace: str) -> Ahead:
+    """What a cluster last counted; if none counts, as far as is quickly counted now."""
+    row = ScheduleAhead.objects.annotate(now=NOW).filter(pk=namespace).first()
+    if row and row.taken_at and row.now - row.taken_at <= max(FRESH_FOR, 2 * RESTS * row.took):
+        return Ahead(row.taken_at, row.counts, row.ends_at)
+    return look(namespace, most=MOST_FOR_A_PAGE)
+
+
+def take(namespace: str) -> bool:
+    """Count for all readers; False if another cluster does, or the last count is recent."""
+    last, _ = ScheduleAhead.objects.get_or_create(pk=namespace)
+    pause = max(TAKEN_EVERY, RESTS * last.took)
+    with transaction.atomic():
+        # Lock: this row alone. Skip it if it is locked: another cluster is counting.
+        row = (
+            ScheduleAhead.objects.select_for_update(skip_locked=True)
+            .filter(Q(taken_at=None) | Q(taken_at__lte=NOW - pause), pk=namespace)
+            .first()
+        )
+        if row is None:
+            return False
+        began = time.monotonic()
+        found = look(namespace, most=MOST)
+        row.taken_at, row.counts, row.ends_at = found.taken_at, [*found.counts], found.ends_at
+        row.took = timedelta(seconds=time.monotonic() - began)
+        row.save()
+    return True
+
+
+def look(namespace: str, *, most: int) -> Ahead:
+    with cursor() as db:
+        rows = db.execute(on(namespace, LOOK), {"minutes": MINUTES, "most": most}).fetchall()
+        [at] = db.execute("SELECT now()").fetchone() or (None,)
+    assert at is not None
+    counts = [0] * MINUTES
+    for _, place, live, _, _ in rows:
+        counts[place] = live
+    is_cut_off = sum(walked for *_, walked, _ in rows) >= most
+    return Ahead(rows[0][0] if rows else at, counts, rows[-1][4] if is_cut_off else None)
+
+
+def minute_of(at: datetime) -> datetime:
+    return at.replace(second=0, microsecond=0)

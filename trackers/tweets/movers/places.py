@@ -1,0 +1,59 @@
+"""The places of the fastest a few minutes ago, so that a list can say who rose and who fell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.tweets.models import METRICS
+from trackers.tweets.movers.models import MoverPlaces, Window
+from tweetwatch.database import cursor
+
+# So many are remembered of each list.
+MOST = 100
+# How old the places are that a list is compared with: from this to twice as much.
+KEPT_FOR = timedelta(minutes=5)
+# A minute's run may come early by a moment.
+EARLY = timedelta(seconds=20)
+
+# A row per list. Each read ends at the LIMIT, in the order of the index.
+REMEMBER = """
+    INSERT INTO trackers_moverplaces AS p (minutes, metric, at, ids)
+    SELECT l.minutes, l.metric, %(now)s, ARRAY(
+        SELECT tweet_id FROM trackers_mover m
+        WHERE m.minutes = l.minutes AND m.metric = l.metric
+        ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s)
+    FROM unnest(%(minutes)s::int[], %(metrics)s::text[]) AS l(minutes, metric)
+    ON CONFLICT (minutes, metric) DO UPDATE SET
+        before_at = p.at, before = p.ids, at = excluded.at, ids = excluded.ids
+    WHERE p.at <= %(old)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """From 1, by tweet, as they were at `at`."""
+
+    at: datetime
+    of: dict[int, int]
+
+
+def remember(*, now: datetime) -> None:
+    lists = [(int(window), metric) for window in Window for metric in METRICS]
+    given = {
+        "minutes": [minutes for minutes, _ in lists],
+        "metrics": [metric for _, metric in lists],
+        "now": now,
+        "old": now - KEPT_FOR + EARLY,
+        "most": MOST,
+    }
+    with cursor() as db:
+        db.execute(REMEMBER, given)
+
+
+def places(window: Window, metric: str) -> Places | None:
+    """None until places are known that are old enough to be compared with."""
+    row = MoverPlaces.objects.filter(minutes=window, metric=metric).first()
+    if row is None or row.before_at is None:
+        return None
+    return Places(row.before_at, {id: place for place, id in enumerate(row.before, 1)})
