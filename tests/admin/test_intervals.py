@@ -31,7 +31,7 @@ def save(staff, **changed):
     for form in formset.forms:
         for field in form:
             value = field.value()
-            if field.name == "enabled" and not value:
+            if value is None or (field.name == "enabled" and not value):
                 continue
             given[field.html_name] = "on" if field.name == "enabled" else value
     for name in ("_save", "sure"):
@@ -61,6 +61,18 @@ def test_a_person_changes_sixty_seconds_to_thirty(staff):
         ({"every_0": "2h"}, "is longer than the age itself"),
         ({"younger_than_1": "10m"}, "the ages must increase"),
         ({"every_1": "soon"}, "“soon” is no length of time"),
+        ({"accuracy_0": "five"}, "“five” is no percentage: write it as 5%."),
+        ({"accuracy_0": "0"}, "An accuracy is from 0.1% to 50%, not 0%."),
+        ({"accuracy_0": "5%"}, "An accuracy needs at most every, as in 20s."),
+        ({"at_most_0": "20s"}, "At most and at least every go with an accuracy"),
+        (
+            {"accuracy_0": "5", "at_most_0": "6m", "at_least_0": "5m"},
+            "At most every 6m is longer than at least every 5m.",
+        ),
+        (
+            {"accuracy_0": "5", "at_most_0": "20s", "at_least_0": "1h"},
+            "At least every 1h is longer than the age itself.",
+        ),
         ({f"enabled_{place}": None for place in range(5)}, "At least one interval must be enabled"),
     ],
 )
@@ -120,6 +132,32 @@ def test_the_cost_is_of_the_tweets_that_the_census_counted(staff):
 
     assert "not counted yet" not in page
     assert "Tweet-days a day" in page
+
+
+def test_all_rows_are_made_to_adapt_and_the_cost_is_seen_first(staff):
+    filled_in = staff.get(f"{LIST}adapt/")
+
+    values = [
+        [form[name].value() for name in ("accuracy", "at_most", "at_least")]
+        for form in filled_in.context["cl"].formset.forms
+    ]
+    shown = filled_in.content.decode()
+    assert "Nothing is saved yet." in shown
+    assert 'value="5%"' in shown
+    assert 'value="20s"' in shown
+    assert Interval.objects.exclude(accuracy=None).count() == 0
+    given = {
+        f"{name}_{place}": value
+        for place, row in enumerate(values)
+        for name, value in zip(("accuracy", "at_most", "at_least"), row, strict=True)
+    }
+    given |= {f"accuracy_{place}": "5%" for place in range(5)}
+
+    save(staff, **given, sure="yes")
+
+    assert [one.written for one in Interval.objects.all()] == [
+        "18m=20s..5m@5%", "1h=30s..15m@5%", "1d=60s..3h@5%", "7d=5m..1d@5%", "30d=15m..4d@5%",
+    ]  # fmt: skip
 
 
 def test_a_new_row_must_fit_among_the_others(staff):
@@ -218,7 +256,23 @@ def test_the_command_sets_one_jitter_for_all():
     assert [row[2] for row in rows()] == [0, 0]
 
 
-@pytest.mark.parametrize("fault", ["1h", "1h=", "1h=2h", "1h=0s", "x=y"])
+def test_the_command_reads_what_it_lists():
+    interval("set", "18m=20s..5m@5%", "60m=60s", "--yes")
+
+    listed = [line.split()[0] for line in interval("list").splitlines()]
+    told = json.loads(interval("list", "--json").splitlines()[0])
+
+    assert listed == ["18m=20s..5m@5%", "1h=60s"]
+    assert (told["accuracy"], told["at_most_seconds"], told["at_least_seconds"]) == (0.05, 20, 300)
+    interval("set", *listed, "--yes")
+    assert [one.written for one in Interval.objects.all()] == listed
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["1h", "1h=", "1h=2h", "1h=0s", "x=y", "1h=20s..5m", "1h=5m@5%", "1h=20s..5m@five",
+     "1h=20s..5m@0%", "1h=5m..20s@5%", "1h=20s..2h@5%", "1h=0.5s..5m@5%"],
+)  # fmt: skip
 def test_the_command_refuses_a_fault_and_changes_nothing(fault):
     before = rows()
 
@@ -231,7 +285,9 @@ def test_the_command_refuses_a_fault_and_changes_nothing(fault):
 
 
 def test_the_command_lists_the_defaults():
-    assert interval("list").splitlines()[0] == "younger than 18m: every 60s, jitter 0.05"
+    assert interval("list").splitlines()[0].split(maxsplit=1) == [
+        "18m=60s", "younger than 18m: every 60s, jitter 0.05",
+    ]  # fmt: skip
 
     told = [json.loads(line) for line in interval("list", "--json").splitlines()]
 

@@ -29,6 +29,7 @@ def test_they_are_read_and_replaced_as_a_whole(owner):
     assert owner.status == 200
     assert told["intervals"][0] == {
         "younger_than": "1h", "every": "60s", "jitter": 0.05, "enabled": True,
+        "accuracy": None, "at_most": None, "at_least": None,
     }  # fmt: skip
     assert lengths() == [
         (timedelta(hours=1), timedelta(minutes=1), 0.05, True),
@@ -98,3 +99,18 @@ def test_who_may_only_look_changes_nothing(owner, program):
     assert reader.status == 200
     program.put("intervals", NEW)
     assert (program.status, lengths()) == (403, before)
+
+
+def test_an_interval_that_adapts_is_read_as_it_was_put(owner):
+    row = {
+        "younger_than": "1h", "every": "5m", "jitter": 0.05, "enabled": True,
+        "accuracy": 0.05, "at_most": "30s", "at_least": "15m",
+    }  # fmt: skip
+
+    told = owner.put("intervals", {"intervals": [row]})
+
+    assert (owner.status, told["intervals"]) == (200, [row])
+    assert owner.get("intervals")["intervals"] == [row]
+    owner.put("intervals", {"intervals": [{**row, "at_most": "20m"}]})
+    assert owner.status == 422
+    assert [one.written for one in Interval.objects.all()] == ["1h=30s..15m@5%"]

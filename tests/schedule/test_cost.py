@@ -8,9 +8,11 @@ from itertools import pairwise
 import pytest
 
 from tests.factories import TweetFactory, id_born
+from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.census import look
-from trackers.schedule.cost import AGES, Change, cost
-from trackers.schedule.intervals import Plan, current
+from trackers.schedule.cost import AGES, Change, Rate, cost
+from trackers.schedule.intervals import Plan, Tier, current
+from trackers.schedule.population import rates
 from trackers.schedule.validate import Row
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -85,3 +87,51 @@ def test_the_census_counts_tweets_by_age_without_those_that_rest():
     assert told == {timedelta(0): 2, 2 * MINUTE: 2, 30 * DAY: 1}
     TweetFactory._meta.model.objects.update(paused=True)
     assert sum(look(Plan(()), now=now).ages) == 0
+
+
+ADAPTS = Row(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * DAY)
+
+
+def test_an_adapting_row_costs_what_the_tweets_of_today_would():
+    rate = Rate(looks=6, days=0.5, error=0.1)
+
+    found = cost([ADAPTS], tweets(d7=10), {30 * DAY: rate})
+
+    assert (found.lookups, found.tweet_days) == (60, 5)
+    assert found.error == pytest.approx(0.1)
+
+
+def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():
+    found = cost([ADAPTS], None)
+
+    # By the bench of cadences some 85 looks in 30 days.
+    assert 20 < found.life < 200
+    assert found.error == 0
+
+
+def test_a_slower_list_asks_for_less():
+    slow = Row(30 * DAY, DAY, accuracy=0.1, at_most=MINUTE, at_least=4 * DAY)
+
+    assert cost([slow], None).life < 0.7 * cost([ADAPTS], None).life
+
+
+@pytest.mark.django_db
+def test_the_rate_is_that_of_a_sample_with_its_error():
+    now, _ = current()
+    bounds = Bounds(0.05, 60, 4 * 86400)
+    for place in range(40):
+        born = now - 2 * DAY - place * timedelta(milliseconds=5)
+        TweetFactory(
+            id=id_born(born),
+            created_at=born,
+            measurements=1,
+            measured_until=now,
+            taken_at=now,
+            pace=[0.06, 0.6][place % 2] / 86400,
+        )
+
+    [rate] = rates(Plan((Tier(30 * DAY, DAY, bounds=bounds),)), now=now).values()
+
+    quiet, lively = (86400 / adapted_wait(2 * 86400, each / 86400, bounds) for each in (0.06, 0.6))
+    assert rate.looks == pytest.approx((quiet + lively) / 2, rel=0.2)
+    assert 0.05 < rate.error < 0.5

@@ -15,6 +15,17 @@ DEFAULTS = [
 ]  # fmt: skip
 
 
+def adapts(**given):
+    """An hour that adapts; its fixed interval would be a fault, if anybody looked at it."""
+    every = M if given.get("accuracy", 1) is None else D
+    usual = {"accuracy": 0.05, "at_most": 20 * S, "at_least": 15 * M}
+    return Row(H, every, **{**usual, **given})
+
+
+def test_an_adapting_row_has_no_fault_whatever_its_fixed_interval_was():
+    assert faults([adapts()]) == []
+
+
 def test_the_defaults_have_no_fault():
     assert faults(DEFAULTS) == []
 
@@ -40,6 +51,15 @@ def test_the_defaults_sixty_times_faster_have_no_fault():
         pytest.param([Row(H, M, jitter=-0.1)], "share from 0 to 0.5", id="jitter below nothing"),
         pytest.param([Row(H, M, enabled=False)], "At least one", id="none is enabled"),
         pytest.param([], "At least one", id="an empty list"),
+        pytest.param([adapts(accuracy=0.0)], "from 0.1% to 50%, not 0%", id="no accuracy"),
+        pytest.param([adapts(accuracy=0.51)], "from 0.1% to 50%", id="too little accuracy"),
+        pytest.param([adapts(accuracy=float("nan"))], "from 0.1% to 50%", id="accuracy NaN"),
+        pytest.param([adapts(accuracy=None)], "go with an accuracy", id="bounds alone"),
+        pytest.param([adapts(at_most=None)], "needs at most every", id="without at most"),
+        pytest.param([adapts(at_least=None)], "needs at least every", id="without at least"),
+        pytest.param([adapts(at_most=S / 2)], "too often", id="at most twice a second"),
+        pytest.param([adapts(at_most=30 * M)], "longer than at least", id="at most after at least"),
+        pytest.param([adapts(at_least=2 * H)], "longer than the age", id="at least after the age"),
     ],
 )
 def test_a_fault_is_told_in_a_sentence(rows, said):

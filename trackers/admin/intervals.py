@@ -12,8 +12,13 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
 from trackers import history
-from trackers.schedule.durations import spell
-from trackers.schedule.forms import IntervalForm, IntervalFormSet, IntervalRowForm
+from trackers.schedule.forms import (
+    FIELDS,
+    AdaptedRowForm,
+    IntervalForm,
+    IntervalFormSet,
+    IntervalRowForm,
+)
 from trackers.schedule.models import Interval
 from trackers.schedule.replan import Progress, progress, replan
 
@@ -21,9 +26,9 @@ from trackers.schedule.replan import Progress, progress, replan
 @admin.register(Interval)
 class IntervalAdmin(admin.ModelAdmin):
     form = IntervalForm
-    fields = ("younger_than", "every", "jitter", "enabled", "sure")
-    list_display = ("rule", "younger_than", "every", "jitter", "enabled")
-    list_editable = ("younger_than", "every", "jitter", "enabled")
+    fields = (*FIELDS, "sure")
+    list_display = ("rule", *FIELDS)
+    list_editable = FIELDS
     list_display_links = ("rule",)
     list_per_page = 1000
     actions = None
@@ -31,11 +36,12 @@ class IntervalAdmin(admin.ModelAdmin):
 
     @admin.display(description="rule")
     def rule(self, interval: Interval) -> str:
-        words = f"younger than {spell(interval.younger_than)} → every {spell(interval.every)}"
+        words = interval.words
         return words if interval.enabled else f"{words} (disabled)"
 
     def get_changelist_form(self, request: HttpRequest, **given: Any) -> Any:
-        return super().get_changelist_form(request, **{**given, "form": IntervalRowForm})
+        form = AdaptedRowForm if adapts(request) else IntervalRowForm
+        return super().get_changelist_form(request, **{**given, "form": form})
 
     def get_changelist_formset(self, request: HttpRequest, **given: Any) -> Any:
         return super().get_changelist_formset(request, **{**given, "formset": IntervalFormSet})
@@ -52,7 +58,13 @@ class IntervalAdmin(admin.ModelAdmin):
             self.admin_site.admin_view(require_POST(self.replan)),
             name="trackers_interval_replan",
         )
-        return [replan, *super().get_urls()]
+        # Not saved, only filled in: what it costs is seen first.
+        adapt = path(
+            "adapt/",
+            self.admin_site.admin_view(self.changelist_view),
+            name="trackers_interval_adapt",
+        )
+        return [replan, adapt, *super().get_urls()]
 
     def replan(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
@@ -75,10 +87,20 @@ class IntervalAdmin(admin.ModelAdmin):
         given = {
             "title": "How often is a tweet of which age looked up?",
             "may_change": self.has_change_permission(request),
+            "is_filled_in": adapts(request),
             "replanning": sentence(replanning) if (replanning := progress()) else "",
             **(extra_context or {}),
         }
-        return super().changelist_view(request, given)
+        response = super().changelist_view(request, given)
+        if isinstance(response, HttpResponseRedirect):
+            return redirect("admin:trackers_interval_changelist")
+        return response
+
+
+def adapts(request: HttpRequest) -> bool:
+    """Usual values are to be filled in: this is the list at an address of its own, since it would
+    take an unknown parameter for a filter."""
+    return request.method == "GET" and request.path.endswith("/adapt/")
 
 
 def sentence(replanning: Progress) -> str:

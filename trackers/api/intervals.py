@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -16,13 +17,19 @@ from trackers.api.wire.errors import Refused
 from trackers.api.wire.fields import Strict
 from trackers.api.wire.outgoing import LengthOut
 from trackers.api.wire.tags import tag_of
-from trackers.schedule.cost import Cost
 from trackers.schedule.cost_words import estimate, written
 from trackers.schedule.durations import parse
 from trackers.schedule.models import Interval
 from trackers.schedule.replace import replace
 from trackers.schedule.replan import replan
-from trackers.schedule.validate import JITTER, MOST_JITTER, Row, faults
+from trackers.schedule.validate import (
+    JITTER,
+    LEAST_ACCURACY,
+    MOST_ACCURACY,
+    MOST_JITTER,
+    Row,
+    faults,
+)
 
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
 MOST = 100
@@ -42,18 +49,32 @@ Length = Annotated[
     WithJsonSchema({"type": "string", "examples": ["18m"]}, mode="validation"),
 ]
 Share = Annotated[StrictFloat | StrictInt, Field(ge=0, le=MOST_JITTER)]
+Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=LEAST_ACCURACY, le=MOST_ACCURACY)]
 
 
 class IntervalIn(Strict):
-    """Tweets younger than this, and no younger row's, are looked up every so often."""
+    """Tweets younger than this, and no younger row's, are looked up every so often. With an
+    `accuracy` (0.05 is 5 %) the row adapts instead: at most every `at_most`, at least every
+    `at_least`; `every` is in force again once it has none."""
 
     younger_than: Length
     every: Length
     jitter: Share = JITTER
     enabled: StrictBool = True
+    accuracy: Accuracy | None = None
+    at_most: Length | None = None
+    at_least: Length | None = None
 
     def row(self) -> Row:
-        return Row(self.younger_than, self.every, float(self.jitter), self.enabled)
+        return Row(
+            self.younger_than,
+            self.every,
+            float(self.jitter),
+            self.enabled,
+            None if self.accuracy is None else float(self.accuracy),
+            self.at_most,
+            self.at_least,
+        )
 
 
 class IntervalsIn(Strict):
@@ -69,6 +90,9 @@ class IntervalOut(Schema):
     every: LengthOut
     jitter: float
     enabled: bool
+    accuracy: float | None
+    at_most: LengthOut | None
+    at_least: LengthOut | None
 
 
 class IntervalsOut(Schema):
@@ -77,11 +101,13 @@ class IntervalsOut(Schema):
 
 class CostOut(Schema):
     """`life`: look-ups of one tweet in all. The others are of a day, for today's tweets; null while
-    nobody has counted these. X bills a tweet once a day."""
+    nobody has counted these. X bills a tweet once a day. `error`: the share by which look-ups may
+    be off, since those of adapting intervals come from a sample."""
 
     life: float
     lookups: float | None
     tweet_days: float | None
+    error: float
 
 
 class PreviewOut(Schema):
@@ -106,8 +132,8 @@ def preview_intervals(request: HttpRequest, given: IntervalsIn) -> dict[str, Any
     may(request, "trackers.view_interval")
     change = estimate(rows_of(given)).change
     return {
-        "before": cost(change.before),
-        "after": cost(change.after),
+        "before": asdict(change.before),
+        "after": asdict(change.after),
         "times": change.times,
         "is_large": change.is_large,
     }
@@ -145,19 +171,4 @@ def rows_of(given: IntervalsIn) -> list[Row]:
 
 
 def told(intervals: Iterable[Interval]) -> dict[str, Any]:
-    rows = [written(one) for one in intervals]
-    return {
-        "intervals": [
-            {
-                "younger_than": row.younger_than,
-                "every": row.every,
-                "jitter": row.jitter,
-                "enabled": row.enabled,
-            }
-            for row in rows
-        ]
-    }
-
-
-def cost(one: Cost) -> dict[str, float | None]:
-    return {"life": one.life, "lookups": one.lookups, "tweet_days": one.tweet_days}
+    return {"intervals": [asdict(written(one)) for one in intervals]}

@@ -7,6 +7,7 @@ below a quarter of its age at an accuracy of 5 %. Rule and measurements: `docs/h
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import NamedTuple
 
 # Between 0.1 and 0.3 the errors hardly differ; lower looks less often at what revives.
@@ -22,6 +23,35 @@ class Bounds(NamedTuple):
     accuracy: float
     at_most: float
     at_least: float
+
+
+def bounds(
+    accuracy: float | None, at_most: timedelta | None, at_least: timedelta | None
+) -> Bounds | None:
+    if accuracy is None or at_most is None or at_least is None:
+        return None
+    return Bounds(accuracy, at_most.total_seconds(), at_least.total_seconds())
+
+
+# What a row gets when it is first made to adapt: up to an age, at most and at least every so often.
+# Longer *at most* loses almost half of what adapting gains in the newest figures; the last row's
+# *at least* is where tweet-days are saved.
+ACCURACY = 0.05
+USUAL = (
+    (timedelta(minutes=18), 20, 300),
+    (timedelta(hours=1), 30, 900),
+    (timedelta(days=1), 60, 3 * 3600),
+    (timedelta(days=7), 300, 86400),
+    (timedelta.max, 900, 4 * 86400),
+)
+
+
+def usual_bounds(younger_than: timedelta) -> Bounds:
+    at_most, at_least = next(
+        (at_most, at_least) for bound, at_most, at_least in USUAL if younger_than <= bound
+    )
+    age = younger_than.total_seconds()
+    return Bounds(ACCURACY, min(at_most, age), min(at_least, age))
 
 
 def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) -> float:

@@ -6,12 +6,14 @@ rows ─┼─> cost ─> Cost; two of them, before and after ─> Change, to be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
 
+from trackers.schedule.adapt import Bounds, adapted_wait, bounds
 from trackers.schedule.validate import Row
+from trackers.tweets.pace import strangers_pace
 
 DAY = timedelta(days=1)
 # A change that asks for more than so many times as much is confirmed.
@@ -23,23 +25,40 @@ AGES = tuple(
 ) + tuple(timedelta(days=days) for days in (7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650, 36500))
 
 
+# Steps over an age in which waits change with it.
+STEP = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Look-ups and tweet-days of one tweet a day; `error`: the share by which the look-ups may be
+    off, since they are those of a sample."""
+
+    looks: float
+    days: float
+    error: float = 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """From one age to another a tweet is looked up every so often."""
+    """From one age to another; `life`: look-ups of one tweet in it."""
 
     since: timedelta
     until: timedelta
-    every: timedelta
+    rate: Rate
+    life: float
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """`life`: look-ups of one tweet in all; the others are a day's, at the tweets of today, or None
-    while nobody has counted these. X bills a tweet once a day, however often it is looked up."""
+    while nobody has counted these. X bills a tweet once a day, however often it is looked up.
+    `error`: the share by which look-ups may be off where intervals adapt."""
 
     life: float
     lookups: float | None = None
     tweet_days: float | None = None
+    error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,28 +79,50 @@ class Change:
         return self.times > CONFIRMED_ABOVE
 
 
-def tiers_of(rows: Iterable[Row]) -> list[Tier]:
+def tiers_of(rows: Iterable[Row], rates: Mapping[timedelta, Rate]) -> list[Tier]:
     """The enabled rows, the youngest first."""
     ordered = sorted((row for row in rows if row.enabled), key=lambda row: row.younger_than)
     since, tiers = timedelta(0), []
     for row in ordered:
-        tiers.append(Tier(since, row.younger_than, row.every))
+        length = row.younger_than - since
+        if (asked := bounds(row.accuracy, row.at_most, row.at_least)) is None:
+            looks, life = DAY / row.every, length / row.every
+            rate = Rate(looks, min(1.0, looks))
+        else:
+            life = usual_looks(since, row.younger_than, asked)
+            looks = life * (DAY / length)
+            rate = rates.get(row.younger_than) or Rate(looks, min(1.0, looks))
+        tiers.append(Tier(since, row.younger_than, rate, life))
         since = row.younger_than
     return tiers
 
 
-def cost(rows: Iterable[Row], ages: Sequence[int] | None) -> Cost:
-    """`ages`: how many tweets there are from each of AGES to the next."""
-    tiers = tiers_of(rows)
-    life = sum((tier.until - tier.since) / tier.every for tier in tiers)
+def usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
+    """Look-ups from one age to another of a tweet that grows as most of its age do."""
+    age, end, looks = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
+    while age < end:
+        step = min(age * (STEP - 1), end - age)
+        looks += step / adapted_wait(age, strangers_pace(age), asked)
+        age += step
+    return looks
+
+
+def cost(
+    rows: Iterable[Row], ages: Sequence[int] | None, rates: Mapping[timedelta, Rate] | None = None
+) -> Cost:
+    """`ages`: how many tweets there are from each of AGES to the next. `rates`: of the tweets of
+    today, by the bound of the adapting row; without one, of tweets that grow as most do."""
+    tiers = tiers_of(rows, rates or {})
+    life = sum(tier.life for tier in tiers)
     if ages is None:
         return Cost(life)
-    lookups = tweet_days = 0.0
+    lookups = tweet_days = off = 0.0
     for (since, until), count in zip(pairwise(AGES), ages, strict=True):
         for tier in tiers:
             shared = min(until, tier.until) - max(since, tier.since)
             if count and shared > timedelta(0):
                 tweets = count * (shared / (until - since))
-                lookups += tweets * (DAY / tier.every)
-                tweet_days += tweets * min(1.0, DAY / tier.every)
-    return Cost(life, lookups, tweet_days)
+                lookups += tweets * tier.rate.looks
+                tweet_days += tweets * tier.rate.days
+                off += tweets * tier.rate.looks * tier.rate.error
+    return Cost(life, lookups, tweet_days, off / lookups if lookups else 0.0)

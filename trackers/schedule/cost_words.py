@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,9 +15,10 @@ from trackers.money.projects import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
 from trackers.schedule.cost import Change, cost
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import current, plan
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.population import rates
 from trackers.schedule.validate import Row
 
 DAY_SECONDS = 86400
@@ -45,14 +47,23 @@ class Estimate:
 
 
 def written(interval: Interval) -> Row:
-    return Row(interval.younger_than, interval.every, interval.jitter, interval.enabled)
+    return Row(
+        interval.younger_than,
+        interval.every,
+        interval.jitter,
+        interval.enabled,
+        interval.accuracy,
+        interval.at_most,
+        interval.at_least,
+    )
 
 
 def estimate(after: Iterable[Row]) -> Estimate:
     """The rows in force against these, at the tweets that the census counted."""
-    ages = census(current()[1], now=timezone.now()).ages
+    now, after = timezone.now(), list(after)
+    ages = census(current()[1], now=now).ages
     before = [written(one) for one in Interval.objects.all()]
-    change = Change(cost(before, ages), cost(after, ages))
+    change = Change(*(cost(rows, ages, rates(plan(rows), now=now)) for rows in (before, after)))
     return Estimate(change, lines_of(change))
 
 
@@ -74,7 +85,7 @@ def lines_of(change: Change) -> list[Line]:
 
     return [
         Line("Look-ups of one tweet, over its life", number(before.life), number(after.life)),
-        Line("Look-ups a day", number(before.lookups), number(after.lookups)),
+        Line("Look-ups a day", *(within(one.lookups, one.error) for one in (before, after))),
         Line("Requests to X a day", requests(before.lookups), requests(after.lookups)),
         Line("Share of X’s rate limit", shares(before.lookups), shares(after.lookups)),
         Line("Tweet-days a day", number(before.tweet_days), number(after.tweet_days)),
@@ -88,6 +99,11 @@ def lines_of(change: Change) -> list[Line]:
 
 def number(value: float | None) -> str:
     return UNCOUNTED if value is None else f"{value:,.0f}"
+
+
+def within(value: float | None, error: float) -> str:
+    """A number, and how far it may be off: where intervals adapt it comes from a sample."""
+    return f"{number(value)} ± {math.ceil(100 * error)} %" if value and error else number(value)
 
 
 def dearest() -> Decimal:

@@ -1,4 +1,4 @@
-"""Durations as people write them: 60s, 18m, 1h30m, 7d, or H:MM:SS. One parser for all."""
+"""Durations and shares as people write them: 60s, 18m, 1h30m, 7d, H:MM:SS; 5%. One parser."""
 
 from __future__ import annotations
 
@@ -43,3 +43,19 @@ def spell(length: timedelta) -> str:
         if seconds % UNITS[unit] == 0:
             return f"{seconds // UNITS[unit]}{unit}"
     return f"{seconds}s"
+
+
+SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")
+
+
+def percentage(text: str) -> float:
+    """5% or 5 as 0.05. Raises ValueError, with a sentence for people, when it is none."""
+    found = SHARE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"“{text.strip()[:40]}” is no percentage: write it as 5%.")
+    return float(found[1]) / 100
+
+
+def spell_share(share: float) -> str:
+    """What `percentage` reads back: 5%."""
+    return f"{100 * share:.6f}".rstrip("0").rstrip(".") + "%"

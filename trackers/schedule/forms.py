@@ -8,10 +8,16 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from trackers.schedule.adapt import usual_bounds
 from trackers.schedule.cost_words import Estimate, estimate, written
-from trackers.schedule.durations import parse, spell
+from trackers.schedule.durations import parse, percentage, spell, spell_share
 from trackers.schedule.models import Interval
-from trackers.schedule.validate import Row, faults
+from trackers.schedule.validate import Row, faults, of_adapting
+
+NEEDED = ("younger_than", "every", "jitter", "enabled")
+ADAPTING = ("accuracy", "at_most", "at_least")
+# As people read them.
+FIELDS = ("younger_than", "every", "accuracy", "at_most", "at_least", "jitter", "enabled")
 
 
 class LengthField(forms.CharField):
@@ -43,6 +49,36 @@ class LengthField(forms.CharField):
             return True
 
 
+class ShareField(forms.CharField):
+    """A share as a percentage: 5% or 5."""
+
+    def __init__(self, **given: Any) -> None:
+        for other in ("min_value", "max_value", "step_size"):
+            given.pop(other, None)
+        given["widget"] = forms.TextInput(attrs={"size": 5, "spellcheck": "false"})
+        super().__init__(**given)
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, float):
+            return value
+        text = super().to_python(value)
+        if not text:
+            return None
+        try:
+            return percentage(text)
+        except ValueError as error:
+            raise ValidationError(str(error), code="invalid") from None
+
+    def prepare_value(self, value: Any) -> Any:
+        return spell_share(value) if isinstance(value, float) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        try:
+            return bool(self.to_python(initial) != self.to_python(data))
+        except ValidationError:
+            return True
+
+
 class IntervalForm(forms.ModelForm):
     """One row, added or changed by itself: it must fit among the others."""
 
@@ -53,11 +89,18 @@ class IntervalForm(forms.ModelForm):
 
     class Meta:
         model = Interval
-        fields = ("younger_than", "every", "jitter", "enabled")
-        field_classes = {"younger_than": LengthField, "every": LengthField}
+        fields = FIELDS
+        field_classes = {
+            "younger_than": LengthField,
+            "every": LengthField,
+            "accuracy": ShareField,
+            "at_most": LengthField,
+            "at_least": LengthField,
+        }
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        refuse_beside_fields(self, cleaned)
         others = Interval.objects.exclude(pk=self.instance.pk)
         row = row_of(cleaned)
         if row is not None:
@@ -85,6 +128,26 @@ class IntervalRowForm(forms.ModelForm):
         row = f"younger than {spell(bound)}" if bound else "new row"
         for name, field in self.fields.items():
             field.widget.attrs["aria-label"] = f"{field.label or name}, {row}"
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        refuse_beside_fields(self, cleaned)
+        return cleaned
+
+
+class AdaptedRowForm(IntervalRowForm):
+    """A fixed row with the usual accuracy and bounds filled in, to be looked at and saved."""
+
+    def __init__(self, *args: Any, **given: Any) -> None:
+        super().__init__(*args, **given)
+        row = self.instance
+        if row.pk and row.accuracy is None:
+            usual = usual_bounds(row.younger_than)
+            self.initial.update(
+                accuracy=usual.accuracy,
+                at_most=timedelta(seconds=usual.at_most),
+                at_least=timedelta(seconds=usual.at_least),
+            )
 
 
 class IntervalFormSet(forms.BaseModelFormSet):
@@ -117,9 +180,19 @@ class IntervalFormSet(forms.BaseModelFormSet):
 
 def row_of(cleaned: dict[str, Any]) -> Row | None:
     """None when a field is missing or invalid, which is reported beside that field."""
-    names = ("younger_than", "every", "jitter", "enabled")
-    values = [cleaned.get(name) for name in names]
-    return None if None in values else Row(*values)  # type: ignore[arg-type]
+    values = [cleaned.get(name) for name in NEEDED]
+    if None in values or any(name not in cleaned for name in ADAPTING):
+        return None
+    return Row(*values, *(cleaned[name] for name in ADAPTING))  # type: ignore[arg-type]
+
+
+def refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None:
+    """What is wrong with the fields that make a row adapt is said beside them."""
+    row = row_of(cleaned)
+    if row is not None:
+        for field, said in list(of_adapting(row)):
+            # A field with a fault is no longer among the cleaned ones, so the list is not checked.
+            form.add_error(field, said[:1].upper() + said[1:])
 
 
 def check(rows: list[Row]) -> None:

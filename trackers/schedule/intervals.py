@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
+from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait, bounds
 from trackers.schedule.models import Interval
+from trackers.schedule.validate import Row
 from trackers.tweets.pace import strangers_pace
 from tweetwatch.database import ask
 
@@ -93,7 +94,7 @@ class Plan:
         return 2 * tier.longest(self.stretch) if tier else None
 
 
-def plan(intervals: Iterable[Interval]) -> Plan:
+def plan(intervals: Iterable[Interval | Row]) -> Plan:
     return Plan(
         tuple(
             sorted(
@@ -137,14 +138,6 @@ def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
         if younger_than is not None
     )
     return now, Plan(tiers, stretch or 1.0)
-
-
-def bounds(
-    accuracy: float | None, at_most: timedelta | None, at_least: timedelta | None
-) -> Bounds | None:
-    if accuracy is None or at_most is None or at_least is None:
-        return None
-    return Bounds(accuracy, at_most.total_seconds(), at_least.total_seconds())
 
 
 def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:

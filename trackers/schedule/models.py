@@ -8,6 +8,8 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
 
+from trackers.schedule.durations import spell, spell_share
+
 
 class Interval(models.Model):
     """Tweets younger than `younger_than`, and no younger row's, are looked up every `every`.
@@ -70,6 +72,24 @@ class Interval(models.Model):
 
     def __str__(self) -> str:
         return f"younger than {self.younger_than}: every {self.every}"
+
+    @property
+    def written(self) -> str:
+        """As `interval set` reads it."""
+        if self.accuracy is None or self.at_most is None or self.at_least is None:
+            return f"{spell(self.younger_than)}={spell(self.every)}"
+        between = f"{spell(self.at_most)}..{spell(self.at_least)}"
+        return f"{spell(self.younger_than)}={between}@{spell_share(self.accuracy)}"
+
+    @property
+    def words(self) -> str:
+        age = f"younger than {spell(self.younger_than)}"
+        if self.accuracy is None or self.at_most is None or self.at_least is None:
+            return f"{age}: every {spell(self.every)}"
+        return (
+            f"{age}: {spell_share(self.accuracy)} may be missed, at most every "
+            f"{spell(self.at_most)}, at least every {spell(self.at_least)}"
+        )
 
 
 class Stretch(models.Model):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from django.db import transaction
 
@@ -19,13 +20,5 @@ def replace(
         if unless(list(Interval.objects.select_for_update())):
             return False
         Interval.objects.all().delete()
-        Interval.objects.bulk_create(
-            Interval(
-                younger_than=row.younger_than,
-                every=row.every,
-                jitter=row.jitter,
-                enabled=row.enabled,
-            )
-            for row in rows
-        )
+        Interval.objects.bulk_create(Interval(**asdict(row)) for row in rows)
     return True

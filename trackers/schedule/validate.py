@@ -14,16 +14,25 @@ LONGEST = timedelta(days=365)
 OLDEST = timedelta(days=36500)
 JITTER = 0.05
 MOST_JITTER = 0.5
+LEAST_ACCURACY, MOST_ACCURACY = 0.001, 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """“Younger than … → every …”, as a person entered it."""
+    """“Younger than … → every …”, as a person entered it; with an accuracy it adapts instead, and
+    then `every` is not looked at."""
 
     younger_than: timedelta
     every: timedelta
     jitter: float = JITTER
     enabled: bool = True
+    accuracy: float | None = None
+    at_most: timedelta | None = None
+    at_least: timedelta | None = None
+
+    @property
+    def adapts(self) -> bool:
+        return self.accuracy is not None
 
 
 def faults(rows: Sequence[Row]) -> list[str]:
@@ -38,7 +47,7 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{name}: an age must be longer than nothing."
         elif row.younger_than > OLDEST:
             yield f"{name}: an age of more than {spell(OLDEST)} is beyond any tweet."
-        elif row.every > row.younger_than and row.every >= SHORTEST:
+        elif not row.adapts and row.every > row.younger_than and row.every >= SHORTEST:
             yield (
                 f"{name}: every {spell(row.every)} is longer than the age itself, so that no tweet "
                 "would be looked up in it."
@@ -47,8 +56,50 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{name}: every {spell(row.every)} is too often; once a second is the most."
         elif row.every > LONGEST:
             yield f"{name}: every {spell(row.every)} is too seldom; once a year is the least."
+        yield from (f"{name}: {said}" for _, said in of_adapting(row))
         if not 0 <= row.jitter <= MOST_JITTER:
             yield f"{name}: a jitter is a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
+
+
+def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
+    """The faults of the three fields that make a row adapt: the field, and a sentence without the
+    row's name."""
+    if row.accuracy is None:
+        if row.at_most is not None or row.at_least is not None:
+            yield (
+                "accuracy",
+                "at most and at least every go with an accuracy; leave all three empty for a "
+                "fixed row.",
+            )
+        return
+    # NaN is in no range.
+    if not LEAST_ACCURACY <= row.accuracy <= MOST_ACCURACY:
+        yield (
+            "accuracy",
+            f"an accuracy is from {LEAST_ACCURACY:.1%} to {MOST_ACCURACY:.0%}, "
+            f"not {100 * row.accuracy:g}%.",
+        )
+    if row.at_most is None:
+        yield "at_most", "an accuracy needs at most every, as in 20s."
+    elif row.at_most < SHORTEST:
+        yield (
+            "at_most",
+            f"at most every {spell(row.at_most)} is too often; once a second is the most.",
+        )
+    if row.at_least is None:
+        yield "at_least", "an accuracy needs at least every, as in 5m."
+        return
+    if row.at_most is not None and row.at_most > row.at_least:
+        yield (
+            "at_most",
+            f"at most every {spell(row.at_most)} is longer than at least every "
+            f"{spell(row.at_least)}.",
+        )
+    if row.at_least > row.younger_than:
+        yield (
+            "at_least",
+            f"at least every {spell(row.at_least)} is longer than the age itself.",
+        )
 
 
 def of_the_order(rows: Sequence[Row]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 import sys
 from argparse import ArgumentParser
@@ -13,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from trackers import history
 from trackers.management.untracking import sure
 from trackers.schedule.cost_words import Estimate, estimate
-from trackers.schedule.durations import parse, spell
+from trackers.schedule.durations import parse, percentage, spell
 from trackers.schedule.models import Interval
 from trackers.schedule.replace import replace
 from trackers.schedule.replan import replan
@@ -29,7 +30,13 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         actions.add_parser("list", help="the intervals as they are")
         put = actions.add_parser("set", help="replace the whole list, in one transaction")
-        put.add_argument("rows", nargs="+", metavar="AGE=EVERY", help="as in 18m=60s 1d=1h")
+        put.add_argument(
+            "rows",
+            nargs="+",
+            metavar="AGE=EVERY",
+            help="as in 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
+            "5 min, no more than 5 %% missed",
+        )
         put.add_argument("--jitter", type=float, help="for every row; else kept, or 0.05")
         put.add_argument(
             "--replan", action="store_true", help="have the workers re-plan what is scheduled"
@@ -51,11 +58,11 @@ class Command(BaseCommand):
 
     def do_set(self, options: Mapping[str, Any]) -> None:
         try:
-            lengths = [pair(text) for text in options["rows"]]
+            wanted = [row_of(text) for text in options["rows"]]
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
         before = {row.younger_than: row for row in Interval.objects.all()}
-        rows = [row_for(*each, before=before, jitter=options["jitter"]) for each in lengths]
+        rows = [jittery(row, before=before, jitter=options["jitter"]) for row in wanted]
         if found := faults(rows):
             raise CommandError(" ".join(found), returncode=USAGE)
         costs = estimate(rows)
@@ -84,24 +91,30 @@ class Command(BaseCommand):
         self.stderr.write(sentence, lambda text: text)
 
 
-def pair(text: str) -> tuple[timedelta, timedelta]:
-    younger_than, equals, every = text.partition("=")
+def row_of(text: str) -> Row:
+    """18m=60s, or 18m=20s..5m@5%. Raises ValueError with a sentence."""
+    age, equals, how = text.partition("=")
     if not equals:
-        raise ValueError(f"“{text}” is no AGE=EVERY: write it as 18m=60s.")
-    return parse(younger_than), parse(every)
+        raise ValueError(f"“{text}” is no AGE=EVERY: write it as 18m=60s, or 18m=20s..5m@5%.")
+    between, at, share = how.partition("@")
+    at_most, dots, at_least = between.partition("..")
+    if not at and not dots:
+        return Row(parse(age), parse(how))
+    if not (at and dots):
+        raise ValueError(
+            f"“{text}” is only half of an adapting interval: write it as 18m=20s..5m@5%."
+        )
+    most, least = parse(at_most), parse(at_least)
+    # If it is ever made a fixed row, it is looked at as often as it was at least.
+    return Row(parse(age), least, accuracy=percentage(share), at_most=most, at_least=least)
 
 
-def row_for(
-    younger_than: timedelta,
-    every: timedelta,
-    *,
-    before: Mapping[timedelta, Interval],
-    jitter: float | None,
-) -> Row:
+def jittery(row: Row, *, before: Mapping[timedelta, Interval], jitter: float | None) -> Row:
     """A row keeps the jitter of the old one with its bound, unless all are given a new one."""
     if jitter is None:
-        jitter = before[younger_than].jitter if younger_than in before else JITTER
-    return Row(younger_than, every, jitter)
+        known = before.get(row.younger_than)
+        jitter = known.jitter if known else JITTER
+    return dataclasses.replace(row, jitter=jitter)
 
 
 def words(costs: Estimate) -> str:
@@ -124,19 +137,21 @@ def confirm(question: str) -> None:
 
 
 def told(interval: Interval) -> dict[str, object]:
+    at_most, at_least = interval.at_most, interval.at_least
     return {
         "younger_than": spell(interval.younger_than),
         "every": spell(interval.every),
         "younger_than_seconds": interval.younger_than.total_seconds(),
         "every_seconds": interval.every.total_seconds(),
+        "accuracy": interval.accuracy,
+        "at_most_seconds": at_most.total_seconds() if at_most else None,
+        "at_least_seconds": at_least.total_seconds() if at_least else None,
         "jitter": interval.jitter,
         "enabled": interval.enabled,
     }
 
 
 def sentence(interval: Interval) -> str:
+    """As `set` reads it, then in words."""
     disabled = "" if interval.enabled else ", disabled"
-    return (
-        f"younger than {spell(interval.younger_than)}: every {spell(interval.every)}, "
-        f"jitter {interval.jitter:g}{disabled}"
-    )
+    return f"{interval.written:24} {interval.words}, jitter {interval.jitter:g}{disabled}"
