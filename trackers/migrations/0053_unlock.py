@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0050_adapting_intervals'),
+        ("trackers", "0052_overview"),
     ]
 
     operations = [
