@@ -1,0 +1,83 @@
+"""docs/tweetwatch_client.py, which people copy: each of its calls, against a server."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db.models import F
+
+from tests.api.conftest import token_of
+from tests.conftest import PROJECT
+from tests.factories import TweetFactory
+from trackers.schedule.models import Interval
+from trackers.tokens.models import ApiAnswer, ApiUse
+from trackers.tweets.models import Tweet
+
+FILE = PROJECT / "docs" / "tweetwatch_client.py"
+
+
+@pytest.fixture(scope="module")
+def client_file():
+    spec = importlib.util.spec_from_file_location("tweetwatch_client", FILE)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def watch(client_file, live_server):
+    token = token_of(User.objects.create_superuser("ada"))
+    return client_file.Tweetwatch(live_server.url, token, patience=0)
+
+
+def test_a_program_does_its_work_with_it(watch, client_file, settings):
+    told = watch.track(["1", "https://x.com/nasa/status/2", "words"])
+    assert [one["outcome"] for one in told] == ["tracked", "tracked", "rejected"]
+    TweetFactory(id=3, measured=True, likes=7)
+    assert [one["id"] for one in watch.tweets()] == ["3", "2", "1"]
+    assert [one["likes"] for one in watch.history("3")] == [7]
+    assert [one["likes"] for one in watch.history("3", bucket="1h")] == [7]
+    assert watch.tweet("3")["likes"] == 7
+    assert watch.leaderboard("likes") == []
+    assert watch.act("untrack", ["1", "9"]) == 1
+    assert Tweet.objects.count() == 2
+    # Each POST had a key of its own.
+    assert ApiAnswer.objects.count() == 2
+
+    source = watch.add_source("account", "@nasa", every="10m")
+    assert watch.change_source(source["id"], pages=3)["pages"] == 3
+    assert [one["name"] for one in watch.sources()] == ["@nasa's posts"]
+    watch.remove_source(source["id"])
+    assert list(watch.sources()) == []
+
+    before = watch.intervals()
+    assert watch.replace_intervals(before) == before
+    Interval.objects.update(every=F("every") + timedelta(seconds=1))
+    with pytest.raises(client_file.ApiError, match="412: The intervals were changed"):
+        watch.replace_intervals(before)
+
+    assert "tweet:update" in [one["name"] for one in watch.queues()]
+    assert (watch.workers(), watch.credentials(), watch.budgets()) == ([], [], [])
+
+    with pytest.raises(client_file.ApiError) as refused:
+        watch.tweet("9")
+    assert (refused.value.status, refused.value.problem["detail"]) == (
+        404,
+        "Tweet 9 is not tracked.",
+    )
+    settings.API_RATE_LIMIT = ApiUse.objects.get().used
+    with pytest.raises(client_file.ApiError, match="429: This token has made"):
+        watch.queues()
+
+
+def test_its_types_are_right():
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file=", str(FILE)],
+        cwd=PROJECT, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
