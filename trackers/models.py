@@ -5,6 +5,7 @@ from __future__ import annotations
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.columns.models import Column
+from trackers.dashboards.tweets.saved import SavedView
 from trackers.events.live.open import StreamPlaces
 from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (
@@ -117,6 +118,7 @@ __all__ = [
     "RejectedLine",
     "Replanning",
     "Sample",
+    "SavedView",
     "ScheduleAhead",
     "SizedBucket",
     "Source",

@@ -27,7 +27,8 @@ HIDDEN = {
 # money (intervals, projects, credentials) and who may come in.
 RUN = {
     *("tweet", "author", "source", "import", "gap", "isolatedtweet", "bulkact"),
-    *("subscriber", "topic", "milestone", "column", "watcher", "follow", "feedsettings"),
+    *("subscriber", "topic", "milestone", "column", "savedview", "watcher", "follow"),
+    "feedsettings",
 }
 # The queues are there, and are paused and resumed.
 CHANGED = {"namespace"}

@@ -43,8 +43,8 @@ def filled(user):
     shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     seen = watched(1)
     return [
-        "/", "/?kiosk=1", "/fastest/", "/tweets/", f"/tweets/{seen.pk}/", "/home/", "/columns/",
-        "/live/",
+        "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?sort=likes&author=ada",
+        f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/", "/operations/",
         "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",

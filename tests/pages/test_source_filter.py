@@ -43,7 +43,7 @@ def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
     page = staff.get(f"/tweets/?source={made.pk}").content.decode()
 
     assert "Tweets that came from @nasa&#x27;s posts Show all tweets" in words(page)
-    assert f'name="source" value="{made.pk}"' in page
+    assert f'<option value="{made.pk}" selected>' in page
     assert f'href="/tweets/?source={made.pk}"' in staff.get(f"/sources/{made.pk}/").content.decode()
     assert "There is no source 99 any more" in words(
         staff.get("/tweets/?source=99").content.decode()

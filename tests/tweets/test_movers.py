@@ -166,6 +166,26 @@ def test_the_day_before_is_read_from_packed_samples():
     assert gains(DAY) == [(tweet.id, 15, -1240, -5)]
 
 
+def test_the_highest_figures_are_kept_from_the_first_measurement_on():
+    low, high, still = TweetFactory.create_batch(3)
+    measure(low, 0, 5)
+    measure(high, 0, 6)
+    measure(still, -90 * 24 * 60, 9)
+    kept(1)
+    assert [(one.tweet_id, one.gain) for one in Mover.objects.highest("likes")] == [
+        (still.id, 9), (high.id, 6), (low.id, 5),
+    ]  # fmt: skip
+
+    measure(low, 2, 7)
+    measure(high, 2, 3)
+    keep.keep(now=NOON + 3 * MINUTE, deadline=Deadline.after(60))
+
+    assert [one.gain for one in Mover.objects.highest("likes")] == [9, 7, 3]
+    Tweet.objects.filter(pk=still.pk).delete()
+    kept(4)
+    assert Mover.objects.filter(tweet_id=still.pk).count() == 0
+
+
 def test_a_full_list_keeps_the_most_and_the_fastest(monkeypatch):
     monkeypatch.setattr(keep, "LIST_MOST", 2)
     tweets = TweetFactory.create_batch(6)

@@ -71,6 +71,8 @@ class Row:
     due: Moment | None
     asking: bool
     first_seen: str = ""
+    # A cell of what it gained, in lists that are sorted by that.
+    gain: str = ""
     version: str = field(default="", compare=False)
 
     @property

@@ -31,6 +31,8 @@ from trackers.dashboards.subscribers import replay_views as subscriber_replay
 from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import detail_views as tweet
+from trackers.dashboards.tweets import list_acts as tweet_list_acts
+from trackers.dashboards.tweets import list_file as tweet_file
 from trackers.dashboards.tweets import list_views as tweets
 
 urlpatterns = [
@@ -48,6 +50,10 @@ urlpatterns = [
     path("rows/", overview.old_rows, name="old-rows"),
     path("tweets/", tweets.tweets, name="tweets"),
     path("tweets/rows/", tweets.tweet_rows, name="tweet-rows"),
+    path("tweets/export.<str:form>", tweet_file.tweets_file, name="tweets-file"),
+    path("tweets/track", tweet_list_acts.track_pasted, name="tweets-track"),
+    path("tweets/views/save", tweet_list_acts.save_view, name="view-save"),
+    path("tweets/views/<int:id>/remove", tweet_list_acts.remove_view, name="view-remove"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),

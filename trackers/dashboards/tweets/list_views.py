@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweet_rows import LABELS, rows
+from trackers.dashboards.tweets.gains import gain_cell
+from trackers.dashboards.tweets.headings import headings, orders
 from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
-from trackers.dashboards.tweets.search import Page, Wanted, page, wanted
+from trackers.dashboards.tweets.saved import SavedView
+from trackers.dashboards.tweets.search import COUNTED_MOST, Page, counted_all, page
+from trackers.dashboards.tweets.sorts import UNSORTED, sorted_page
+from trackers.dashboards.tweets.wanted import AGES, COLUMNS, NEWEST, Wanted, wanted
+from trackers.dashboards.words import counted
 from trackers.ingest.sources.models import Source
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.updater.states import STATES
 from tweetwatch.bounded import TookTooLong
 
@@ -22,52 +31,112 @@ TOO_LONG = (
 BUSY = "Many are searching at this moment. Try again in a second."
 # nginx's status code; only the log will see it.
 CLOSED_BY_CLIENT = 499
+# With more sources than this the page of a source leads to its tweets.
+SOURCES_MOST = 200
 
 
 @require_safe
 @needs(TWEETS)
 def tweets(request: HttpRequest) -> HttpResponse:
     asked = wanted(request.GET)
+    now, plan = current()
     try:
-        found = found_for(request, asked)
+        found = found_for(request, asked, now=now)
     except GivenUp:
         return HttpResponse(status=CLOSED_BY_CLIENT)
     except TookTooLong:
         found = Page([], note=TOO_LONG)
     except Busy:
         found = Page([], note=BUSY)
-    return render(request, "dashboards/tweets/list.html", shown(asked, found))
+    shown = {**listed(asked, found, plan, now=now), **around(request, asked, found)}
+    response = render(request, "dashboards/tweets/list.html", shown)
+    # The form sends its empty fields, too.
+    response["HX-Replace-Url"] = f"{request.path}?{asked.here}" if asked.here else request.path
+    return response
 
 
 @require_safe
 @needs(TWEETS)
 def tweet_rows(request: HttpRequest) -> HttpResponse:
     asked = wanted(request.GET)
+    now, plan = current()
     try:
-        found = found_for(request, asked)
+        found = found_for(request, asked, now=now)
     except GivenUp:
         return HttpResponse(status=CLOSED_BY_CLIENT)
     except (TookTooLong, Busy):
         # The rows stay as they are until the next poll.
         return HttpResponse(status=204)
-    return render(request, "dashboards/_tweet_rows.html", shown(asked, found))
+    return render(request, "dashboards/_tweet_rows.html", listed(asked, found, plan, now=now))
 
 
-def found_for(request: HttpRequest, asked: Wanted) -> Page:
-    if not asked.narrowed:
-        return page(asked)
+def found_for(request: HttpRequest, asked: Wanted, *, now: datetime) -> Page:
+    if not asked.narrowed and asked.sort == NEWEST:
+        return page(asked, now=now)
     with turn(request):
-        return page(asked)
+        return answered(asked, now=now)
 
 
-def shown(wanted: Wanted, found: Page) -> dict[str, object]:
-    now, plan = current()
+def answered(asked: Wanted, *, now: datetime) -> Page:
+    """The newest first also where the order that is asked for cannot be had."""
+    if asked.sort == NEWEST:
+        return page(asked, now=now)
+    if found := sorted_page(asked, now=now):
+        return found
+    newest = page(replace(asked, sort=NEWEST), now=now)
+    return replace(newest, note=UNSORTED)
+
+
+def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str, object]:
+    """The rows, with the columns that are asked for."""
+    made = rows(found.tweets, plan, now=now)
+    cells = {str(id): gain_cell(one) for id, one in found.grown.items()}
     return {
         "now": now,
-        "wanted": wanted,
-        "page": found,
-        "rows": rows(found.tweets, plan, now=now),
-        "labels": LABELS.values(),
-        "states": STATES.items(),
-        "source": Source.objects.filter(pk=wanted.source).first() if wanted.source else None,
+        "wanted": asked,
+        "rows": [
+            replace(
+                row,
+                figures=tuple(one for one in row.figures if one.metric in asked.columns),
+                gain=cells.get(row.id, ""),
+                version=row.version + cells.get(row.id, ""),
+            )
+            for row in made
+        ],
+        "without_curve": "curve" not in asked.columns,
+        "without_check": "check" not in asked.columns,
     }
+
+
+def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object]:
+    """What stands around the rows, and is not polled."""
+    sources = list(Source.objects.order_by("pk")[: SOURCES_MOST + 1])
+    known = found.known
+    if known is None and not asked.narrowed and not asked.sort.window:
+        known = counted_all()
+    return {
+        "page": found,
+        "headings": headings(asked),
+        "orders": orders(asked),
+        "states": STATES.items(),
+        "ages": [(name, words) for name, (words, _) in AGES.items()],
+        "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
+        "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in COLUMNS],
+        "sources": sources if len(sources) <= SOURCES_MOST else [],
+        "source": Source.objects.filter(pk=asked.source).first() if asked.source else None,
+        "known": how_many(known),
+        "saved": SavedView.objects.filter(user=request.user.pk),
+        "exports_query": asked.address(),
+    }
+
+
+COLUMN_LABELS = {"curve": "Curve", **LABELS, "check": "Checks"}
+
+
+def how_many(known: int | None) -> str:
+    """Empty if it is not known."""
+    if known is None:
+        return ""
+    if known > COUNTED_MOST:
+        return f"{counted(COUNTED_MOST)}+ tweets"
+    return f"{counted(known)} tweet{'' if known == 1 else 's'}"

@@ -1,65 +1,29 @@
-"""What the address of the tweets page asks for, and the page of tweets that answers it."""
+"""The page of tweets that answers an address, the newest first, and how many there are."""
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from functools import partial
-from urllib.parse import urlencode
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from django.http import QueryDict
-
-from trackers.ingest.sources.models import SourceTweet
-from trackers.tweets.finding.finder import SEARCH_TAKES, Finder, Finds
-from trackers.tweets.finding.finder import Source as Candidates
-from trackers.tweets.finding.way import Look, Way
+from trackers.dashboards.tweets.narrow import Narrow
+from trackers.dashboards.tweets.wanted import Wanted
+from trackers.tweets.finding.finder import SEARCH_TAKES, Finds
+from trackers.tweets.finding.way import Way
 from trackers.tweets.models import Tweet
-from trackers.tweets.snowflake import LARGEST_ID
-from trackers.updater import states
-from trackers.updater.states import STATES
-from tweetwatch.bounded import Deadline, bounded
+from trackers.tweets.movers.models import Mover
+from tweetwatch.bounded import bounded
 
 PAGE = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """`before` and `after` are ids: the page begins below the first, or ends above the second."""
-
-    words: str = ""
-    state: str = ""
-    source: int | None = None
-    before: int | None = None
-    after: int | None = None
-
-    @property
-    def narrowed(self) -> bool:
-        return bool(self.words or self.state or self.source)
-
-    @property
-    def way(self) -> Way:
-        if self.after is not None:
-            return Way(self.after, up=True)
-        return Way() if self.before is None else Way(self.before)
-
-    def address(self, *, before: int | None = None, after: int | None = None) -> str:
-        """The query of this search, on another page of it."""
-        given = {
-            "q": self.words, "state": self.state, "source": self.source,
-            "before": before, "after": after,
-        }  # fmt: skip
-        return urlencode({name: value for name, value in given.items() if value})
-
-    @property
-    def here(self) -> str:
-        return self.address(before=self.before, after=self.after)
+COUNTED_MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Tweets, newest first. `older` and `newer` are the neighbouring pages' queries, or empty.
+    """Tweets in the order that was asked for. `older` and `newer` are the neighbouring pages'
+    queries, or empty.
 
-    `further`: the search is not finished, and the next page goes on from there.
+    `further`: the search is not finished, and the next page goes on from there. `grown`: what the
+    tweets gained, if that is the order. `known`: how many there are in all, if that is known.
     """
 
     tweets: list[Tweet]
@@ -67,82 +31,46 @@ class Page:
     newer: str = ""
     further: bool = False
     note: str = ""
+    grown: dict[int, Mover] = field(default_factory=dict)
+    known: int | None = None
 
 
-def wanted(query: QueryDict) -> Wanted:
-    """Read the address; anything in it that makes no sense is ignored."""
-    state = query.get("state", "")
-    words = query.get("q", "").replace("\0", "")[:200]
-    return Wanted(
-        # A space after the last word says that the word is complete.
-        words=words.lstrip() if words.strip() else "",
-        state=state if state in STATES else "",
-        source=an_id(query.get("source", "")),
-        before=an_id(query.get("before", "")),
-        after=an_id(query.get("after", "")),
-    )
-
-
-def an_id(text: str) -> int | None:
-    return int(text) if re.fullmatch(r"\d{1,19}", text) and int(text) <= LARGEST_ID else None
-
-
-def page(wanted: Wanted) -> Page:
+def page(wanted: Wanted, *, now: datetime) -> Page:
     """One page by keyset: as fast at the millionth tweet as at the first."""
-    way = wanted.way
+    way = way_of(wanted)
     if not wanted.narrowed:
         return paged(wanted, *everything(way))
-    with bounded(SEARCH_TAKES) as deadline:
-        finder = finder_for(wanted, deadline)
-        if wanted.words:
-            found = finder.find(wanted.words, way)
-        else:
-            found = finder.by_candidates(candidates_for(wanted), way)
-        tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(found.ids)
+    found = find(wanted, way, PAGE + 1, now=now)
+    tweets = in_full(found.ids)
     return paged(wanted, [tweets[id] for id in found.ids if id in tweets], found)
 
 
-def candidates_for(wanted: Wanted) -> Candidates:
-    """Those of the source; else those that may be in the state."""
-    if wanted.source:
-        return partial(of_source, wanted.source)
-    return partial(states.candidates, wanted.state)
+def find(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
+    """The next ids; within a second."""
+    with bounded(SEARCH_TAKES) as deadline:
+        narrow = Narrow.of(wanted, now=now)
+        finder = narrow.finder(deadline, most)
+        if wanted.words:
+            found = finder.find(wanted.words, way)
+            if found.until is not None and not narrow.low <= found.until < narrow.high:
+                found = Finds(found.ids, None if not way.up else found.until, found.note)
+            return found
+        return finder.by_candidates(narrow.candidates, way)
 
 
-def finder_for(wanted: Wanted, deadline: Deadline) -> Finder:
-    """One that keeps the tweets of a state and of a source, or all."""
-    name, source = wanted.state, wanted.source
-    if not name and not source:
-        return Finder(deadline, PAGE + 1)
-
-    def sieve(ids: list[int]) -> list[int]:
-        tweets = Tweet.objects.filter(pk__in=ids)
-        found = states.in_state(tweets, name) if name else tweets
-        kept = set(found.values_list("pk", flat=True))
-        if source:
-            kept &= among(source, ids)
-        return [id for id in ids if id in kept]
-
-    few = candidates_for(wanted) if source or name in states.FEW else None
-    start = states.first_resting if name == "resting" else lambda way: way
-    return Finder(deadline, PAGE + 1, sieve, few, start)
+def in_full(ids: list[int]) -> dict[int, Tweet]:
+    return Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
 
 
-def of_source(source: int, way: Way, most: int) -> Look:
-    """The next tweets that it brought, by the primary key."""
-    rows = SourceTweet.objects.filter(source=source)
-    if way.up:
-        rows = rows.filter(tweet_id__gt=way.beyond).order_by("tweet_id")
-    else:
-        rows = rows.filter(tweet_id__lt=way.beyond).order_by("-tweet_id")
-    ids = list(rows.values_list("tweet_id", flat=True)[:most])
-    return Look(ids, until=ids[-1] if len(ids) == most else None)
+def counted_all() -> int:
+    """How many tweets there are, up to one more than COUNTED_MOST."""
+    return Tweet.objects.all()[: COUNTED_MOST + 1].count()
 
 
-def among(source: int, ids: list[int]) -> set[int]:
-    """Those that it brought."""
-    rows = SourceTweet.objects.filter(source=source, tweet_id__in=ids)
-    return set(rows.values_list("tweet_id", flat=True))
+def way_of(wanted: Wanted) -> Way:
+    if wanted.after is not None:
+        return Way(wanted.after, up=True)
+    return Way() if wanted.before is None else Way(wanted.before)
 
 
 def everything(way: Way) -> tuple[list[Tweet], Finds]:
@@ -151,7 +79,7 @@ def everything(way: Way) -> tuple[list[Tweet], Finds]:
         tweets = tweets.filter(pk__gt=way.beyond).order_by("pk")
     else:
         tweets = tweets.filter(pk__lt=way.beyond).order_by("-pk")
-    return list(tweets[: PAGE + 1]), Finds([])
+    return list(tweets[: PAGE + 1]), Finds()
 
 
 def paged(wanted: Wanted, tweets: list[Tweet], found: Finds) -> Page:

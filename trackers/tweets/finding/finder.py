@@ -89,6 +89,25 @@ class Finder:
             return self.by_username(whole[1:], way)
         return self.by_words(typed.lstrip(), way)
 
+    def among(self, typed: str, ids: list[int]) -> list[int]:
+        """Those of some ids that `find` would find, in the given order."""
+        whole = typed.strip()
+        if found := AN_ID.fullmatch(whole):
+            one = min(int(found[1]), LARGEST_ID)
+            return [id for id in ids if id in (one, *of_version(one))]
+        if len(whole) > 1 and whole.startswith("@") and " " not in whole:
+            kept, authors = set(), names.called(whole[1:]).ids
+        else:
+            words = read(typed.lstrip())
+            if words is None:
+                return []
+            kept = set(texts.among(ids, words))
+            authors = names.named(whole, words).ids if words.is_bare else []
+        if authors:
+            theirs = Tweet.objects.filter(pk__in=ids, author__in=authors)
+            kept |= set(theirs.values_list("pk", flat=True))
+        return [id for id in ids if id in kept]
+
     def by_username(self, name: str, way: Way) -> Finds:
         authors = names.called(name)
         note = FIRST_AUTHORS if authors.more else ""

@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from trackers.tweets.models import METRICS
-from trackers.tweets.movers.models import Window
+from trackers.tweets.movers.models import EVER, Window
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
@@ -31,11 +31,14 @@ HOLDS = {
     Window.QUARTER: timedelta(seconds=50),
     Window.HOUR: timedelta(seconds=170),
     Window.DAY: timedelta(seconds=890),
+    # Whenever it changes; and once a day, so that none remains of a tweet that was deleted.
+    EVER: timedelta(days=1),
 }
 
 FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
 # The figures of a sample whose place in the arrays is `i`.
 PACKED_FIGURES = f"ARRAY[{', '.join(f'p.{metric}[i]' for metric in METRICS)}]::bigint[]"
+NOTHING = f"ARRAY[{', '.join('0' for _ in METRICS)}]::bigint[]"
 
 # The last gain and velocity that a full list holds; null while it is not full.
 FLOORS = """
@@ -81,19 +84,23 @@ GAINS = f"""
     ),
     span AS MATERIALIZED (
         SELECT DISTINCT minutes, holds,
-               %(now)s::timestamptz - minutes * interval '1 minute' AS start
+               CASE WHEN minutes > 0 THEN %(now)s::timestamptz - minutes * interval '1 minute'
+                    ELSE '-infinity' END AS start
         FROM list
     ),
     asked AS MATERIALIZED (
         SELECT one.id, s.* FROM unnest(%(ids)s::bigint[]) AS one(id) CROSS JOIN span s
         WHERE NOT EXISTS (
             SELECT FROM trackers_mover m
-            WHERE m.tweet_id = one.id AND m.minutes = s.minutes AND m.again_at > %(now)s)
+            WHERE m.tweet_id = one.id AND m.minutes = s.minutes AND m.minutes > 0
+              AND m.again_at > %(now)s)
     ),
     tweet AS MATERIALIZED (
         SELECT t.* FROM unnest(%(ids)s::bigint[]) AS one(id)
         CROSS JOIN LATERAL (
-            SELECT id, taken_at, measured_until, {FIGURES} AS f FROM trackers_tweet
+            SELECT id, coalesce(created_at, tracked_at) AS born, taken_at, measured_until,
+                   {FIGURES} AS f
+            FROM trackers_tweet
             WHERE id = ANY(ARRAY[one.id]) AND measurements > 0 AND gone_at IS NULL
         ) t
     ),
@@ -115,9 +122,13 @@ GAINS = f"""
                   AND p.measured_until[i] >= s.start
             ) runs ORDER BY taken_at LIMIT 1
         ) run
-        WHERE t.taken_at > s.start AND EXISTS (
+        WHERE s.minutes > 0 AND t.taken_at > s.start AND EXISTS (
             SELECT FROM list l WHERE l.minutes = s.minutes AND t.f[l.place] >= 1
             AND (t.f[l.place] >= l.gain OR t.f[l.place] * 60.0 >= l.velocity) IS NOT FALSE)
+        UNION ALL
+        SELECT t.id, s.minutes, s.holds, t.f, t.measured_until, {NOTHING},
+               least(t.born, t.measured_until)
+        FROM asked s JOIN tweet t USING (id) WHERE s.minutes = 0
     ),
     gained AS MATERIALIZED (
         SELECT g.id, g.minutes, l.metric, g.gain, g.velocity, g.since, g.until,
@@ -157,7 +168,9 @@ TRIM = """
 
 LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
 
-LISTS = [(window, place, metric) for window in Window for place, metric in enumerate(METRICS, 1)]
+LISTS = [
+    (window, place, metric) for window in (*Window, EVER) for place, metric in enumerate(METRICS, 1)
+]
 
 
 def keep(*, now: datetime, deadline: Deadline) -> Worked:

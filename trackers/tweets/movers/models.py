@@ -32,6 +32,10 @@ class Window(models.IntegerChoices):
         return timedelta(minutes=self)
 
 
+# In place of a window: since there is nothing before a tweet, what it gained is all that it has.
+EVER = 0
+
+
 class Changed(models.Model):
     """Tweets whose figures one statement of `record` changed. Taken and deleted by `movers.keep`.
 
@@ -57,6 +61,12 @@ class MoverQuerySet(models.QuerySet["Mover"]):
             .order_by(f"-{by}", "-tweet_id")
         )
 
+    def highest(self, metric: str) -> Self:
+        """The tweets with the highest figure, as it was at their last change."""
+        return self.filter(minutes=EVER, metric=metric, tweet__gone_at=None).order_by(
+            "-gain", "-tweet_id"
+        )
+
 
 class Mover(models.Model):
     """A tweet gained `gain` in one metric between two measurements, `since` and `until`.
@@ -70,6 +80,7 @@ class Mover(models.Model):
       hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
       tweet that stands still sinks, and leaves within the window's length.
     - `velocity` is the gain per hour of that stretch, or of a minute if the stretch is shorter.
+    - With EVER for a window it is the figure itself, since the tweet was posted.
     - Only rises are here. Each window and metric keeps the LIST_MOST tweets that gained most, and
       as many with the highest velocity, however many tweets there are.
     """

@@ -1,0 +1,59 @@
+"""The page of tweets in a browser: with its script, by keys alone, and without any script."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.conftest import measure, watched
+from tests.pages.looking import looking
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+@pytest.fixture
+def two():
+    low, high = watched(1, text="low"), watched(2, text="high", author_id=8)
+    measure(high, 60, likes=5)
+    measure(low, 60, likes=30)
+    return low.pk, high.pk
+
+
+def test_orders_filters_and_columns_are_chosen_and_saved_as_a_view(staff, live_server, two):
+    low, high = two
+    with looking(staff, live_server) as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/tweets/")
+        page.select_option("#sort", "likes")
+        page.wait_for_selector(f"#rows tr:first-child#row-{low}")
+        # By keys: open the filters, and write into one.
+        page.locator("details.filters summary").first.focus()
+        page.keyboard.press("Enter")
+        page.locator("input[name=min_likes]").focus()
+        page.keyboard.type("10")
+        page.keyboard.press("Tab")
+        page.wait_for_selector(f"#row-{high}", state="detached")
+        page.uncheck("input[name=columns][value=curve]")
+        page.wait_for_selector("td.curve", state="detached")
+        assert page.url.split("?")[1].startswith("min_likes=10&sort=likes&columns=impressions")
+        page.fill("#view-name", "More than ten")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".saved a[aria-current]")
+        assert page.locator("#rows tr").count() == 1
+
+
+def test_without_scripts_the_same_is_done_by_buttons(staff, live_server, two):
+    _, high = two
+    with looking(staff, live_server, java_script_enabled=False) as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/tweets/?sort=likes")
+        page.locator("details.filters summary").first.click()
+        page.fill("input[name=author]", "8")
+        page.get_by_role("button", name="Show", exact=True).click()
+        assert page.locator("#rows tr").count() == 1
+        assert page.locator(f"#row-{high}").count() == 1
+        page.get_by_role("link", name="Likes").click()
+        assert "order=up" in page.url
+        page.locator("#track summary").click()
+        page.fill("#track textarea", "1834567890123456789")
+        page.get_by_role("button", name="Track", exact=True).click()
+        assert "1 tweet is now tracked." in page.locator("main").inner_text()

@@ -1,0 +1,102 @@
+"""What a person does on the page of tweets: save a view, drop it, track what they pasted."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponseRedirect, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from trackers import history
+from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.tweets.saved import SavedView
+from trackers.dashboards.tweets.wanted import wanted
+from trackers.dashboards.words import counted
+from trackers.ingest.files.track_lines import TrackedLines, track_lines
+from trackers.tweets.models import Tweet
+
+ADD_TWEET = "trackers.add_tweet"
+VIEWS_MOST = 30
+LINES_MOST = 2_400_000
+# Of the rejected lines so many are named.
+NAMED_MOST = 5
+
+
+@require_POST
+@needs(TWEETS)
+def save_view(request: HttpRequest) -> HttpResponseRedirect:
+    """Under a name that is taken already, the view is replaced."""
+    query = wanted(QueryDict(request.POST.get("query", "")[:2000])).address()
+    name = request.POST.get("name", "").replace("\0", "").strip()[:60]
+    if not name:
+        messages.error(request, "The view needs a name.")
+        return back(query)
+    with transaction.atomic():
+        get_user_model().objects.select_for_update(no_key=True).get(pk=request.user.pk or 0)
+        mine = SavedView.objects.filter(user=request.user.pk)
+        if mine.count() >= VIEWS_MOST and not mine.filter(name=name).exists():
+            messages.error(request, f"There are {VIEWS_MOST} saved views: remove one first.")
+            return back(query)
+        made, is_new = SavedView.objects.update_or_create(
+            user_id=request.user.pk or 0, name=name, defaults={"query": query}
+        )
+    flag = history.ADDITION if is_new else history.CHANGE
+    history.record(request.user, [made], "Saved a view of the tweets.", flag=flag)
+    messages.success(request, f"“{name}” is saved.")
+    return back(query)
+
+
+@require_POST
+@needs(TWEETS)
+def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
+    view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
+    if view is None:
+        raise Http404(f"You have no saved view {id}.")
+    history.record(request.user, [view], "Removed a saved view.", flag=history.DELETION)
+    view.delete()
+    messages.success(request, f"“{view.name}” is removed.")
+    return redirect("tweets")
+
+
+@require_POST
+@needs(ADD_TWEET)
+def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
+    lines = request.POST.get("lines", "")
+    if not lines.strip():
+        messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one a line.")
+        return redirect("tweets")
+    if len(lines) > LINES_MOST:
+        messages.error(request, "That is too much for the box. Upload it as a file.")
+        return redirect("tweets")
+    done = track_lines(lines.splitlines(), came_from=f"pasted by {request.user}")
+    history.record_many(
+        request.user,
+        Tweet,
+        done.tracked,
+        f"Pasted {done.read:,} lines: {done.tracked:,} tracked, {done.already:,} already.",
+        flag=history.ADDITION,
+    )
+    tell(request, done)
+    return redirect("tweets")
+
+
+def tell(request: HttpRequest, done: TrackedLines) -> None:
+    if done.tracked or done.already:
+        already = f" {counted(done.already)} were tracked already." if done.already else ""
+        looked = " Each is looked up as soon as it is its turn." if done.tracked else ""
+        number = f"{counted(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
+        messages.success(request, f"{number} now tracked.{already}{looked}")
+    if done.rejected:
+        named = "; ".join(
+            f"line {one.line}, “{one.text}”, {one.why}" for one in done.rejected[:NAMED_MOST]
+        )
+        more = len(done.rejected) - NAMED_MOST
+        others = f"; and {counted(more)} more" if more > 0 else ""
+        messages.error(request, f"Not tracked: {named}{others}.")
+
+
+def back(query: str) -> HttpResponseRedirect:
+    return redirect(f"{reverse('tweets')}?{query}" if query else "tweets")

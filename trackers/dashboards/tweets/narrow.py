@@ -1,0 +1,143 @@
+"""The filters of the tweets page: where their candidates come from, and which of these are kept.
+
+A filter with an index of its own (an author, a source, a rare state) gives the candidates; the
+others sieve what comes. So nothing that is asked for reads a whole table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from django.db.models import QuerySet
+
+from trackers.dashboards.tweets.wanted import Wanted, an_id
+from trackers.ingest.sources.models import SourceTweet
+from trackers.tweets.finding import names
+from trackers.tweets.finding.finder import Finder
+from trackers.tweets.finding.finder import Source as Candidates
+from trackers.tweets.finding.way import Look, Way
+from trackers.tweets.models import Tweet
+from trackers.updater import states
+from tweetwatch.bounded import Deadline
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """The filters of an address. `authors`: ids, or None for any author; `low` and `high`: of the
+    time of posting, as ids, the second exclusive."""
+
+    wanted: Wanted
+    authors: tuple[int, ...] | None
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, wanted: Wanted, *, now: datetime) -> Narrow:
+        return cls(wanted, authors_called(wanted.author), *wanted.posted(now))
+
+    def sieve(self, ids: list[int]) -> list[int]:
+        """Those that all filters keep, in the given order."""
+        wanted = self.wanted
+        within = [id for id in ids if self.low <= id < self.high]
+        tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__in=within)
+        if wanted.state:
+            tweets = states.in_state(tweets, wanted.state)
+        if self.authors is not None:
+            tweets = tweets.filter(author__in=self.authors)
+        if wanted.lang:
+            tweets = tweets.filter(tweettext__lang=wanted.lang, gone_at=None)
+        for metric, least in wanted.least:
+            tweets = tweets.filter(**{f"{metric}__gte": least})
+        kept = set(tweets.values_list("pk", flat=True))
+        if wanted.source:
+            kept &= among(wanted.source, ids)
+        return [id for id in ids if id in kept]
+
+    @property
+    def few(self) -> Candidates | None:
+        """Those of the author, of the source, or in a rare state: fewer than all tweets."""
+        wanted = self.wanted
+        source: Candidates | None = None
+        if self.authors is not None:
+            source = partial(of_authors, self.authors)
+        elif wanted.source:
+            source = partial(of_source, wanted.source)
+        elif wanted.state in states.FEW:
+            source = partial(states.candidates, wanted.state)
+        return self.within(source) if source else None
+
+    @property
+    def candidates(self) -> Candidates:
+        if few := self.few:
+            return few
+        if self.wanted.state:
+            return self.within(partial(states.candidates, self.wanted.state))
+        return self.within(all_tweets)
+
+    def within(self, source: Candidates) -> Candidates:
+        """Candidates of the time of posting alone."""
+
+        def candidates(way: Way, most: int) -> Look:
+            if way.up:
+                way = Way(max(way.beyond, self.low - 1), up=True)
+            else:
+                way = Way(min(way.beyond, self.high))
+            look = source(way, most)
+            ids = [id for id in look.ids if self.low <= id < self.high]
+            is_over = look.until is not None and not self.low <= look.until < self.high
+            return Look(ids, None if is_over else look.until)
+
+        return candidates
+
+    def finder(self, deadline: Deadline, most: int) -> Finder:
+        if not self.wanted.filtered:
+            return Finder(deadline, most)
+        start = states.first_resting if self.starts_later else lambda way: way
+        return Finder(deadline, most, self.sieve, self.few, start)
+
+    @property
+    def starts_later(self) -> bool:
+        return self.wanted.state == "resting" and not self.few
+
+
+def authors_called(name: str) -> tuple[int, ...] | None:
+    """The ids of the authors with this @name or id; None if no author is asked for."""
+    if not name:
+        return None
+    if (id := an_id(name)) is not None:
+        return (id,)
+    return tuple(names.called(name.lstrip("@")).ids)
+
+
+def of_authors(authors: Sequence[int], way: Way, most: int) -> Look:
+    return names.of_authors(authors, way, most=most)
+
+
+def all_tweets(way: Way, most: int) -> Look:
+    rows = Tweet.objects.all()
+    if way.up:
+        rows = rows.filter(pk__gt=way.beyond).order_by("pk")
+    else:
+        rows = rows.filter(pk__lt=way.beyond).order_by("-pk")
+    ids = list(rows.values_list("pk", flat=True)[:most])
+    return Look(ids, until=ids[-1] if len(ids) == most else None)
+
+
+def of_source(source: int, way: Way, most: int) -> Look:
+    """The next tweets that it brought, by the primary key."""
+    rows = SourceTweet.objects.filter(source=source)
+    if way.up:
+        rows = rows.filter(tweet_id__gt=way.beyond).order_by("tweet_id")
+    else:
+        rows = rows.filter(tweet_id__lt=way.beyond).order_by("-tweet_id")
+    ids = list(rows.values_list("tweet_id", flat=True)[:most])
+    return Look(ids, until=ids[-1] if len(ids) == most else None)
+
+
+def among(source: int, ids: list[int]) -> set[int]:
+    """Those that it brought."""
+    rows = SourceTweet.objects.filter(source=source, tweet_id__in=ids)
+    return set(rows.values_list("tweet_id", flat=True))

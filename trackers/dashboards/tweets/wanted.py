@@ -1,0 +1,183 @@
+"""What the address of the tweets page asks for: a search, filters, an order, columns, a place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from trackers.tweets.models import METRICS
+from trackers.tweets.movers.models import Window
+from trackers.tweets.snowflake import LARGEST_ID, first_id_at
+from trackers.updater.states import STATES
+
+AGES = {
+    "1h": ("the last hour", timedelta(hours=1)),
+    "24h": ("the last 24 hours", timedelta(days=1)),
+    "7d": ("the last 7 days", timedelta(days=7)),
+    "30d": ("the last 30 days", timedelta(days=30)),
+}
+LEAST_MOST = 10**15
+# Besides the tweet itself.
+COLUMNS = ("curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check")
+BY_COLUMN = ("author", "checked", "next", *METRICS)
+GROWTH = re.compile(rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})")
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """By one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window; without a
+    column the newest first. `up`: the lowest first."""
+
+    by: str = ""
+    metric: str = ""
+    window: Window | None = None
+    up: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.by}-{self.metric}-{self.window.value}" if self.window else self.by
+
+
+NEWEST = Sort()
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`before` and `after` are ids: the page begins below the first, or ends above the second. An
+    order other than the newest first has numbered pages instead."""
+
+    words: str = ""
+    state: str = ""
+    source: int | None = None
+    author: str = ""
+    lang: str = ""
+    age: str = ""
+    since: date | None = None
+    until: date | None = None
+    least: tuple[tuple[str, int], ...] = ()
+    sort: Sort = NEWEST
+    columns: tuple[str, ...] = COLUMNS
+    before: int | None = None
+    after: int | None = None
+    number: int = 1
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.words or self.filtered)
+
+    @property
+    def filtered(self) -> bool:
+        return bool(self.state or self.source or self.hidden_filters)
+
+    @property
+    def hidden_filters(self) -> bool:
+        """Filters behind "More filters" are set."""
+        return bool(self.author or self.lang or self.age or self.since or self.until or self.least)
+
+    @property
+    def is_first(self) -> bool:
+        return self.before is None and self.after is None and self.number == 1
+
+    def posted(self, now: datetime) -> tuple[int, int]:
+        """The ids of the time of posting that is asked for: the lowest, and the first above it."""
+        low, high = 0, LARGEST_ID
+        if self.age:
+            low = first_at(now - AGES[self.age][1])
+        if self.since:
+            low = max(low, first_at(midnight(self.since)))
+        if self.until:
+            high = first_at(midnight(self.until) + timedelta(days=1))
+        return low, high
+
+    def address(self, **place: Any) -> str:
+        """The query of this list, on its first page or at a place in it."""
+        there = replace(self, **{"before": None, "after": None, "number": 1, **place})
+        given: dict[str, Any] = {
+            "q": there.words, "state": there.state, "source": there.source,
+            "author": there.author, "lang": there.lang, "age": there.age,
+            "since": there.since, "until": there.until,
+            **{f"min_{metric}": number for metric, number in there.least},
+            "sort": there.sort.name, "order": "up" if there.sort.up else "",
+            "columns": ",".join(there.columns) if there.columns != COLUMNS else "",
+            "before": there.before, "after": there.after,
+            "page": there.number if there.number > 1 else None,
+        }  # fmt: skip
+        return urlencode({name: value for name, value in given.items() if value})
+
+    @property
+    def here(self) -> str:
+        return self.address(before=self.before, after=self.after, number=self.number)
+
+    def sorted_by(self, by: str) -> Wanted:
+        """What the heading of a column leads to: this order, then its reverse, then the newest."""
+        if self.sort.by != by or self.sort.window:
+            return replace(self, sort=Sort(by, up=by in ("author", "next")))
+        turned = Sort(by, up=not self.sort.up)
+        return replace(self, sort=NEWEST if turned.up == (by in ("author", "next")) else turned)
+
+
+def wanted(query: QueryDict) -> Wanted:
+    """Read the address; anything in it that makes no sense is ignored."""
+    state, age = query.get("state", ""), query.get("age", "")
+    words = query.get("q", "").replace("\0", "")[:200]
+    chosen = [name for part in query.getlist("columns") for name in part.split(",")]
+    columns = tuple(name for name in COLUMNS if name in chosen)
+    return Wanted(
+        # A space after the last word says that the word is complete.
+        words=words.lstrip() if words.strip() else "",
+        state=state if state in STATES else "",
+        source=an_id(query.get("source", "")),
+        author=query.get("author", "").replace("\0", "").strip()[:60],
+        lang=lang if re.fullmatch(r"[a-z]{2,3}", lang := query.get("lang", "").lower()) else "",
+        age=age if age in AGES else "",
+        since=a_day(query.get("since", "")),
+        until=a_day(query.get("until", "")),
+        least=tuple(
+            (metric, least)
+            for metric in METRICS
+            if (least := a_number(query.get(f"min_{metric}", "")))
+        ),
+        sort=a_sort(query.get("sort", ""), up=query.get("order") == "up"),
+        columns=columns or COLUMNS,
+        before=an_id(query.get("before", "")),
+        after=an_id(query.get("after", "")),
+        number=min(a_number(query.get("page", "")) or 1, 1000),
+    )
+
+
+def a_sort(text: str, *, up: bool) -> Sort:
+    if text in BY_COLUMN:
+        return Sort(text, up=up)
+    if found := GROWTH.fullmatch(text):
+        return Sort(found[1], found[2], Window(int(found[3])))
+    return NEWEST
+
+
+def an_id(text: str) -> int | None:
+    return int(text) if re.fullmatch(r"\d{1,19}", text) and int(text) <= LARGEST_ID else None
+
+
+def a_number(text: str) -> int | None:
+    text = text.replace(",", "").strip()
+    return min(int(text), LEAST_MOST) if re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+def a_day(text: str) -> date | None:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return day if 2006 <= day.year <= 2100 else None
+
+
+def midnight(day: date) -> datetime:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC)
+
+
+def first_at(at: datetime) -> int:
+    return first_id_at(int(at.timestamp() * 1000))
