@@ -155,6 +155,28 @@ def test_nothing_goes_to_one_that_is(how):
     assert len(take()) == 1
 
 
+@pytest.mark.parametrize(
+    ("tried_earlier_by", "first"),
+    [
+        pytest.param(timedelta(seconds=4), "well", id="one that fails gives way"),
+        pytest.param(timedelta(seconds=6), "failing", id="for five seconds"),
+    ],
+)
+def test_one_that_fails_gives_way_to_the_others_for_a_while(tried_earlier_by, first):
+    for name in ("failing", "well"):
+        subscriber(name)
+    told(1, 2)
+    tried = timezone.now() - A_MINUTE
+    SubscriberState.objects.update(attempted_at=tried)
+    SubscriberState.objects.filter(subscriber__name="failing").update(
+        attempted_at=tried - tried_earlier_by, failing_since=tried
+    )
+
+    [batch] = take(slots=1)
+
+    assert Subscriber.objects.get(pk=batch.subscriber_id).name == first
+
+
 def test_failures_cost_health_and_a_sick_subscriber_is_left_alone_for_longer():
     one = subscriber(max_events=1)
     state = SubscriberState.objects.filter(subscriber=one)

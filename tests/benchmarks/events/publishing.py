@@ -24,7 +24,9 @@ A_SECOND, TICK = 500, 0.02
 CLIENTS = 16
 # Of a crowd, those who never answer.
 HANGING = 10
-BETWEEN = 1.0
+# Longer than `deliver` keeps an idle connection, and no divisor of the two seconds after which it
+# gives up on who hangs: otherwise closing and giving up would fall on the next delivery.
+BETWEEN, FEWEST_TOLD = 1.3, 4
 MAKE_BARE = (
     "CREATE TABLE bare (LIKE trackers_event INCLUDING ALL)",
     "CREATE TABLE bare_staged (LIKE trackers_staged INCLUDING ALL)",
@@ -158,14 +160,18 @@ def paced(run: Run, to: Crowd) -> None:
 
 
 def hanging(run: Run, to: Crowd) -> None:
-    """An event a second to all of them, first while all are well, then while some hang."""
+    """Some events to all of them, while all are well and while some hang; each first in turn."""
     some = set(to.places[: len(to.places) // HANGING])
+    phases: list[tuple[str, list[int]]] = [("all well", []), ("a tenth hangs", sorted(some))]
+    is_odd = len(run.found[names.HANGING_SHARE]) % 2
     medians = {}
-    for name, who in (("all well", []), ("a tenth hangs", sorted(some))):
+    for name, who in phases[:: -1 if is_odd else 1]:
+        # Idle connections are closed by then, so that neither phase has the other's to close.
+        time.sleep(BETWEEN)
         run.receivers.hang(who)
         run.receivers.time(True)
         before = run.receivers.events()
-        told = max(1, int(run.seconds / BETWEEN / 2))
+        told = FEWEST_TOLD if run.seconds >= 1 else 1
         for _ in range(told):
             to.tell(1)
             time.sleep(BETWEEN)

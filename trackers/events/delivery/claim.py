@@ -27,7 +27,8 @@ PROMOTE = """
 
 # A subscriber's state is locked for its claim, so that two processes together never exceed its
 # concurrency, nor pass the head of an ordered line. Those that waited longest for an attempt come
-# first.
+# first. One that fails gives way for 5 s, so that its retries delay nobody in a burst, and still
+# has its turn however much there is to do.
 # A subscriber that may get nothing now, as when its ordered line waits for the head, is left out
 # before the LIMIT; otherwise a few of these would keep all others from their turn.
 # Each subscriber is probed by itself, whatever the statistics say: an EXISTS would be planned as a
@@ -57,7 +58,8 @@ CLAIM = plain(
           AND (st.not_before IS NULL OR st.not_before <= clock_timestamp())
           AND (s.rate IS NULL OR st.paced_until IS NULL OR st.paced_until <= clock_timestamp())
           AND its.has_some AND its.room > 0
-        ORDER BY st.attempted_at NULLS FIRST, st.subscriber_id
+        ORDER BY st.attempted_at + CASE WHEN st.failing_since IS NULL THEN interval '0 s'
+                                        ELSE interval '5 s' END NULLS FIRST, st.subscriber_id
         LIMIT %(slots)s FOR UPDATE OF st SKIP LOCKED
     ),
     chosen AS MATERIALIZED (
