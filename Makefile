@@ -34,7 +34,8 @@ quick: .venv/made-dev .env
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"
-	$(BIN)/python -m pytest -m "alone and not more"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "alone and not more" tests/flows
+	$(BIN)/python -m pytest -m "alone and not more" --ignore=tests/flows
 
 test-more: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m more

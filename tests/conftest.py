@@ -31,6 +31,9 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
+# A fifth of a second of a processor for each user of a test, otherwise.
+settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
 PROJECT = Path(__file__).resolve().parents[1]
 OURS = f"test_tweetwatch_{os.getpid()}"
 TEMPLATE = f"{OURS}_template"

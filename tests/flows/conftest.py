@@ -58,7 +58,8 @@ class Product:
 
     def __init__(self, database, x, logs):
         self.x, self.logs, self.clusters = x, logs, []
-        self.database = psycopg.connect(database, autocommit=True)
+        self.url = database
+        self.database = self.connect()
         self.environment = {
             **os.environ,
             "DATABASE_URL": database,
@@ -67,6 +68,9 @@ class Product:
             "TASK_TIMEOUT": "6",
             "LOG_LEVEL": "DEBUG",
         }
+
+    def connect(self):
+        return psycopg.connect(self.url, autocommit=True)
 
     def sql(self, query, *values):
         with self.database.cursor() as cursor:

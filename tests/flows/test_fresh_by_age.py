@@ -9,6 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.flows.conftest import figures, wait_until
+from tests.flows.lag import Lag
 
 # So that pytest-django makes the database which fresh ones are copied from.
 pytestmark = [pytest.mark.django_db, pytest.mark.alone]
@@ -17,6 +18,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.alone]
 TIERS = [(18, 1), (60, 5), (1440, 60), (10080, 360), (43200, 1440)]
 SHRUNK = [f"{younger_than}s={every}s" for younger_than, every in TIERS]
 JITTER, BUFFER_TTL, GRACE = 0.05, 2.0, 1.0
+# So many steps of a look-up wait, in several processes, when the machine is busy.
+STEPS = 10
 TWEPOCH = 1288834974657
 
 
@@ -32,6 +35,11 @@ def every(age):
 
 def latest(interval):
     return interval * (1 + JITTER) + BUFFER_TTL + GRACE
+
+
+def is_late(before, after, interval, lag):
+    over = after - before - latest(interval)
+    return over > 0 and over > STEPS * lag.between(before, after)
 
 
 def of_all_ages(x, count):
@@ -63,10 +71,16 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
     counts = product.told("track", "-", given="\n".join(map(str, ids)))
     assert counts == {"read": 2000, "tracked": 2000, "already": 0, "rejected": 0}
 
-    cluster = product.start_cluster(workers=2)
-    time.sleep(75)
-    ended = time.time()
-    assert product.stop(cluster) == 0
+    with Lag(product.connect) as lag:
+        cluster = product.start_cluster(workers=2)
+        time.sleep(75)
+        # On a busy machine this takes longer.
+        wait_until(
+            lambda: product.x.get("totals")["tweets_answered"] > 3 * len(ids),
+            what="enough was looked up again",
+        )
+        ended = time.time()
+        assert product.stop(cluster) == 0
 
     log = [entry for entry in product.x.log() if entry["endpoint"] == "GET /2/tweets"]
     times = checks(log)
@@ -82,14 +96,14 @@ def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_l
             age = before - born_at(id)
             shortest, longest = every(age), every(age + GRACE / 2)
             if after is None:
-                if longest and ended - asked[id] > latest(longest):
+                if longest and is_late(asked[id], ended, longest, lag):
                     late.append((id, age, longest, "never again"))
             elif shortest is None or after - before < shortest * (1 - JITTER):
                 early.append((id, age, shortest, after - before))
-            elif longest and after - before > latest(longest):
+            elif longest and is_late(before, after, longest, lag):
                 late.append((id, age, longest, after - before))
     assert (early, late) == ([], [])
-    assert sum(len(seen) - 1 for seen in times.values()) > 3000, "hardly anything was repeated"
+    assert sum(len(seen) - 1 for seen in times.values()) > len(ids), "hardly anything was repeated"
 
     assert max(len(entry["ids"]) for entry in log) <= 100
     busy = [entry for entry in log if entry["at_ms"] < log[0]["at_ms"] + 15_000]
@@ -102,11 +116,13 @@ def test_a_lonely_tweet_is_flushed_when_the_buffer_has_waited_long_enough(produc
     cluster = product.start_cluster(workers=1)
     product.wait_for("worker")
 
-    before = time.time()
-    product.told("track", str(product.x.ids(1)[0]))
-    tracked = time.time()
-    entry = wait_until(product.x.log, what="the lonely tweet was looked up")[0]
+    with Lag(product.connect) as lag:
+        before = time.time()
+        product.told("track", str(product.x.ids(1)[0]))
+        tracked = time.time()
+        entry = wait_until(product.x.log, what="the lonely tweet was looked up")[0]
 
-    assert before + BUFFER_TTL <= entry["at_ms"] / 1000 <= tracked + BUFFER_TTL + GRACE
+    asked, slower = entry["at_ms"] / 1000, STEPS * lag.between(before, time.time())
+    assert before + BUFFER_TTL <= asked <= tracked + BUFFER_TTL + GRACE + slower
     assert len(entry["ids"]) == 1
     assert product.stop(cluster) == 0

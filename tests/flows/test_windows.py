@@ -7,12 +7,17 @@ import time
 
 import pytest
 
+from tests.flows.conftest import wait_until
+from tests.flows.lag import Lag
+
 pytestmark = [pytest.mark.django_db, pytest.mark.alone]
 
 # The short form; the long one is 4 clusters of 8 workers for 180 seconds.
 SECONDS = int(os.environ.get("WINDOWS_SECONDS", "40"))
 CLUSTERS, WORKERS = (4, 8) if SECONDS >= 180 else (2, 4)
 LIMIT, WINDOW = 60, 8.0
+# So many steps of the last requests of a window wait when the machine is busy.
+STEPS = 10
 
 
 def windows_of(times):
@@ -37,7 +42,9 @@ def test_no_request_is_over_a_window_and_the_windows_are_used(product):
     product.sql("UPDATE trackers_tweetbucket SET due_at = now()")
 
     clusters = [product.start_cluster(workers=WORKERS) for _ in range(CLUSTERS)]
-    time.sleep(SECONDS)
+    wait_until(product.x.log, what="a first request")
+    with Lag(product.connect) as lag:
+        time.sleep(SECONDS)
     assert [product.stop(cluster) for cluster in clusters] == [0] * CLUSTERS
 
     totals = product.x.get("totals")
@@ -51,5 +58,5 @@ def test_no_request_is_over_a_window_and_the_windows_are_used(product):
     assert totals["over_window"] == 0
     assert len(counts) == len(tokens)
     assert len(used) >= 3 * (SECONDS / (WINDOW + 4) - 1)
-    assert sum(used) / (len(used) * LIMIT) >= 0.98
+    assert sum(used) / (len(used) * LIMIT) >= 0.98 - STEPS * lag.mean() / WINDOW
     assert product.value("SELECT max(attempts) FROM trackers_tweetbucket") == 0

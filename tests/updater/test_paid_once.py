@@ -30,7 +30,7 @@ LOOKS, SHOWN, BROKEN = 6, 96, 50
 @pytest.fixture
 def x(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
-    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     fakex.delete("projects")
     CredentialFactory(name="one")
     Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=timedelta(0))

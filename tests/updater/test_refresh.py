@@ -31,7 +31,7 @@ HOLDING_NOTHING = ("", None)
 @pytest.fixture
 def x(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
-    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     CredentialFactory(name="one")
     return fakex
 

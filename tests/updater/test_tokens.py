@@ -23,7 +23,7 @@ TOKENS = {"client_id": "client-id", "access_token": "access-1", "refresh_token":
 @pytest.fixture
 def x(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
-    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     fakex.tell("POST", "credentials", {"kind": "oauth2", "name": "user", **TOKENS})
     fakex.put("credentials", {"strict": True})
     return fakex

@@ -40,7 +40,7 @@ MANY = 350
 @pytest.fixture
 def x(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
-    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     fakex.delete("projects")
     yield fakex
     fakex.delete("projects")

@@ -63,7 +63,8 @@ def due_in(source):
 
 
 def about(wait):
-    return lambda told: wait * 0.75 - timedelta(seconds=2) < told < wait * 1.25
+    # Looked at within five seconds, on a busy machine.
+    return lambda told: wait * 0.75 - timedelta(seconds=5) < told < wait * 1.25
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ def test_polls_behind_a_firewall_spend_nothing_and_go_on_as_soon_as_it_lets_them
 
     assert spent() == spent_before
     assert not any(window.lost for window in Window.objects.all())
-    settings.REQUEST_TIMEOUT = timedelta(seconds=5)
+    settings.REQUEST_TIMEOUT = timedelta(seconds=15)
     settings.X_API_BASE_URL = x.url
     poll(source)
     assert len(yielded(source)) == 250 - spent_before
