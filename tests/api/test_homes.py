@@ -120,7 +120,7 @@ def test_a_token_reads_the_homes_of_its_user_and_the_users_teams_and_no_other(pr
             ("PUT", "following/accounts/1"), ("DELETE", "following/accounts/1"),
         ):  # fmt: skip
             told = program.ask(method, f"users/{home}/{path}")
-            assert (program.status, told) == (404, {"error": "There is no such home of yours."})
+            assert (program.status, told) == (404, {"error": "You have no such home."})
     assert not Follow.objects.exists()
 
     program.user.groups.add(team)

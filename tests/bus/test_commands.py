@@ -54,7 +54,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     assert (caller.name, caller.is_root) == ("shop", False)
     [row] = told("bus_token", "list")
     assert row == {"name": "shop", "token": f"{made['token'][:10]}…"}
-    assert manage("bus_token", "remove", "shop")[0].startswith("shop is refused")
+    assert manage("bus_token", "remove", "shop")[0].startswith("Revoked shop")
     assert not BusToken.objects.exists()
     with pytest.raises(CommandError, match="no token called shop"):
         manage("bus_token", "remove", "shop")
@@ -294,7 +294,7 @@ def test_what_cannot_be_delivered_once_more_is_refused():
     add()
     for given, says in (
         (("replay", "shop", "--since", "yesterday"), "is not a time"),
-        (("replay", "shop", "--since", "2999-01-01"), "is before"),
+        (("replay", "shop", "--since", "2999-01-01"), "must be before"),
         (("redeliver", "shop", str(uuid4())), "no attempt to deliver"),
         (("test", "nobody"), "no subscriber called nobody"),
     ):

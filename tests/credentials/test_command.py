@@ -61,7 +61,7 @@ def test_an_oauth1_credential_is_added_with_its_app_and_project(run):
 @pytest.mark.parametrize(
     ("stdin", "sentence"),
     [
-        pytest.param("", "it is empty", id="nothing"),
+        pytest.param("", "input is empty", id="nothing"),
         pytest.param("AAAA", "not a JSON object", id="a bare token"),
         pytest.param('["AAAA"]', "not a JSON object", id="a list"),
         pytest.param('{"token": "AAAA"}', "Enter the bearer token", id="another name"),
@@ -87,8 +87,18 @@ def test_secrets_that_cannot_be_right_are_refused_without_being_shown(run, stdin
         ("main", '{"token": "AAAA"}', (), "Enter the bearer token"),
         ("main", '{"bearer_token": "AA AA"}', (), "white space"),
         ("m" * 61, '{"bearer_token": "AAAA"}', (), "at most 60 characters"),
-        ("main", '{"bearer_token": "AAAA"}', ("--app", "a" * 61), "--app: A name has 60"),
-        ("main", '{"bearer_token": "AAAA"}', ("--project", "p" * 61), "--project: A name has 60"),
+        (
+            "main",
+            '{"bearer_token": "AAAA"}',
+            ("--app", "a" * 61),
+            "--app: A name can have at most 60",
+        ),
+        (
+            "main",
+            '{"bearer_token": "AAAA"}',
+            ("--project", "p" * 61),
+            "--project: A name can have at most 60",
+        ),
     ],
 )
 def test_a_credential_that_is_refused_leaves_nothing_behind(run, name, stdin, more, why):

@@ -182,7 +182,7 @@ def test_a_file_of_many_lines_is_imported_in_little_memory(product, web, tmp_pat
     began = time.monotonic()
     address = web.upload(body)
     uploaded = time.monotonic() - began
-    assert "This looks like JSON, a value a line (JSONL)" in web.page(address)
+    assert "This looks like JSON with one value per line (JSONL)" in web.page(address)
     began = time.monotonic()
     web.start_import(address)
     wait_for_the_end(product)

@@ -97,7 +97,7 @@ def test_of_a_source_that_is_changed_the_rest_stays_and_so_does_its_cursor():
     assert told["every_seconds"] == 90
     run("change", id, "--with-replies")
     assert not Source.objects.get().exclude_replies
-    assert "like that already" in run("change", id, "--pages", "20")[1]
+    assert "Nothing to change" in run("change", id, "--pages", "20")[1]
 
 
 def test_what_a_stream_or_a_file_has_not_is_not_changed():
@@ -109,7 +109,7 @@ def test_what_a_stream_or_a_file_has_not_is_not_changed():
     for id in (stream.pk, file.pk):
         with pytest.raises(CommandError, match="has no --every"):
             run("change", id, "--every", "5m")
-    with pytest.raises(CommandError, match="Say what to change"):
+    with pytest.raises(CommandError, match="Give at least one option"):
         run("change", stream.pk)
 
 
@@ -117,7 +117,7 @@ def test_sources_are_paused_resumed_and_removed_by_their_names():
     id = add("account", "nasa")["id"]
 
     assert run("pause", id)[1] == "Paused @nasa's posts.\n"
-    assert run("pause", id)[1] == "@nasa's posts was paused already.\n"
+    assert run("pause", id)[1] == "@nasa's posts is already paused.\n"
     assert (listed()[0]["state"], SourcePoll.objects.count()) == ("paused", 0)
     assert run("resume", id)[1] == "Resumed @nasa's posts.\n"
     assert (listed()[0]["state"], SourcePoll.objects.count()) == ("new", 1)
@@ -144,7 +144,7 @@ def test_a_source_goes_with_the_tweets_that_came_from_nowhere_else():
 
     told, said = run("remove", ours.pk, "--with-tweets")
 
-    assert "Untracking 1 tweet of search: moon." in said
+    assert "Untracking 1 tweet from search: moon." in said
     assert told == "Removed search: moon and untracked 1 tweet.\n"
     assert set(Tweet.objects.values_list("pk", flat=True)) == {2, 3, 4}
     assert [source.of for source in Source.objects.all()] == ["mars"]

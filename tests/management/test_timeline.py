@@ -30,7 +30,7 @@ def test_homes_are_laid_out_now_as_the_settings_have_it():
     bring(came_from, tweet(1))
     configure(strategy="sized")
 
-    assert rebuild(one, other, one) == "2 homes were laid out anew.\n"
+    assert rebuild(one, other, one) == "Rebuilt 2 homes.\n"
     assert Feed.objects.filter(strategy="sized").exclude(built_at=None).count() == 2
     assert json.loads(rebuild(one, "--json")) == {"rebuilt": 1}
 

@@ -31,7 +31,7 @@ def workbook(path):
 
 
 def test_a_workbook_is_refused_in_the_words_of_the_upload(tmp_path, capsys):
-    with pytest.raises(CommandError, match="save the sheet as CSV") as refused:
+    with pytest.raises(CommandError, match="Save the sheet as CSV") as refused:
         run(workbook(tmp_path / "book.xlsx"))
 
     assert refused.value.returncode == 2
@@ -44,7 +44,7 @@ def test_a_workbook_in_a_pipe_is_refused_too(tmp_path, monkeypatch):
     os.close(theirs)
     with open(ours) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(CommandError, match="save the sheet as CSV"):
+        with pytest.raises(CommandError, match="Save the sheet as CSV"):
             run("-")
 
 
@@ -59,7 +59,7 @@ def test_at_a_terminal_nothing_waits_silently(monkeypatch):
     ours, theirs = pty.openpty()
     with open(theirs, closefd=False) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(CommandError, match="Say what to track") as refused:
+        with pytest.raises(CommandError, match="Name what to track") as refused:
             run()
     os.close(ours)
     os.close(theirs)

@@ -48,7 +48,7 @@ def test_ids_links_and_a_file_are_counted_and_then_untracked(tmp_path):
     assert left() == {20, 21, 22, 23}
     told, said = run(*words)
 
-    assert told == "3 tweets untracked.\n"
+    assert told == "Untracked 3 tweets.\n"
     assert "Untracking 3 tweets." in said
     assert "line 3: 'no tweet' is neither" in said
     assert left() == {23}
@@ -80,12 +80,12 @@ def test_all_of_an_author(name):
 @pytest.mark.parametrize(
     ("words", "why", "status"),
     [
-        ([], "Name tweets, or a --source", 2),
-        (["1", "--source", "1"], "Name tweets, or a --source", 2),
+        ([], "Name tweets, a --source", 2),
+        (["1", "--source", "1"], "Name tweets, a --source", 2),
         (["1", "--only-from-there"], "needs a --source", 2),
         (["--source", "9"], "There is no source 9", 1),
-        (["--author", "@nobody"], "No author of a tracked tweet is called @nobody", 1),
-        (["nothing.txt"], "nor a file", 2),
+        (["--author", "@nobody"], "There is no tracked tweet by @nobody", 1),
+        (["nothing.txt"], "or a file", 2),
     ],
 )
 def test_what_cannot_be_meant_is_told_and_nothing_is_untracked(words, why, status):
@@ -136,5 +136,5 @@ def test_an_interrupt_leaves_whole_pieces_and_says_how_many(tmp_path):
                 call_command("untrack", str(tmp_path / "ids"), stdout=StringIO(), stderr=said)
 
     assert ended.value.code == 130
-    assert "Interrupted: 1,000 of 2,500 tweets are untracked." in said.getvalue()
+    assert "Interrupted: 1,000 of 2,500 tweets have been untracked." in said.getvalue()
     assert left() == set(range(1001, 2501))

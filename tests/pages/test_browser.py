@@ -198,7 +198,7 @@ def test_the_demo_ends_everything_by_an_interrupt_in_the_background_too(tmp_path
         assert demo.end(signal.SIGINT) == 0
 
         assert poll(lambda: not demo.survivors(), within=120, what="all of them ended")
-        assert "Everything has ended." in demo.log.read_text()
+        assert "Everything has stopped." in demo.log.read_text()
     finally:
         demo.close()
 
@@ -222,7 +222,7 @@ def test_a_worker_cluster_that_dies_is_started_again(tmp_path):
         children = psutil.Process(demo.process.pid).children()
         next(child for child in children if is_cluster(child)).kill()
 
-        demo.said("(workers was killed by SIGKILL and is started again)")
+        demo.said("(workers was killed by SIGKILL; restarting it)")
         assert demo.end() == 0
     finally:
         demo.close()

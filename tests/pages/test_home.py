@@ -80,14 +80,14 @@ def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staf
 def test_whoever_follows_nothing_is_told_where_to_begin(staff):
     page = staff.get("/home/")
 
-    assert "You follow nothing yet" in words(page.content.decode())
+    assert "You do not follow anything yet" in words(page.content.decode())
     assert "/following/?who=sources" in page.content.decode()
 
 
 def test_a_home_of_which_nothing_was_read_says_so(staff):
     followed()
 
-    assert "Nothing has come yet" in staff.get("/home/").content.decode()
+    assert "No tweets yet" in staff.get("/home/").content.decode()
 
 
 def test_older_rows_follow_each_other_with_none_twice_and_none_left_out(staff):
@@ -178,8 +178,8 @@ def test_a_home_that_is_laid_out_anew_says_so_and_shows_the_same(staff):
     feeds.rebuild(home_of())
     later = staff.get("/home/")
 
-    assert "is being laid out anew" in page.content.decode()
-    assert "laid out anew" not in later.content.decode()
+    assert "is being rebuilt" in page.content.decode()
+    assert "being rebuilt" not in later.content.decode()
     assert shown(page) == shown(later) == [tweet(1)]
 
 

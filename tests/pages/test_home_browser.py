@@ -94,7 +94,7 @@ def test_a_bar_is_pressed_by_a_key_and_the_newest_is_focused(staff, live_server)
     with looking(staff, live_server) as seen:
         page = seen.page
         page.goto(f"{seen.address}/home/")
-        assert "is being laid out anew" in page.inner_text(".notice")
+        assert "is being rebuilt" in page.inner_text(".notice")
         feeds.rebuild(home_of())
         page.locator(".notice").wait_for(state="detached", timeout=120_000)
         bring(made, tweet(6), tweet(3))

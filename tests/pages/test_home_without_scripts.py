@@ -48,5 +48,5 @@ def test_a_home_is_read_and_what_is_followed_changed_without_scripts(staff, live
         page.click("nav >> text=Following")
         page.click("button.unfollow")
         page.click("nav >> text=Home")
-        assert "You follow nothing yet" in page.inner_text(".empty")
+        assert "You do not follow anything yet" in page.inner_text(".empty")
     assert User.objects.get().watcher.follows.count() == 0

@@ -52,7 +52,7 @@ def test_a_table_is_shown_before_anything_is_imported_and_then_started(staff):
     page = page_of(staff, address)
     assert "file mine.csv" in page
     assert "This looks like a table (CSV)" in page
-    assert "Tweets are taken from column tweet_id. The first of them:" in page
+    assert "Tweets are taken from column tweet_id. The first ones:" in page
     assert page.index(str(A)) < page.index(str(B))
     assert "by ada" in page
     assert work() == 0
@@ -84,7 +84,7 @@ def test_a_table_without_a_column_of_tweets_asks_for_one_and_does_not_start_with
     assert "choose one" in page_of(staff, address)
     reply = staff.post(address, {"act": "start", "column": ""}, follow=True)
 
-    assert "Say which column holds the tweets." in reply.content.decode()
+    assert "Choose the column with the tweets." in reply.content.decode()
     assert not ImportJob.objects.exists()
 
 
@@ -112,8 +112,8 @@ def test_referenced_tweets_are_a_choice_of_json_alone(staff):
     ("data", "said"),
     [
         ("", "The file is empty."),
-        ("nothing here\n", "There is no tweet in it. Line 1, &#x27;nothing here&#x27;"),
-        (b"PK\x03\x04", "ZIP archive, and damaged"),
+        ("nothing here\n", "The file contains no tweets. Line 1, &#x27;nothing here&#x27;"),
+        (b"PK\x03\x04", "damaged ZIP archive"),
         (f"{A}\n".encode("utf-16"), "UTF-16"),
         (gzip.compress(b"x", mtime=0)[:12], "damaged"),
     ],
@@ -208,7 +208,7 @@ def test_what_is_in_a_file_stands_beside_the_limits_and_near_them_a_person_is_to
 
     assert "2 lines" in page_of(staff, few)
     Import.objects.update(uploaded_at=None)
-    assert "2 lines so far, of 10 lines and 4.0 GB at the most" in page_of(staff, few)
+    assert "2 lines so far, of at most 10 lines and 4.0 GB" in page_of(staff, few)
     Import.objects.update(uploaded_at=timezone.now())
     assert "IMPORT_MOST_LINES" not in page_of(staff, few)
     assert "This is 90% of the 10 lines that one import may have" in page_of(staff, many)
@@ -226,7 +226,7 @@ def test_lines_of_an_archive_are_told_by_their_file(staff):
     address = uploaded(staff, packed.getvalue(), "mine.zip")
 
     page = page_of(staff, address)
-    assert "It was read from a.txt, b.txt" in page
+    assert "Read from a.txt, b.txt" in page
     assert "Left out: c.pdf (it is a PDF" in page
     assert "Rejected: b.txt, line 2 bad" in page
     staff.post(address, {"act": "start"})
@@ -255,13 +255,13 @@ def test_rejected_lines_stand_in_a_table_and_in_a_file(staff):
 def test_an_import_of_nothing_says_so(staff):
     data = "\n".join(f"line {n}" for n in range(4001))
     address = uploaded(staff, data)
-    assert "There are no tweets at the beginning of the file." in page_of(staff, address)
+    assert "There are no tweets in the first lines of the file." in page_of(staff, address)
     staff.post(address, {"act": "start"})
     work()
 
     page = page_of(staff, address)
 
-    assert "There was no tweet in it." in page
+    assert "The file contains no tweets." in page
     assert "Rejected4,001" in page
 
 
@@ -269,7 +269,7 @@ def test_an_upload_that_goes_on_or_broke_off_says_so(staff):
     report = upload(f"{A}\n")
     Import.objects.update(uploaded_at=None)
 
-    assert "broke off" in page_of(staff, f"{FORM}{report.pk}/")
+    assert "was interrupted" in page_of(staff, f"{FORM}{report.pk}/")
     staff.post(f"{FORM}{report.pk}/", {"act": "start"})
 
     assert not ImportJob.objects.exists()

@@ -65,7 +65,7 @@ def test_a_row_of_a_source_shows_its_name_and_leads_to_its_page(staff):
 
     gone, here = rows(page)
     assert here.startswith("gap search: liftoff It was paused.")
-    assert gone.startswith(f"gap Source {source.pk + 1}, which was removed")
+    assert gone.startswith(f"gap Source {source.pk + 1} (removed)")
     assert f'href="/sources/{source.pk}/"' in page.content.decode()
 
 

@@ -42,7 +42,7 @@ def listening():
 
 
 def everywhere(staff):
-    """The pages that say why X is not asked."""
+    """The pages that say why No requests to X."""
     made = source(due_in=15, problem=turns.take().why)
     rule = source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="waiting", because=listening())
@@ -67,7 +67,7 @@ def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
         assert "There is no" not in page
     # Not once more for each queue that it holds.
     assert pages[0].count("No credential is enabled") == 1
-    assert "tweet:update waits" not in pages[0]
+    assert "tweet:update is on hold" not in pages[0]
 
 
 def test_without_any_credential_every_page_says_to_add_one(staff):
@@ -99,7 +99,7 @@ def test_another_hold_is_told_for_its_queue(staff):
 
     page = read(staff, "/operations/strip/")
 
-    assert "tweet:update waits. X answered 503. It is tried again in 1" in page
+    assert "tweet:update is on hold. X answered 503. It is tried again in 1" in page
 
 
 def dry(**given):

@@ -184,7 +184,7 @@ def test_a_file_is_uploaded_from_the_admin_and_its_posts_come(world, tmp_path):
         page.click("text=Upload")
         page.click("button[value=start]")
         poll(lambda: "Done in" in page.inner_text("#import"), within=120, what="an import")
-        page.click("text=The tweets it brought")
+        page.click("text=Show the imported tweets")
         page.wait_for_selector("#source")
         assert wait_for_posts(seen, posts) == posts
 

@@ -95,7 +95,7 @@ def test_a_receiver_gets_the_headers_and_no_page_shows_their_values(
 
     failed = staff.post(ADD, {**given, "headers": f"Authorization: {secret}", "name": "A"})
     assert secret not in failed.content.decode()
-    assert "Type the headers" in words_of(failed)
+    assert "Enter the headers" in words_of(failed)
     staff.post(ADD, {**given, "headers": f"Authorization: {secret}\r\nX-Room: 7\r\n\r\n"})
     one = Subscriber.objects.get()
     with delivering():
@@ -117,7 +117,7 @@ def test_what_is_changed_changes_and_the_rest_stays(staff):
     edit = f"/subscribers/{one.pk}/edit/"
     html = staff.get(edit).content.decode()
     assert 'value="orders"' in html
-    assert "There is one; empty: it stays." in html
+    assert "Leave empty to keep the current one." in html
 
     reply = staff.post(
         edit,
@@ -163,7 +163,7 @@ def test_a_replay_tells_first_how_many_events_it_is(staff):
 
     page = staff.get(address, {"since": since, "until": ""})
 
-    assert "3 events were told then" in words(page)
+    assert "3 events in its topics" in words(page)
     [until] = re.findall(r'name="until" value="([^"]+)"', page.content.decode())[-1:]
     assert "3 events will be delivered" in words(
         staff.post(address, {"since": since, "until": until}, follow=True)

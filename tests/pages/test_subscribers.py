@@ -36,7 +36,7 @@ def act(staff, one, act, **given):
 def test_nobody_yet_is_told_what_a_subscriber_gets_and_how_to_add_one(staff):
     page = words(staff.get("/subscribers/"))
 
-    assert "Nobody gets events yet" in page
+    assert "No subscribers yet" in page
     assert "manage.py subscriber add" in page
     assert "nobody delivers" not in page
 
@@ -101,7 +101,7 @@ def test_the_page_of_one_tells_what_waits_and_why_and_what_came_back(staff):
 
     page = words(staff.get(f"/subscribers/{one.pk}/"))
 
-    assert re.search(r"What waits .*? waits 1 .*? 1 It answered 500\.", page)
+    assert re.search(r"Waiting batches .*? waits 1 .*? 1 It answered 500\.", page)
     assert "delivered" in page
     assert "&lt;b&gt;oops" in staff.get(f"/subscribers/{one.pk}/").content.decode()
     failed = words(staff.get(f"/subscribers/{one.pk}/now/?outcome=failed"))
@@ -129,7 +129,7 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert books() == (5, 2, 3, 0)
     Attempt.objects.all().delete()
     assert "no attempt to deliver" in act(staff, one, "redeliver", batch=batch.uid)
-    assert "Removed, and 0 events" in act(staff, one, "remove")
+    assert "Removed, with 0 waiting events" in act(staff, one, "remove")
     assert not Subscriber.objects.filter(removed_at=None).exists()
 
 

@@ -100,7 +100,7 @@ def test_what_nobody_has_read_expires(homes):
     unread_for(5)
 
     assert objects("expire") == [{"expired": 0, "tombstone_days": 90}]
-    assert "1 timelines expired that nobody had read for 4.5 days" in run("expire", "--days", 4.5)
+    assert "Expired 1 timelines not read for 4.5 days" in run("expire", "--days", 4.5)
 
     assert not Timeline.objects.filter(name="home:1").exists()
 

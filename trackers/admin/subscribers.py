@@ -90,8 +90,8 @@ class SubscriberAdmin(Recorded):
     def get_fieldsets(self, request: HttpRequest, obj: Subscriber | None = None) -> Any:
         there = SubscriberForm(instance=obj).fields
         titled = (
-            (None, MAIN), ("What arrives", HOW), ("Of which tweets", WHICH), ("How fast", PACE),
-            ("What proves that it is from here", PROOF),
+            (None, MAIN), ("Content", HOW), ("Filters: which tweets", WHICH),
+            ("Speed and order", PACE), ("Authentication", PROOF),
         )  # fmt: skip
         sets = [
             (title, {"fields": [name for name in names if name in there]})
@@ -194,21 +194,21 @@ class SubscriberAdmin(Recorded):
     def pause(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             standing.pause(one)
-        messages.success(request, f"Paused {len(chosen)}; what is told is kept for them.")
+        messages.success(request, f"Paused {len(chosen)}; their events are kept.")
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             standing.resume(one)
-        messages.success(request, f"Resumed {len(chosen)}; what waited is sent now.")
+        messages.success(request, f"Resumed {len(chosen)}; waiting events are being sent.")
 
     @admin.action(description="Send a test", permissions=["change"])
     def send_test(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             again.test(one)
-        messages.success(request, f"{len(chosen)} on the way; the attempts tell what comes of it.")
+        messages.success(request, f"Sent {len(chosen)}. See the attempts for the results.")
 
-    @admin.action(description="Make a new key that signs", permissions=["change"])
+    @admin.action(description="Create a new signing key", permissions=["change"])
     def rotate_key(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> HttpResponse:
         rotated = [(one, signing_keys.rotate(one)) for one in chosen]
         history.record(request.user, [one for one, _ in rotated], "Action: a new key that signs.")

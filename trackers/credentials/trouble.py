@@ -16,10 +16,10 @@ NONE_YET = (
     "`manage.py credential add NAME --kind bearer`."
 )
 NO_BEARER = (
-    "X opens streams for bearer tokens of the v2 API alone, and none is enabled. Add or enable one "
+    "The stream needs a bearer token of the v2 API, and none is enabled. Add or enable one "
     "in the admin, or with `manage.py credential add NAME --kind bearer`."
 )
-REPLY_AWAITED = "One request goes first; its reply says how many more X allows."
+REPLY_AWAITED = "Waiting for the reply to a first request, which says how many more X allows."
 
 
 def disabled(name: str, because: str) -> str:
@@ -33,8 +33,8 @@ def disabled(name: str, because: str) -> str:
 def stopped(project: str, because: str) -> str:
     """X refuses to go on without credits, or beyond the month's cap."""
     return (
-        f"X says that project {project} has used up its credits or its cap. Buy more from X, then "
-        f"let the project go on in the admin. X said: {because}"
+        f"X says that project {project} has used up its credits or its monthly cap. Buy more from "
+        f"X, then resume the project in the admin. X said: {because}"
     )
 
 

@@ -39,7 +39,7 @@ def carry_out(
     without the permission."""
     chosen = acts.get(act)
     if chosen is None:
-        raise Http404(f"Nobody can {act} a {what}.")
+        raise Http404(f"There is no action {act} for a {what}.")
     demand(request, chosen.permission)
     found = find(id)
     name = str(found)

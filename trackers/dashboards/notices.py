@@ -19,7 +19,7 @@ from trackers.jobs.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 
-NO_WORKERS = "Start `manage.py qcluster`; nothing is done until then."
+NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,14 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
             found.append(
                 Notice(
                     f"{queue.name} is paused.",
-                    "Nothing of it is done until you resume it.",
+                    "Nothing in it runs until you resume it.",
                     act=reverse("queue-resume", args=[queue.name]),
                     act_words="Resume",
                     needs="trackers.change_namespace",
                 )
             )
         elif queue.held and not nobody and not is_told(queue, stopped):
-            found.append(Notice(f"{queue.name} waits.", queue.because, again=queue.held))
+            found.append(Notice(f"{queue.name} is on hold.", queue.because, again=queue.held))
     return found
 
 
@@ -84,7 +84,7 @@ def no_credential(said: str) -> Notice:
     is_none = said == trouble.NONE_YET
     page = "trackers_credential_add" if is_none else "trackers_credential_changelist"
     return Notice(
-        "X is not asked.",
+        "No requests to X.",
         said,
         link=reverse(f"admin:{page}"),
         link_words="Add one" if is_none else "Credentials",

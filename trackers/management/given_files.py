@@ -14,15 +14,13 @@ from trackers.ingest.files.opening import packer_of
 from trackers.ingest.found import UnreadableError
 
 STDIN = "-"
-AT_TERMINAL = "Reads from this terminal, an id or an address a line; Ctrl-D ends."
+AT_TERMINAL = "Reading from this terminal: one id or address per line. End with Ctrl-D."
 
 
 def demand(name: str) -> None:
     """CommandError for what is neither standard input nor a file."""
     if name != STDIN and not Path(name).is_file():
-        raise CommandError(
-            f"{name} is neither an id, the address of a tweet, nor a file.", returncode=2
-        )
+        raise CommandError(f"{name} is not a tweet id, a tweet's address or a file.", returncode=2)
 
 
 def opened(name: str) -> BinaryIO:

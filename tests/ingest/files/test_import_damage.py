@@ -108,7 +108,7 @@ def test_after_a_very_long_line_the_numbers_are_those_of_the_file():
         (gzip.compress(b"", mtime=0), "empty"),
         (b"\n\n", "nothing in it"),
         (b"# only a remark\n", "nothing in it"),
-        (b"PK\x03\x04rest", "ZIP archive, and damaged"),
+        (b"PK\x03\x04rest", "damaged ZIP archive"),
         (b"%PDF-1.7", "PDF"),
         (b"\x00\x01\x02" * 50, "no text"),
         (f"{A}\n{B}\n".encode("utf-16"), "UTF-16"),

@@ -118,7 +118,7 @@ def home_of(request: HttpRequest, watcher: str) -> int:
     number = int(watcher) if watcher.isascii() and watcher.isdigit() and len(watcher) < 19 else 0
     if number in {one.watcher_id for one in homes_of(user)}:
         return number
-    raise HttpError(404, "There is no such home of yours.")
+    raise HttpError(404, "You have no such home.")
 
 
 def store_user(request: HttpRequest) -> User:

@@ -27,7 +27,7 @@ def add(request: HttpRequest) -> HttpResponseRedirect:
     with transaction.atomic():
         mine = locked(request)
         if len(mine) >= MOST:
-            messages.error(request, f"There are {MOST} columns already: remove one first.")
+            messages.error(request, f"You already have {MOST} columns. Remove one first.")
             return redirect("columns")
         last = max((one.position for one in mine), default=0)
         made, is_new = Column.objects.get_or_create(
@@ -43,7 +43,7 @@ def add(request: HttpRequest) -> HttpResponseRedirect:
 @needs(TWEETS)
 def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     if act not in ("remove", *STEPS):
-        raise Http404(f"Nobody can {act} a column.")
+        raise Http404(f"There is no action {act}.")
     with transaction.atomic():
         mine = locked(request)
         place = next((nth for nth, one in enumerate(mine) if one.pk == id), None)
@@ -83,4 +83,4 @@ def asked(request: HttpRequest) -> dict[str, int | None]:
         demand(request, SOURCES)
     if kind == "source" and is_id and Source.objects.filter(pk=wanted or 0).exists():
         return {"source_id": wanted, "team_id": None}
-    raise Http404("There is nothing of that kind to show in a column.")
+    raise Http404("This cannot be shown in a column.")

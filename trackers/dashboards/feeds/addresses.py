@@ -74,7 +74,7 @@ def owned(request: HttpRequest, watcher: int) -> Home:
     for one in homes_of(request.user):
         if one.watcher_id == watcher:
             return one
-    raise Http404("There is no such home of yours.")
+    raise Http404("You have no such home.")
 
 
 def page(request: HttpRequest, *, told: dict[str, str] | None = None) -> HttpResponse:

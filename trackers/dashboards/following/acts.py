@@ -22,8 +22,8 @@ from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 
 UNKNOWN = (
-    "No account of that name is known here. Follow it from one of its tweets, or add a source that "
-    "reads its posts, and follow that."
+    "There is no account of that name here yet. Follow it from one of its tweets, or add a source "
+    "that reads its posts, and follow that."
 )
 
 
@@ -31,7 +31,7 @@ UNKNOWN = (
 @needs(TWEETS)
 def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
     if act not in ("follow", "unfollow"):
-        raise Http404(f"Nobody can {act} something.")
+        raise Http404(f"There is no action {act}.")
     home = home_of(request.user, number(request.POST.get("team", "")))
     if "account" in request.POST:
         author = author_named(request.POST["account"])
@@ -72,7 +72,7 @@ def author_named(text: str) -> int | None:
 def asked(form: QueryDict) -> dict[str, int | None]:
     source, author = (number(form.get(name, "")) for name in ("source", "author"))
     if (source is None) == (author is None):
-        raise Http404("Either a source is followed, or an account.")
+        raise Http404("Name either a source or an account.")
     return {"source_id": source, "author_id": author}
 
 
@@ -84,7 +84,7 @@ def name_of(*, source_id: int | None, author_id: int | None) -> str:
     else:
         found = Author.objects.filter(pk=author_id or 0).first()
     if found is None:
-        raise Http404("There is no such source, or account.")
+        raise Http404("There is no such source or account.")
     return str(found)
 
 

@@ -103,7 +103,7 @@ def named(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
         one: told(brought[one])
         if one in brought
         else (str(authors.get(-one, f"source {one}" if one > 0 else f"author {-one}")),
-              "An account" if one < 0 else "A source, removed", "")
+              "An account" if one < 0 else "A removed source", "")
         for one in wanted
     }  # fmt: skip
 

@@ -75,7 +75,7 @@ def following(request: HttpRequest) -> HttpResponse:
 def follows_csv(request: HttpRequest) -> StreamingHttpResponse:
     wanted = asked(request, homes_of(request.user))
     if wanted.who == SOURCES:
-        raise Http404("Sources are no follows.")
+        raise Http404("The list of sources cannot be downloaded here.")
     writer = csv.writer(Echo())
     lines = (writer.writerow(line) for line in listed.in_csv(follows(wanted)))
     return StreamingHttpResponse(
@@ -96,5 +96,5 @@ def asked(request: HttpRequest, homes: list[Home]) -> Asked:
     if who in (EVERYONE, SOURCES):
         return Asked(who, origin, None)
     if who != "me" and not (who.isascii() and who.isdecimal()):
-        raise Http404(f"Nobody is {who[:80]!r}.")
+        raise Http404(f"There is no list {who[:80]!r}.")
     return Asked(who, origin, chosen(homes, None if who == "me" else int(who)))

@@ -161,7 +161,7 @@ def act(request: HttpRequest, report: Import) -> HttpResponse:
             messages.success(request, f"{report.source} is forgotten; nothing of it was imported.")
             return redirect("import-file")
         case _:
-            messages.error(request, "That cannot be done with it now.")
+            messages.error(request, "This is not possible now. Reload the page.")
     return redirect("import-report", id=report.pk)
 
 
@@ -171,7 +171,7 @@ def started(request: HttpRequest, report: Import) -> HttpResponse:
         if not importing.start(
             report, column=column_in(report, given), referenced="referenced" in given
         ):
-            messages.error(request, "It was started already.")
+            messages.error(request, "The import was already started.")
         else:
             tell(request, report, "Import started.")
     except UnreadableError as fault:

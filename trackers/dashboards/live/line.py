@@ -122,7 +122,7 @@ def page_of(told: Told, data: Mapping[str, object], sources: Mapping[int, Source
     """What a person calls the page that `link` leads to."""
     if (id := source_of(told)) is not None:
         source = sources.get(id)
-        return str(source) if source else f"Source {id}, which was removed"
+        return str(source) if source else f"Source {id} (removed)"
     return PAGES.get(told.url or "", told.url or "")
 
 

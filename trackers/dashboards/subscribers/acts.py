@@ -35,7 +35,7 @@ class Act:
 def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
     chosen = ACTS.get(act)
     if chosen is None:
-        raise Http404(f"Nobody can {act} a subscriber.")
+        raise Http404(f"There is no action {act}.")
     demand(request, chosen.permission)
     subscriber = find(id)
     try:
@@ -50,24 +50,24 @@ def act_on_subscriber(request: HttpRequest, id: int, act: str) -> HttpResponseRe
 
 def pause(subscriber: Subscriber, _: HttpRequest) -> str:
     standing.pause(subscriber)
-    return "Paused. What is told is kept for it."
+    return "Paused. Its events are kept."
 
 
 def resume(subscriber: Subscriber, _: HttpRequest) -> str:
     standing.resume(subscriber)
-    return "Resumed. What waited is sent now."
+    return "Resumed. Waiting events are being sent."
 
 
 def test(subscriber: Subscriber, _: HttpRequest) -> str:
     again.test(subscriber)
-    return "A test is on its way; below you see what comes of it."
+    return "Sent a test. The result appears below."
 
 
 def redeliver(subscriber: Subscriber, request: HttpRequest) -> str:
     try:
         uid = UUID(request.POST.get("batch", ""))
     except ValueError:
-        raise Http404("That is no batch.") from None
+        raise Http404("There is no such batch.") from None
     events = again.redeliver(subscriber, uid)
     return f"{events:,} event{pluralize(events)} of that batch will be delivered once more."
 
@@ -79,7 +79,7 @@ def drop(subscriber: Subscriber, _: HttpRequest) -> str:
 
 def forget(subscriber: Subscriber, _: HttpRequest) -> str:
     events = remove(subscriber)
-    return f"Removed, and {events:,} event{pluralize(events)} that waited for it with it."
+    return f"Removed, with {events:,} waiting event{pluralize(events)}."
 
 
 ACTS = {

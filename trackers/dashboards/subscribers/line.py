@@ -88,7 +88,7 @@ def said_of(one: Standing) -> str:
     if one.state == "disabled":
         return f"{state.disabled_because} What is told is kept for it until you resume it."
     if one.state == "paused":
-        return "Nothing is sent until you resume it; what is told is kept."
+        return "Resume it to send the waiting events."
     if state.failing_since:
         return f"Every delivery has failed since {state.failing_since:%Y-%m-%d %H:%M} UTC."
     if state.health < HEALTHY:

@@ -34,7 +34,7 @@ class ReplayForm(forms.Form):
     """`events`: how many a replay of this period looks at; set only if the form is valid."""
 
     since = forms.DateTimeField(label="From, UTC", widget=Time)
-    until = forms.DateTimeField(label="Until, UTC; empty: now", widget=Time, required=False)
+    until = forms.DateTimeField(label="Until, UTC (empty: now)", widget=Time, required=False)
     events = 0
 
     def __init__(self, data: Any, subscriber: Subscriber) -> None:
@@ -48,7 +48,7 @@ class ReplayForm(forms.Form):
             return cleaned
         cleaned["until"] = cleaned["until"] or timezone.now()
         if since >= cleaned["until"]:
-            self.add_error("since", "From is before until, and before now.")
+            self.add_error("since", "This must be before “Until”, and in the past.")
             return cleaned
         try:
             most = again.MOST_REPLAYED

@@ -144,7 +144,7 @@ def find(id: int) -> Subscriber:
 def told(one: Topic, hour: Hour) -> Told:
     return Told(
         name=one.name,
-        publisher=one.publisher or "nobody yet",
+        publisher=one.publisher or "none yet",
         events=counted(one.events),
         is_wanted=one.wanted,
         rate=rate(hour),

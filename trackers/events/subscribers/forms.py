@@ -79,37 +79,37 @@ class SubscriberForm(forms.ModelForm):
         required=False,
         max_length=20_000,
         label="Other topics",
-        help_text="That other programs publish, by their names, with blanks between.",
+        help_text="Topics that other programs publish, separated by spaces.",
     )
     headers = HeadersField(
         required=False,
         label="Headers",
-        help_text="Sent with each batch: Name: value, one a line. Values are not shown again.",
+        help_text="Sent with each batch. One per line: Name: value. Values are not shown again.",
         widget=UnshownLines(attrs={"rows": 3, **QUIET}),
     )
     without_headers = forms.MultipleChoiceField(
-        required=False, widget=forms.CheckboxSelectMultiple, label="Take away"
+        required=False, widget=forms.CheckboxSelectMultiple, label="Remove headers"
     )
     uuid = forms.CharField(
         required=False,
-        label="User name of Basic auth",
+        label="Basic auth user name",
         widget=UnshownLine(attrs=QUIET),
         validators=[check_uuid],
     )
-    without_uuid = forms.BooleanField(required=False, label="Take the user name away")
+    without_uuid = forms.BooleanField(required=False, label="Remove the user name")
     key = ""
 
     class Meta:
         model = Subscriber
         fields = ("name", *FIELDS)
         labels = {
-            "max_events": "Events in a batch",
-            "timeout_ms": "Waits for company, in milliseconds",
-            "ordered": "In order",
-            "concurrency": "Batches at a time",
-            "rate": "Events a second",
-            "newest_only": "The newest change of a tweet alone",
-            "with_data": "With the figures",
+            "max_events": "Events per batch",
+            "timeout_ms": "Longest wait to fill a batch, in milliseconds",
+            "ordered": "Strict order",
+            "concurrency": "Parallel deliveries",
+            "rate": "Events per second, at most",
+            "newest_only": "Only the newest change of a tweet",
+            "with_data": "Include the figures",
             "at_least": "At least",
         }
         widgets = {
@@ -123,7 +123,7 @@ class SubscriberForm(forms.ModelForm):
                 }
             ),
         }
-        help_texts = {"metric": "Of which figure, if small ones are to be left out."}
+        help_texts = {"metric": "Choose a metric to leave out tweets below a number."}
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -139,7 +139,7 @@ class SubscriberForm(forms.ModelForm):
         if self.is_new:
             for name in ("without_headers", "without_uuid"):
                 del self.fields[name]
-            self.fields["uuid"].help_text = "Empty: none is sent."
+            self.fields["uuid"].help_text = "Empty: not sent."
             # What the page does not send gets the model's default.
             for name in WITH_DEFAULTS:
                 self.fields[name].required = False
@@ -150,7 +150,7 @@ class SubscriberForm(forms.ModelForm):
         self.initial["other_topics"] = " ".join(sorted(names.difference(own)))
         has_uuid = bool(self.instance.secrets.get("uuid"))
         self.fields["uuid"].help_text = (
-            "There is one; empty: it stays." if has_uuid else "Empty: none is sent."
+            "Leave empty to keep the current one." if has_uuid else "Empty: not sent."
         )
         if not kept:
             del self.fields["without_headers"]
@@ -208,10 +208,10 @@ class SubscriberForm(forms.ModelForm):
         return [
             (title, self.has_faults(names), [self[name] for name in names if name in self.fields])
             for title, names in (
-                ("What arrives: form, figures, batches", HOW),
-                ("Of which tweets", WHICH),
-                ("How fast", PACE),
-                ("What proves that it is from here: headers, user name", PROOF),
+                ("Content: format, figures, batches", HOW),
+                ("Filters: which tweets", WHICH),
+                ("Speed and order", PACE),
+                ("Authentication: headers, user name", PROOF),
             )
         ]
 

@@ -38,7 +38,7 @@ def read_line(line: str) -> tuple[str, str]:
     """Parse `Name: value`. No error quotes the value, nor anything that may be one."""
     name, colon, value = line.partition(":")
     if not colon:
-        raise ValidationError("A header is written as Name: value.")
+        raise ValidationError("Write a header as Name: value.")
     return name.strip(" "), value.strip(" ")
 
 
@@ -46,10 +46,12 @@ def check_header(name: str, value: str) -> None:
     if not NAME.fullmatch(name) or len(name) > MOST_NAME:
         # Not quoted: if name and value are mixed up, the name is a secret.
         raise ValidationError(
-            f"The name of a header has 1 to {MOST_NAME} letters, digits and - _ . and the like."
+            f"A header's name must have 1 to {MOST_NAME} letters, digits or characters like - _ ."
         )
     if is_ours(name):
-        raise ValidationError(f"The header {name} is set by tweetwatch, or by what is between.")
+        raise ValidationError(
+            f"The header {name} cannot be set: tweetwatch or HTTP itself sets it."
+        )
     if not VALUE.fullmatch(value) or len(value) > MOST_VALUE:
         raise ValidationError(
             f"The value of the header {name} is 1 to {MOST_VALUE:,} printable characters of ASCII, "

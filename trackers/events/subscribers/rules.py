@@ -41,7 +41,7 @@ def check_uuid(uuid: str) -> None:
 
 def check_topics(names: list[str]) -> None:
     if not names:
-        raise ValidationError("Name a topic at least.")
+        raise ValidationError("Choose at least one topic.")
     if len(names) > MOST_TOPICS:
         raise ValidationError(f"There are more than {MOST_TOPICS:,} topics.")
     for name in names:

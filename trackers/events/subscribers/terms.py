@@ -21,7 +21,7 @@ from trackers.events.subscribers import headers, subscribe
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.signing_keys import new_signing_key
 
-TWICE = "There is a subscriber of this name already."
+TWICE = "There is already a subscriber of this name."
 
 
 class NoSuchSubscriberError(LookupError):

@@ -24,7 +24,7 @@ NAMED_AT_MOST = 5
 LONGEST_NAME = 80
 # The posts of an account, as X has called them over the years.
 OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
-WORKBOOK = "It is a workbook: save the sheet as CSV."
+WORKBOOK = "It is a workbook. Save the sheet as CSV."
 NOT_THE_POSTS = "of X's archive, without posts"
 
 
@@ -51,7 +51,7 @@ class Archive:
             self._zip = zipfile.ZipFile(file)
             self._names = [one for one in self._zip.infolist() if not one.is_dir()]
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as fault:
-            raise UnreadableError(f"It is a ZIP archive, and damaged: {fault}.") from None
+            raise UnreadableError(f"It is a damaged ZIP archive: {fault}.") from None
         if any(one.filename == "[Content_Types].xml" for one in self._names):
             raise UnreadableError(WORKBOOK)
         self.left_out: list[LeftOut] = []
@@ -77,7 +77,7 @@ class Archive:
 
     def _look(self, one: zipfile.ZipInfo) -> str:
         if one.flag_bits & 1:
-            raise UnreadableError("It needs a password.")
+            raise UnreadableError("It is protected by a password. Unpack it first.")
         with self._open(one.filename) as file:
             try:
                 head = head_of(file)

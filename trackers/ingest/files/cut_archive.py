@@ -23,7 +23,7 @@ from trackers.ingest.found import (
 # Of each file, to see whether there are tweets in it.
 LOOKED_INTO = 200
 BY_ITSELF = "upload it by itself"
-NONE = "There is no file of tweets in this ZIP archive."
+NONE = "This ZIP archive contains no file of tweets."
 
 
 def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut, str]:

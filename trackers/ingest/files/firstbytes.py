@@ -18,8 +18,8 @@ from trackers.ingest.found import UnreadableError
 LOOKED_AT = 1 << 16
 ZIP = b"PK\x03\x04"
 KNOWN = (
-    (b"\xd0\xcf\x11\xe0", "It is an old workbook or document: save the sheet as CSV."),
-    (b"%PDF", "It is a PDF, which holds no lines to read."),
+    (b"\xd0\xcf\x11\xe0", "It is an old workbook or document. Save the sheet as CSV."),
+    (b"%PDF", "It is a PDF. Give a text file instead."),
     (b"\x28\xb5\x2f\xfd", "It is packed with zstd: unpack it, or pack it with gzip, bzip2 or xz."),
     (b"7z\xbc\xaf\x27\x1c", "It is packed with 7-Zip: unpack it, or pack it as a ZIP archive."),
     (b"Rar!\x1a\x07", "It is packed with RAR: unpack it, or pack it as a ZIP archive."),
@@ -67,9 +67,9 @@ def check(head: bytes) -> str:
         raise UnreadableError(
             "It seems to be written in UTF-16: save it as UTF-8."
             if sparse and head.count(0) > len(head) // 4
-            else "It is no text: there are zero bytes in it."
+            else "It is not a text file."
         )
-    return "" if is_utf8(head) else "Not all of it is UTF-8: letters beyond ASCII may be lost."
+    return "" if is_utf8(head) else "Not all of it is UTF-8. Some letters may be wrong."
 
 
 def is_utf8(head: bytes) -> bool:

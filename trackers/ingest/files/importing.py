@@ -26,7 +26,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
     `column` counts from 1; UnreadableError if a table has no such column.
     """
     if report.format == "csv" and not 0 < (column or 0) <= len(columns(report)):
-        raise UnreadableError("Say which column holds the tweets.")
+        raise UnreadableError("Choose the column with the tweets.")
     with transaction.atomic():
         # A second caller waits here, and finds it begun.
         begun = Import.objects.filter(

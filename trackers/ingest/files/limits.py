@@ -47,7 +47,7 @@ class Limits:
         if unpacked > RATIO_MATTERS_FROM + MOST_RATIO * packed:
             raise TooLargeError(
                 f"It unpacks to more than {MOST_RATIO} times its size, as no file of tweets does. "
-                "If it is one all the same, give it unpacked."
+                "If it is one nevertheless, unpack it first."
             )
 
     def near(self, taken: Taken) -> str:

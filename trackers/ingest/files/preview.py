@@ -16,7 +16,7 @@ from trackers.ingest.sources.imports import Import, ImportPart
 FORMATS = {
     "ids": "a list of ids or addresses",
     "csv": "a table (CSV)",
-    "jsonl": "JSON, a value a line (JSONL)",
+    "jsonl": "JSON with one value per line (JSONL)",
     "json": "a JSON document",
 }
 SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60

@@ -91,5 +91,5 @@ def nothing_in(report: Import, rejects: Rejects) -> str:
     bad = [*rejects.first, *preview(report, column=column, referenced=True).rejected]
     first = min(bad, key=lambda one: one.line, default=None)
     if first is None:
-        return "There is no tweet in it."
-    return f"There is no tweet in it. Line {first.line}, {first.text[:40]!r}, {first.why}."
+        return "The file contains no tweets."
+    return f"The file contains no tweets. Line {first.line}, {first.text[:40]!r}, {first.why}."

@@ -26,32 +26,34 @@ WITHOUT_TESTS = (
 
 
 class Command(BaseCommand):
-    help = (
-        "Measure how fast it is on this machine, in databases of their own; all takes over an hour."
-    )
+    help = "Benchmark tweetwatch on this machine, in temporary databases. `all` takes over an hour."
     requires_system_checks = ()
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name", nargs="*", help="which benches, or all; none: list them")
+        parser.add_argument(
+            "name", nargs="*", help="which benches to run, or all; without a name, list them"
+        )
         parser.add_argument(
             "--minutes",
             type=float,
             default=FULL_LENGTH,
-            help=f"length of `pipeline`; all others are scaled alike (default {FULL_LENGTH:g})",
+            help=f"length of `pipeline`; the others scale with it (default {FULL_LENGTH:g})",
         )
         parser.add_argument(
-            "--tweets", type=int, help="tracked tweets where a bench has a million; others alike"
-        )
-        parser.add_argument("--workers", type=int, help="of `pipeline`; default twice the cores")
-        parser.add_argument(
-            "--ten-million", action="store_true", help="`scale` up to 10 million tweets"
+            "--tweets", type=int, help="tweets in place of a million; other numbers scale with it"
         )
         parser.add_argument(
-            "--pictures", type=Path, help="folder that `timelines` draws its curves into"
+            "--workers", type=int, help="workers of `pipeline`; by default two per core"
         )
+        parser.add_argument(
+            "--ten-million", action="store_true", help="run `scale` with up to 10 million tweets"
+        )
+        parser.add_argument("--pictures", type=Path, help="folder for the charts of `timelines`")
         parser.add_argument("--json", action="store_true", help="print one object")
-        parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
+        parser.add_argument(
+            "--check", action="store_true", help="exit with status 1 if a target is missed"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         registry = benches("registry")
@@ -112,7 +114,7 @@ class Command(BaseCommand):
             with workshop as shop:
                 return [self.run(bench, shop) for bench in chosen]
         except KeyboardInterrupt:
-            raise CommandError("Interrupted; what was started is ended.") from None
+            raise CommandError("Interrupted. Everything it started has been stopped.") from None
 
     def run(self, bench: Any, shop: Any) -> Any:
         begun = time.monotonic()

@@ -23,16 +23,16 @@ class Command(BaseCommand):
         parser.add_argument(
             "--bind", default=BIND, metavar="HOST:PORT", help=f"{BIND} by default; port 0: any"
         )
-        parser.add_argument("--workers", type=int, default=2, help="processes")
-        parser.add_argument("--threads", type=int, default=8, help="in each process")
+        parser.add_argument("--workers", type=int, default=2, help="worker processes")
+        parser.add_argument("--threads", type=int, default=8, help="threads in each process")
 
     def handle(self, *args: Any, **options: Any) -> NoReturn:
         workers, threads = options["workers"], options["threads"]
         if workers < 1 or threads < 1:
-            raise CommandError("It takes at least one worker and one thread.", returncode=2)
+            raise CommandError("Give at least one worker and one thread.", returncode=2)
         if not settings.BUS_ROOT_TOKEN:
             self.stderr.write(
-                "BUS_ROOT_TOKEN is not set, so nobody is root here: tokens are made with "
+                "BUS_ROOT_TOKEN is not set, so no client has root access. Create tokens with "
                 "`manage.py bus_token add NAME`.",
                 lambda text: text,
             )

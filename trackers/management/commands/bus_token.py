@@ -19,14 +19,14 @@ USAGE = 2
 
 
 class Command(BaseCommand):
-    help = "Add, list or remove the tokens of the event bus's clients."
+    help = "Add, list or remove tokens for clients of the event bus."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser("add", help="a new client; its token is shown once")
-        add.add_argument("name", help="of the client, as publisher and as subscriber")
-        actions.add_parser("list", help="all of them, with the beginnings of their tokens")
-        remove = actions.add_parser("remove", help="refuse it, and forget its subscriber")
+        add = actions.add_parser("add", help="add a client; its token is shown once")
+        add.add_argument("name", help="the client's name, as publisher and as subscriber")
+        actions.add_parser("list", help="list the clients, with the first letters of their tokens")
+        remove = actions.add_parser("remove", help="revoke a token and remove its subscriber")
         remove.add_argument("name")
         for action in actions.choices.values():
             action.add_argument("--json", action="store_true", help="print one object a line")
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
         else:
-            self.stderr.write("Its token, which is not shown again:", lambda text: text)
+            self.stderr.write("The token (it will not be shown again):", lambda text: text)
             self.stdout.write(token)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -61,5 +61,5 @@ class Command(BaseCommand):
         if not there or not tokens.revoke(name):
             raise CommandError(f"There is no token called {name}.")
         history.record_command(there, "Removed.", flag=history.DELETION)
-        told = f"{name} is refused from now on, and is no subscriber any more."
+        told = f"Revoked {name}'s token and removed its subscriber."
         self.stdout.write(json.dumps({"removed": name}) if options["json"] else told)

@@ -32,24 +32,29 @@ LONGEST_NAME = 60
 
 
 class Command(BaseCommand):
-    help = "Add, list, check, disable, enable or remove the credentials that ask X."
+    help = "Add, list, check, disable, enable or remove credentials for X."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser("add", help="secrets are one JSON object on standard input")
+        add = actions.add_parser(
+            "add",
+            help="add a credential; its secrets are read from standard input, as a JSON object",
+        )
         add.add_argument("name")
         add.add_argument("--kind", required=True, choices=Credential.Kind.values)
         add.add_argument("--api", default=Credential.Api.V2, choices=Credential.Api.values)
         add.add_argument("--app", default="", help="the X app that the keys belong to")
         add.add_argument("--project", default="", help="the X project of the app")
-        check = actions.add_parser("check", help="ask X for one tweet with each, or with one")
+        check = actions.add_parser(
+            "check", help="ask X for one tweet, with all credentials or with one"
+        )
         check.add_argument("name", nargs="?")
-        disable = actions.add_parser("disable", help="use it no longer")
+        disable = actions.add_parser("disable", help="stop using a credential")
         disable.add_argument("name")
         disable.add_argument("--reason", default="disabled by hand")
         for name, what in (("enable", "use it again"), ("remove", "forget it and its secrets")):
             actions.add_parser(name, help=what).add_argument("name")
-        actions.add_parser("list", help="all of them, with their request windows")
+        actions.add_parser("list", help="list the credentials, with their rate limits")
         for action in actions.choices.values():
             action.add_argument("--json", action="store_true", help="one object a line")
 
@@ -60,7 +65,7 @@ class Command(BaseCommand):
     def do_add(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         if Credential.objects.filter(name=name).exists():
-            raise CommandError(f"There is a credential called {name} already: remove it first.")
+            raise CommandError(f"There is already a credential called {name}. Remove it first.")
         given = {field: options[field] for field in ("name", "kind", "api")}
         credential = Credential(**given, secrets=read_secrets(options["kind"]))
         try:
@@ -78,7 +83,7 @@ class Command(BaseCommand):
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
         history.record_command([credential], "Added.", flag=history.ADDITION)
-        self.say(f"Added {name}. `manage.py credential check {name}` asks X with it.")
+        self.say(f"Added {name}. Try it with `manage.py credential check {name}`.")
         self.show([describe(credential)], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -89,12 +94,14 @@ class Command(BaseCommand):
         elif rows:
             self.stdout.write(table(rows))
         else:
-            self.say("There is no credential yet: `manage.py credential add NAME --kind bearer`.")
+            self.say("No credentials yet. Add one: `manage.py credential add NAME --kind bearer`.")
 
     def do_check(self, options: Mapping[str, Any]) -> None:
         names = [options["name"]] if options["name"] else [one.name for one in everyone()]
         if not names:
-            raise CommandError("There is no credential to check.")
+            raise CommandError(
+                "No credentials to check. Add one: `manage.py credential add NAME --kind bearer`."
+            )
         self.say_way()
         verdicts = []
         for name in names:
@@ -107,7 +114,7 @@ class Command(BaseCommand):
             else:
                 self.stdout.write(f"{name}: {verdict.sentence()}")
         if not any(verdict.ok for verdict in verdicts):
-            raise CommandError("X answered with none of them.")
+            raise CommandError("X accepted none of them.")
 
     def say_way(self) -> None:
         """Say how X is reached, if not directly."""
@@ -120,7 +127,7 @@ class Command(BaseCommand):
         credential = find(options["name"])
         credential.disable(options["reason"], now=timezone.now())
         history.record_command([credential], "Disabled.")
-        self.say(f"{credential} is disabled.")
+        self.say(f"Disabled {credential}.")
         self.show([describe(credential)], options)
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
@@ -129,7 +136,7 @@ class Command(BaseCommand):
         credential.enable()
         holds.lift(TWEET_UPDATE)
         history.record_command([credential], "Enabled.")
-        self.say(f"{credential} is enabled.")
+        self.say(f"Enabled {credential}.")
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
@@ -137,7 +144,7 @@ class Command(BaseCommand):
         row = describe(credential)
         history.record_command([credential], "Removed.", flag=history.DELETION)
         credential.delete()
-        self.say(f"{row['name']} and its secrets are removed.")
+        self.say(f"Removed {row['name']} and its secrets.")
         self.show([row], options)
 
     def show(self, rows: Any, options: Mapping[str, Any]) -> None:
@@ -151,7 +158,7 @@ class Command(BaseCommand):
 
 def short(option: str, name: str) -> str:
     if len(name) > LONGEST_NAME:
-        raise ValueError(f"{option}: A name has {LONGEST_NAME} characters at the most.")
+        raise ValueError(f"{option}: A name can have at most {LONGEST_NAME} characters.")
     return name
 
 
@@ -178,15 +185,14 @@ def check_one(name: str) -> CheckResult:
 def read_secrets(kind: str) -> dict[str, str]:
     """From standard input as JSON; at a terminal the user is prompted, without echo."""
     optional = MAY_HAVE.get(kind, ())
-    names = ", ".join([*NEEDS[kind], *(f"{name} (if there is one)" for name in optional)])
+    names = ", ".join([*NEEDS[kind], *(f"{name} (optional)" for name in optional)])
     if sys.stdin.isatty():
         asked = {name: getpass(f"{name}: ").strip() for name in (*NEEDS[kind], *optional)}
         return {name: value for name, value in asked.items() if value or name not in optional}
     text = sys.stdin.read()
     if not text.strip():
         raise CommandError(
-            f"The secrets are read from standard input, and it is empty. Give one JSON object "
-            f"with {names}.",
+            f"Standard input is empty. Pipe in the secrets as one JSON object with {names}.",
             returncode=USAGE,
         )
     try:

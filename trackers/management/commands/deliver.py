@@ -21,19 +21,19 @@ FILES_BESIDES = 600
 
 class Command(BaseCommand):
     help = (
-        "Deliver events to those who subscribe. Any number of these processes share the work, on "
-        "any hosts. Ctrl-C ends it once what is on its way has ended."
+        "Deliver events to subscribers. Any number of these processes can share the work, on "
+        "any hosts. Ctrl-C stops it once the deliveries in progress have ended."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--slots", type=int, default=2000, help="deliveries on their way at a time (2,000)"
+            "--slots", type=int, default=2000, help="deliveries in progress at a time (2,000)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         slots = options["slots"]
         if not 1 <= slots <= MOST_SLOTS:
-            raise CommandError(f"--slots goes from 1 to {MOST_SLOTS:,}.")
+            raise CommandError(f"--slots must be from 1 to {MOST_SLOTS:,}.")
         make_room(slots)
         uvloop.run(deliver(settings_with(slots)))
 
@@ -45,7 +45,7 @@ def make_room(slots: int) -> None:
     if hard != resource.RLIM_INFINITY and hard < needed:
         raise CommandError(
             f"{slots:,} deliveries at a time need {needed:,} open files, and the system allows "
-            f"{hard:,}: raise that (ulimit -n), or take fewer --slots."
+            f"{hard:,}: raise the limit (ulimit -n), or use fewer --slots."
         )
     if soft != resource.RLIM_INFINITY and soft < needed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))

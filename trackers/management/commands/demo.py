@@ -44,30 +44,30 @@ BANNER = """
       user      admin
       password  {password}   (made for this run)
 
-  {tweets} tweets of a fake X are tracked; their figures move as they are checked.
-  What that X answered: {fake}/_fake/log
+  {tweets} tweets of a fake X are tracked; their figures change as they are checked.
+  What the fake X answered: {fake}/_fake/log
   Logs: {logs}
 
-  Ctrl-C ends everything.
+  Ctrl-C stops everything.
 """
 
 
 class Command(BaseCommand):
     # The checks look into the database, which is yet to be created here.
     requires_system_checks = ()
-    help = "Run it all with a fake X: database, workers and pages; Ctrl-C ends everything."
+    help = "Run everything with a fake X: database, workers and pages. Ctrl-C stops it all."
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--port",
             type=port,
-            help=f"of the pages; by default {PORT}, or any free one when that is in use; 0: any",
+            help=f"port of the pages; {PORT} by default, or any free one if that is in use; 0: any",
         )
         parser.add_argument(
-            "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many are tracked"
+            "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many to track"
         )
-        parser.add_argument("--seed", type=int, default=7, help="which world the fake X tells of")
+        parser.add_argument("--seed", type=int, default=7, help="seed of the fake X's world")
         parser.add_argument("--workers", type=whole(1, 256), default=2)
         parser.add_argument(
             "--clock-speed",
@@ -95,7 +95,7 @@ class Command(BaseCommand):
         try:
             self.run(directory, children, options)
         except KeyboardInterrupt:
-            self.stdout.write("\nEnding …")
+            self.stdout.write("\nStopping …")
         finally:
             self.end(children)
             os.close(claimed)
@@ -105,12 +105,12 @@ class Command(BaseCommand):
         logs = demo_folder.empty(directory)
         address = f"http://127.0.0.1:{port}/"
 
-        self.stdout.write("Starting a PostgreSQL of its own …")
+        self.stdout.write("Starting PostgreSQL …")
         call_command("migrate", verbosity=0)
         self.stdout.write("Starting a fake X …")
         start_ms = int(time.time() * 1000)
         fake = self.start_fake(children, logs, options, start_ms=start_ms)
-        self.stdout.write("Working out its tweets' last week …")
+        self.stdout.write("Creating a week of history …")
         begun = timezone.now()
         password = demo_scene.prepare(fake, demo_scene.world_of(options, start_ms=start_ms))
         self.stdout.write("Starting the workers and the pages …")
@@ -175,7 +175,7 @@ class Command(BaseCommand):
                 return total
             if time.monotonic() > 2 * FIRST_LOOKS_WITHIN + deadline:
                 lines = children[1].last_lines()
-                raise CommandError(f"No tweet was looked up; the workers' last words:\n{lines}")
+                raise CommandError(f"No tweet was looked up. The end of the workers' log:\n{lines}")
             time.sleep(0.5)
 
     def wait_until(
@@ -195,8 +195,8 @@ class Command(BaseCommand):
                 continue
             died = f"{child.name} {child.how_it_died()}"
             if child.restarts >= RESTARTS_MOST:
-                raise CommandError(f"{died} again; its last words:\n{child.last_lines()}")
-            self.stderr.write(f"{died} and is started again; its log: {child.log}")
+                raise CommandError(f"{died} again. The end of its log:\n{child.last_lines()}")
+            self.stderr.write(f"{died}; restarting it. Its log: {child.log}")
             time.sleep(0.5)
             child.restart()
 
@@ -204,8 +204,8 @@ class Command(BaseCommand):
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, signal.SIG_IGN)
         for killed in end(children):
-            self.stderr.write(f"{killed} did not end when asked and was killed.")
-        self.stdout.write("Everything has ended.")
+            self.stderr.write(f"{killed} did not stop when asked, and was killed.")
+        self.stdout.write("Everything has stopped.")
 
 
 def begin_again(directory: Path, *, workers: int) -> NoReturn:
@@ -253,8 +253,8 @@ def free_port(port: int) -> int:
             probe.bind(("127.0.0.1", port))
         except OSError as error:
             raise CommandError(
-                f"Port {port} cannot be used ({error.strerror}): choose another with --port, or "
-                "with make demo PORT=…; without either a free one is taken."
+                f"Port {port} cannot be used ({error.strerror}): choose another with --port or "
+                "make demo PORT=…. Without either, a free one is used."
             ) from None
         chosen: int = probe.getsockname()[1]
         return chosen

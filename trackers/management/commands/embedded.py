@@ -15,17 +15,19 @@ from tweetwatch.embedded.versions import OtherVersionError
 class Command(BaseCommand):
     # The checks would start the server.
     requires_system_checks = ()
-    help = "The embedded PostgreSQL: what runs, and its data upgraded to the installed version."
+    help = "Show the embedded PostgreSQL, or upgrade its data to the installed version."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         commands = parser.add_subparsers(dest="command", required=True)
-        commands.add_parser("status", help="what runs, and for whom")
-        upgrade = commands.add_parser("upgrade", help="copy the data of an older PostgreSQL")
+        commands.add_parser("status", help="show what runs, and which processes use it")
+        upgrade = commands.add_parser(
+            "upgrade", help="copy the data from an older PostgreSQL version"
+        )
         upgrade.add_argument(
             "--old-programs",
             type=Path,
-            help="the folder of the older version's programs, such as /usr/lib/postgresql/15/bin; "
-            "those of the package and of the system are found",
+            help="folder of the older version's programs, such as /usr/lib/postgresql/15/bin; "
+            "those of the package and of the system are found automatically",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,5 +43,5 @@ class Command(BaseCommand):
         except (UpgradeError, OtherVersionError) as error:
             raise CommandError(str(error)) from None
         self.stdout.write(
-            f"Upgraded. The old data are in {kept}: remove it once you have seen that all is well."
+            f"Upgraded. The old data is in {kept}. Remove it once you have checked the new one."
         )

@@ -55,5 +55,5 @@ class Command(BaseCommand):
 def an_id(text: str) -> int:
     id = id_of(text)
     if id is None:
-        raise CommandError(f"{text!r} is not the id of a tweet.", returncode=2)
+        raise CommandError(f"{text!r} is not a tweet id.", returncode=2)
     return id

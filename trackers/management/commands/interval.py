@@ -24,22 +24,24 @@ USAGE = 2
 
 
 class Command(BaseCommand):
-    help = "List or replace the intervals: how often is a tweet of which age looked up?"
+    help = "List or replace the intervals: how often to look up a tweet of each age."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        actions.add_parser("list", help="the intervals as they are")
-        put = actions.add_parser("set", help="replace the whole list, in one transaction")
+        actions.add_parser("list", help="list the intervals")
+        put = actions.add_parser("set", help="replace the whole list")
         put.add_argument(
             "rows",
             nargs="+",
             metavar="AGE=EVERY",
-            help="as in 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
+            help="for example 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
             "5 min, no more than 5 %% missed",
         )
-        put.add_argument("--jitter", type=float, help="for every row; else kept, or 0.05")
+        put.add_argument("--jitter", type=float, help="of every row; by default as it was, or 0.05")
         put.add_argument(
-            "--replan", action="store_true", help="have the workers re-plan what is scheduled"
+            "--replan",
+            action="store_true",
+            help="also reschedule look-ups that are already planned",
         )
         put.add_argument(
             "--dry-run", action="store_true", help="say what it would cost, and change nothing"
@@ -79,12 +81,12 @@ class Command(BaseCommand):
             replan()
             history.record_command(Interval, "Re-planned what is scheduled.", count=len(rows))
             self.say(
-                "The workers re-plan what is scheduled; the intervals’ page in the admin tells how "
-                "far they are. Without a cluster it waits until one runs."
+                "The workers reschedule the planned look-ups; the intervals’ page in the admin "
+                "shows how far they are. This needs a running qcluster."
             )
         else:
             self.say(
-                "In force with each tweet's next look-up; --replan moves what is scheduled as well."
+                "Takes effect after each tweet's next look-up. --replan reschedules that one too."
             )
 
     def say(self, sentence: str) -> None:
@@ -95,7 +97,7 @@ def row_of(text: str) -> Row:
     """18m=60s, or 18m=20s..5m@5%. Raises ValueError with a sentence."""
     age, equals, how = text.partition("=")
     if not equals:
-        raise ValueError(f"“{text}” is no AGE=EVERY: write it as 18m=60s, or 18m=20s..5m@5%.")
+        raise ValueError(f"“{text}” is not AGE=EVERY. Write it like 18m=60s, or 18m=20s..5m@5%.")
     between, at, share = how.partition("@")
     at_most, dots, at_least = between.partition("..")
     if not at and not dots:

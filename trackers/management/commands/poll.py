@@ -29,10 +29,10 @@ WAITS_FOR = timedelta(seconds=5)
 
 
 class Command(BaseCommand):
-    help = "Poll sources now, in this process, to the end of the poll."
+    help = "Poll sources now, in this process, until the poll is finished."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("ids", nargs="+", metavar="ID", help="of sources (source list)")
+        parser.add_argument("ids", nargs="+", metavar="ID", help="source ids, from `source list`")
         parser.add_argument("--json", action="store_true", help="print one object a line")
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -74,7 +74,7 @@ class Command(BaseCommand):
                 self.say(f"{polled.source}: {polled.said}")
             source.refresh_from_db()
             if source.paused_at:
-                self.say(f"{source} was paused meanwhile.")
+                self.say(f"{source} has been paused.")
                 return False
             due_at = SourcePoll.objects.filter(key=source.pk).values_list("due_at", flat=True)
             wait = (due_at.first() or timezone.now()) - timezone.now()

@@ -14,14 +14,14 @@ from trackers.tasks import take_figures
 
 
 class Command(BaseCommand):
-    help = "Runs a cluster of workers until SIGINT or SIGTERM; start it as often as you like."
+    help = "Run a cluster of workers until SIGINT or SIGTERM. Several can run at once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--run-once", action="store_true", help="Do what is claimed in one round, then stop."
+            "--run-once", action="store_true", help="work through one round of claims, then stop"
         )
         parser.add_argument(
-            "-n", "--name", help="Work on this queue of ordinary tasks; as Q_CLUSTER_NAME does."
+            "-n", "--name", help="the queue of ordinary tasks to work on, like Q_CLUSTER_NAME"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -15,12 +15,12 @@ from trackers.jobs.models import Namespace, namespaces
 
 
 class Command(BaseCommand):
-    help = "Look whether every key of every queue is in a bucket, in one alone, or in a claim."
+    help = "Check that every key of every queue is in exactly one bucket or claim."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        check = actions.add_parser("check", help="ends with 1 if something is wrong")
-        check.add_argument("--mend", action="store_true", help="put right what is wrong")
+        check = actions.add_parser("check", help="exit with status 1 if something is wrong")
+        check.add_argument("--mend", action="store_true", help="repair what is wrong")
         check.add_argument("--json", action="store_true", help="print one object a line")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,4 +45,4 @@ def sentence(name: str, told: Audit, *, mended: bool) -> str:
         f"{name}: {told.jobs:,} keys in {told.buckets:,} buckets, {told.lost:,} lost,"
         f" {told.doubled:,} doubled, {told.dead:,} dead entries"
     )
-    return f"{found}; mended" if mended and not told.is_sound else found
+    return f"{found}; repaired" if mended and not told.is_sound else found

@@ -15,7 +15,9 @@ from trackers.credentials.secrets import SecretUnreadableError
 
 
 class Command(BaseCommand):
-    help = "Encrypt all secrets anew with the first of FIELD_KEYS; the others may go afterwards."
+    help = (
+        "Re-encrypt all secrets with the first of FIELD_KEYS. The others can be removed afterwards."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="one object")
@@ -30,6 +32,6 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps({"rotated": count}))
         else:
             self.stdout.write(
-                f"The secrets of {count} credentials and subscribers are encrypted with the first "
+                f"Re-encrypted the secrets of {count} credentials and subscribers with the first "
                 "of FIELD_KEYS."
             )

@@ -34,33 +34,37 @@ from tweetwatch.interrupts import INTERRUPTED
 class Command(BaseCommand):
     help = (
         "Add, list, change, pause, resume or remove sources (docs/sources.md); `poll ID` polls "
-        "one. A query that begins with a minus stands behind --."
+        "one. Put -- before a query that begins with a minus."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        new = actions.add_parser("add", help="watch one more; it is polled at once")
+        new = actions.add_parser("add", help="add a source; it is polled at once")
         new.add_argument("kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-        new.add_argument("words", nargs="+", metavar="OF", help="as @nasa, or a query")
+        new.add_argument("words", nargs="+", metavar="OF", help="for example @nasa, or a query")
         add_knobs(new)
-        actions.add_parser("list", help="all of them, and how they stand")
-        edit = actions.add_parser("change", help="what is not named stays as it is")
+        actions.add_parser("list", help="list the sources and their state")
+        edit = actions.add_parser(
+            "change", help="change a source; options left out keep their values"
+        )
         edit.add_argument("id", metavar="ID")
-        edit.add_argument("--of", help="what it is of; another account or query begins anew")
+        edit.add_argument(
+            "--of", help="a different account or query, which starts from the beginning"
+        )
         add_knobs(edit)
         for name, what in (
-            ("pause", "read nothing of them until they are resumed"),
-            ("resume", "read them again, beginning now"),
-            ("remove", "forget them; their tweets stay tracked"),
+            ("pause", "stop polling until resumed"),
+            ("resume", "resume, with a poll at once"),
+            ("remove", "remove sources; their tweets stay tracked"),
         ):
             actions.add_parser(name, help=what).add_argument("ids", nargs="+", metavar="ID")
         remove = actions.choices["remove"]
         remove.add_argument(
             "--with-tweets",
             action="store_true",
-            help="untrack the tweets that came from nowhere else, with their histories",
+            help="also untrack tweets that came from no other source, and delete their history",
         )
-        remove.add_argument("--dry-run", action="store_true", help="count them, and do nothing")
+        remove.add_argument("--dry-run", action="store_true", help="only count them")
         remove.add_argument("--yes", action="store_true", help="do not ask at a terminal")
         for action in actions.choices.values():
             action.add_argument("--json", action="store_true", help="print one object a line")
@@ -77,26 +81,28 @@ class Command(BaseCommand):
     def do_list(self, options: Mapping[str, Any]) -> None:
         sources = list(Source.objects.all())
         if not sources:
-            self.say("There is no source yet: `manage.py source add account nasa` adds one.")
+            self.say("No sources yet. Add one: `manage.py source add account nasa`.")
         self.show(sources, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         [source] = found([options["id"]])
         fields = given(options)
         if not fields:
-            raise CommandError("Say what to change: --every, --pages …", returncode=USAGE)
+            raise CommandError(
+                "Give at least one option to change, such as --every or --pages.", returncode=USAGE
+            )
         if change(source, fields):
             history.record_command([source], f"Changed {', '.join(sorted(fields))}.")
         else:
-            self.say("It was like that already.")
+            self.say("Nothing to change.")
         source.refresh_from_db()
         self.show([source], options)
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.pause, "Paused", "{} was paused already.")
+        self.each(options, life.pause, "Paused", "{} is already paused.")
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.resume, "Resumed", "{} was not paused.")
+        self.each(options, life.resume, "Resumed", "{} is not paused.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = found(options["ids"])
@@ -125,7 +131,7 @@ class Command(BaseCommand):
             self.tell(
                 options,
                 told,
-                f"{tweets(of_it)} came from {source}, {alone:,} of them from nowhere else.",
+                f"{tweets(of_it)} came from {source}, {alone:,} of them only from there.",
             )
             return
         untracked = 0
@@ -134,13 +140,13 @@ class Command(BaseCommand):
             count = rows.count()
             sure(f"Remove {source} and untrack {tweets(count)}?", yes=options["yes"])
             life.pause([source.pk])
-            self.say(f"Untracking {tweets(count)} of {source}.")
+            self.say(f"Untracking {tweets(count)} from {source}.")
             try:
                 untracked = untrack(all_of(rows.iterator(chunk_size=10_000)))
             except Interrupted as interrupted:
                 self.say(
-                    f"Interrupted: {interrupted.done:,} of {tweets(count)} are untracked. {source} "
-                    "is paused and still there; run this again to go on."
+                    f"Interrupted: {interrupted.done:,} of {tweets(count)} have been untracked. "
+                    f"{source} is paused. Run the same command to continue."
                 )
                 sys.exit(INTERRUPTED)
         name = str(source)
@@ -164,11 +170,11 @@ class Command(BaseCommand):
 
 
 def add_knobs(parser: ArgumentParser) -> None:
-    parser.add_argument("--every", help="from one poll to the next, as 90s, 5m or 1h 30m")
-    parser.add_argument("--pages", help="pages of 100 posts a poll, at the most")
-    parser.add_argument("--backfill", help="how far back the first poll reads, as 1d, or all")
+    parser.add_argument("--every", help="time between polls, such as 90s, 5m or 1h 30m")
+    parser.add_argument("--pages", help="at most so many pages of 100 posts per poll")
+    parser.add_argument("--backfill", help="how far back the first poll reads: such as 1d, or all")
     parser.add_argument("--late-by", help="how late a post may appear and still be found at once")
-    parser.add_argument("--owner", help="whose source it is: a tag of your own")
+    parser.add_argument("--owner", help="whose source it is (any name)")
     parser.add_argument("--priority", choices=PRIORITIES)
     for what in ("replies", "retweets"):
         for how, action in (("without", "store_true"), ("with", "store_false")):

@@ -11,7 +11,7 @@ from trackers.management.status_words import lines
 
 
 class Command(BaseCommand):
-    help = "Tell how the watching goes: what is tracked, due, done, and by whom."
+    help = "Show what is tracked, what is due, what was done, and which workers run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one object")

@@ -21,15 +21,15 @@ from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 class Command(BaseCommand):
     help = (
         "Listen to X's filtered stream and track what the rules of the sources match. One process "
-        "does; others stand by and take over. Ctrl-C ends it, once what was read is stored."
+        "listens; others stand by to take over. Ctrl-C stops it once everything read is stored."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--new-mark",
             action="store_true",
-            help="This database is a copy of another installation's: take a new mark for the tags "
-            "of its rules, so that it leaves the other's alone, and end.",
+            help="for a copy of another installation's database: choose a new mark for the tags "
+            "of its rules, so that it leaves the other's rules alone, then exit",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,9 +41,9 @@ class Command(BaseCommand):
     def take_new_mark(self) -> None:
         taken = stream_lease.take_new_mark()
         if isinstance(taken, Holder):
-            raise CommandError(f"A process listens for this database: {taken}. End it first.")
+            raise CommandError(f"A process is listening for this database: {taken}. Stop it first.")
         history.record_command(list(Stream.objects.all()[:1]), "Took a new mark for its rules.")
-        self.tell(f"the mark of our rules is {taken} now; those with other marks are left alone")
+        self.tell(f"our rules are now marked {taken}; rules with other marks are left alone")
 
     def listen(self) -> None:
         listening = Listening(

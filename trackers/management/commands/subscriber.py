@@ -32,40 +32,41 @@ USAGE = 2
 
 
 class Command(BaseCommand):
-    help = "Add, list, pause, resume or remove the subscribers to events (docs/bus.md)."
+    help = "Add, list, pause, resume or remove subscribers to events (docs/bus.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser("add", help="a new one; the key that signs is shown once")
+        add = actions.add_parser("add", help="add a subscriber; its signing key is shown once")
         add.add_argument("name")
         add_terms(add, required=True)
-        change = actions.add_parser("change", help="the terms of one that is there")
+        change = actions.add_parser("change", help="change a subscriber's options")
         change.add_argument("name")
         add_terms(change, required=False)
-        actions.add_parser("list", help="all of them, with their books")
+        actions.add_parser("list", help="list the subscribers and what they were sent")
         for name, what in (
-            ("pause", "keep what is told for it, and send nothing"),
-            ("resume", "send again, also to one that was disabled"),
-            ("remove", "forget it, and drop what waits for it"),
+            ("pause", "send nothing, and keep its events until it is resumed"),
+            ("resume", "send again, also after it was disabled"),
+            ("remove", "remove it, and drop the events that wait for it"),
         ):
             actions.add_parser(name, help=what).add_argument("name")
         rotate = actions.add_parser(
-            "rotate-secret", help="a new key signs, and the one before it until the next rotation"
+            "rotate-secret",
+            help="add a signing key; the previous one also signs until the next rotation",
         )
         rotate.add_argument("name")
         rotate.add_argument(
-            "--end-overlap", action="store_true", help="the newest alone signs from now on"
+            "--end-overlap", action="store_true", help="sign only with the newest key from now on"
         )
-        actions.add_parser("test", help="send an event that says nothing").add_argument("name")
-        replay = actions.add_parser("replay", help="deliver once more what was told in a time")
+        actions.add_parser("test", help="send a test event").add_argument("name")
+        replay = actions.add_parser("replay", help="deliver the events of a period again")
         replay.add_argument("name")
         replay.add_argument("--since", required=True, type=moment, metavar="TIME")
         replay.add_argument("--until", type=moment, metavar="TIME", help="until now by default")
-        replay.add_argument("--dry-run", action="store_true", help="count, and deliver nothing")
-        redeliver = actions.add_parser("redeliver", help="deliver a batch of the log once more")
+        replay.add_argument("--dry-run", action="store_true", help="only count them")
+        redeliver = actions.add_parser("redeliver", help="deliver a batch again")
         redeliver.add_argument("name")
         redeliver.add_argument("batch", type=UUID, help="its webhook-id")
-        attempts = actions.add_parser("attempts", help="the newest attempts to deliver")
+        attempts = actions.add_parser("attempts", help="show the latest delivery attempts")
         attempts.add_argument("name")
         attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
         attempts.add_argument("--limit", type=int, default=20, metavar="N")
@@ -81,14 +82,14 @@ class Command(BaseCommand):
         with bad_input():
             subscriber, key = terms.add(options["name"], terms_of(options))
         history.record_command([subscriber], "Added.", flag=history.ADDITION)
-        self.say(options, f"{subscriber} is added.")
+        self.say(options, f"Added {subscriber}.")
         self.show_key(subscriber, key, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         with bad_input():
             subscriber = terms.edit(find(options["name"]), terms_of(options))
         history.record_command([subscriber], "Changed.")
-        self.done(options, {"changed": subscriber.name}, f"{subscriber} is changed.")
+        self.done(options, {"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
         with transaction.atomic():
@@ -102,13 +103,15 @@ class Command(BaseCommand):
         subscriber = find(options["name"])
         standing.pause(subscriber)
         history.record_command([subscriber], "Paused.")
-        self.done(options, {"paused": subscriber.name}, f"{subscriber} gets nothing until resumed.")
+        self.done(
+            options, {"paused": subscriber.name}, f"Paused {subscriber}; its events are kept."
+        )
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         standing.resume(subscriber)
         history.record_command([subscriber], "Resumed.")
-        self.done(options, {"resumed": subscriber.name}, f"{subscriber} gets events again.")
+        self.done(options, {"resumed": subscriber.name}, f"Resumed {subscriber}.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
@@ -117,7 +120,7 @@ class Command(BaseCommand):
         self.done(
             options,
             {"removed": subscriber.name, "dropped": dropped},
-            f"{subscriber} is removed; {dropped} event{pluralize(dropped)} that waited for it "
+            f"Removed {subscriber}; {dropped} waiting event{pluralize(dropped)} "
             f"{pluralize(dropped, 'was,were')} dropped.",
         )
 
@@ -127,7 +130,9 @@ class Command(BaseCommand):
             signing_keys.forget_old(subscriber)
             history.record_command([subscriber], "Ended the old key that signs.")
             self.done(
-                options, {"name": subscriber.name}, f"The newest key alone signs for {subscriber}."
+                options,
+                {"name": subscriber.name},
+                f"Only the newest key signs for {subscriber} now.",
             )
         else:
             key = signing_keys.rotate(subscriber)
@@ -138,14 +143,16 @@ class Command(BaseCommand):
         subscriber = find(options["name"])
         again.test(subscriber)
         history.record_command([subscriber], "Sent a test.")
-        sentence = f"A test is on its way to {subscriber}: see `subscriber attempts {subscriber}`."
+        sentence = (
+            f"Sent a test to {subscriber}. See `subscriber attempts {subscriber}` for the result."
+        )
         self.done(options, {"tested": subscriber.name}, sentence)
 
     def do_replay(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         since, until = options["since"], options["until"] or timezone.now()
         if since >= until:
-            raise CommandError("--since is before --until.", returncode=USAGE)
+            raise CommandError("--since must be before --until.", returncode=USAGE)
         act = again.count if options["dry_run"] else again.replay
         events = act(subscriber, since, until)
         if not options["dry_run"]:
@@ -154,8 +161,8 @@ class Command(BaseCommand):
         self.done(
             options,
             {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]},
-            f"{events} event{pluralize(events)} {what} delivered to {subscriber} once more, "
-            "as far as its filters let them through.",
+            f"{events} event{pluralize(events)} {what} delivered to {subscriber} again, "
+            "if its filters match them.",
         )
 
     def do_redeliver(self, options: Mapping[str, Any]) -> None:
@@ -169,7 +176,7 @@ class Command(BaseCommand):
             options,
             {"name": subscriber.name, "events": events},
             f"{events} event{pluralize(events)} {pluralize(events, 'is,are')} delivered to "
-            f"{subscriber} once more, in another batch.",
+            f"{subscriber} again, in a new batch.",
         )
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:

@@ -24,23 +24,34 @@ USAGE = 2
 
 
 class Command(BaseCommand):
-    help = "Timelines: what is in them, homes laid out anew, expiry, snapshots."
+    help = "Show, rebuild, expire, snapshot or restore timelines."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        show = actions.add_parser("show", help="the timelines, or what is in one; nobody reads it")
-        show.add_argument("name", nargs="?", help="as home:1; else all, by their names")
-        show.add_argument("--offset", type=int, default=0, help="from the newest")
+        show = actions.add_parser(
+            "show",
+            help="list the timelines, or show what is in one (this does not count as a read)",
+        )
+        show.add_argument("name", nargs="?", help="such as home:1; without a name, list all")
+        show.add_argument("--offset", type=int, default=0, help="entries to skip, from the newest")
         show.add_argument("--limit", type=int, default=50)
-        show.add_argument("--prefix", default="", help="of the names that are listed")
-        show.add_argument("--after", default="", metavar="NAME", help="list those behind this name")
-        show.add_argument("--dedupe", action="store_true", help="of retweets the original alone")
-        rebuild = actions.add_parser("rebuild", help="lay homes out anew, as the settings have it")
-        rebuild.add_argument("watchers", nargs="*", type=int, metavar="WATCHER", help="its number")
-        rebuild.add_argument("--all", action="store_true", help="of all who looked of late, soon")
-        expire = actions.add_parser("expire", help="what nobody has read for long, and tombstones")
-        expire.add_argument("--days", type=float, help="in place of TIMELINE_IDLE_DAYS")
-        for name, help in (("snapshot", "dump all into a file"), ("restore", "bring one back")):
+        show.add_argument("--prefix", default="", help="list only names that begin with this")
+        show.add_argument("--after", default="", metavar="NAME", help="list names after this one")
+        show.add_argument(
+            "--dedupe", action="store_true", help="show only the original of retweets"
+        )
+        rebuild = actions.add_parser("rebuild", help="rebuild homes by the current settings")
+        rebuild.add_argument(
+            "watchers", nargs="*", type=int, metavar="WATCHER", help="id of a watcher"
+        )
+        rebuild.add_argument(
+            "--all", action="store_true", help="all recently viewed homes, in the background"
+        )
+        expire = actions.add_parser(
+            "expire", help="remove timelines that have not been read for long, and old tombstones"
+        )
+        expire.add_argument("--days", type=float, help="instead of TIMELINE_IDLE_DAYS")
+        for name, help in (("snapshot", "save all to a file"), ("restore", "load a file")):
             action = actions.add_parser(name, help=help)
             action.add_argument("file", metavar="FILE", help="- for standard input or output")
         for action in actions.choices.values():
@@ -77,44 +88,44 @@ class Command(BaseCommand):
     def do_rebuild(self, options: Mapping[str, Any]) -> None:
         chosen = sorted(set(options["watchers"]))
         if bool(chosen) == options["all"]:
-            raise CommandError("Name watchers, or say --all.", returncode=USAGE)
+            raise CommandError("Give the ids of watchers, or --all.", returncode=USAGE)
         if options["all"]:
             homes = rebuild_all(current())
             history.record_command(Watcher, "Had homes laid out anew.", count=homes)
             self.tell(
                 options,
                 {"enqueued": homes},
-                f"The workers will lay {homes} home{pluralize(homes)} out anew. Until then homes "
+                f"The workers will rebuild {homes} home{pluralize(homes)}. Until then homes "
                 "are read from the sources.",
             )
             return
         known = set(Watcher.objects.filter(pk__in=chosen).values_list("pk", flat=True))
         if unknown := [str(one) for one in chosen if one not in known]:
-            raise CommandError(f"Nothing was done: there is no watcher {', '.join(unknown)}.")
+            raise CommandError(f"Nothing was changed: there is no watcher {', '.join(unknown)}.")
         for watcher_id in chosen:
             feeds.rebuild(watcher_id)
         history.record_command(Watcher, "Laid homes out anew.", count=len(chosen))
-        self.tell(options, {"rebuilt": len(chosen)}, f"{len(chosen)} homes were laid out anew.")
+        self.tell(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
         days = settings.TIMELINE_IDLE_DAYS if options["days"] is None else options["days"]
         try:
             idle = timedelta(days=days)
         except (OverflowError, ValueError):
-            raise CommandError(f"{days} is no number of days.", returncode=USAGE) from None
+            raise CommandError(f"{days} is not a number of days.", returncode=USAGE) from None
         expired = store.expire(idle)
         history.record_command(Timeline, "Expired.", count=expired, flag=history.DELETION)
         self.tell(
             options,
             {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
-            f"{expired} timelines expired that nobody had read for {days:g} days. Their tombstones "
-            f"are kept for {settings.TIMELINE_TOMBSTONE_DAYS} days more.",
+            f"Expired {expired} timelines not read for {days:g} days. Their tombstones "
+            f"are kept for another {settings.TIMELINE_TOMBSTONE_DAYS} days.",
         )
 
     def do_snapshot(self, options: Mapping[str, Any]) -> None:
         to_stdout = options["file"] == "-"
         timelines = store.snapshot(sys.stdout.buffer if to_stdout else options["file"])
-        told = f"{timelines} timelines are in the snapshot."
+        told = f"Saved {timelines} timelines."
         if to_stdout:
             sys.stdout.buffer.flush()
             self.stderr.write(told, lambda text: text)
@@ -128,7 +139,7 @@ class Command(BaseCommand):
         self.tell(
             options,
             {"timelines": timelines},
-            f"{timelines} timelines are as they were, but for what was deleted since.",
+            f"Restored {timelines} timelines, except what was deleted since.",
         )
 
     def tell(self, options: Mapping[str, Any], told: dict[str, int], sentence: str) -> None:

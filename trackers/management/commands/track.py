@@ -44,7 +44,7 @@ class Command(BaseCommand):
     help = (
         "Track tweets: ids, addresses, files of them (ids, CSV, JSONL of v2 or v1.1, a tweet "
         "archive's tweets.js; plain, packed with gzip, bzip2 or xz, or in a ZIP archive, such as "
-        "X's own), or - for standard input. A file that was interrupted is simply given again: "
+        "X's own), or - for standard input. After an interruption, give the file again: "
         "what is tracked already stays as it is."
     )
 
@@ -52,7 +52,7 @@ class Command(BaseCommand):
         parser.add_argument("what", nargs="*", metavar="ID|URL|FILE|-")
         parser.add_argument("--format", choices=["auto", *READERS], default="auto")
         parser.add_argument(
-            "--column", help="of a CSV: the name or the number of the column with the tweets"
+            "--column", help="for a CSV: the name or number of the column with the tweets"
         )
         parser.add_argument(
             "--referenced",
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         what: list[str] = options["what"] or [STDIN]
         if not options["what"] and sys.stdin.isatty():
             raise CommandError(
-                "Say what to track: ids, addresses of tweets, or files; - reads standard input.",
+                "Name what to track: tweet ids, addresses, or files; - reads standard input.",
                 returncode=2,
             )
         given = [one for one in what if id_of(one) is not None]
@@ -81,7 +81,7 @@ class Command(BaseCommand):
                 self.track_file(name, options)
         except TooLargeError as error:
             self.say(began, as_json=options["json"])
-            raise CommandError(f"{name}: {error} What was counted so far is tracked.") from error
+            raise CommandError(f"{name}: {error} The tweets counted so far are tracked.") from error
         except UnreadableError as error:
             raise CommandError(f"{name}: {error}", returncode=2) from error
         except BrokenPipeError:

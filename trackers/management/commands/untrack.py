@@ -35,23 +35,23 @@ TOLD_ONE_BY_ONE = 1000
 
 class Command(BaseCommand):
     help = (
-        "Untrack tweets: forget them and their whole histories. Name ids, addresses or files of "
-        "them, or a source, or an author. How many there are is told before; --dry-run tells that "
+        "Untrack tweets and delete their whole history. Name ids, addresses or files of "
+        "them, or a source, or an author. It first says how many there are; --dry-run does only "
         "alone."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("what", nargs="*", metavar="ID|URL|FILE|-")
         parser.add_argument("--format", choices=["auto", *READERS], default="auto")
-        parser.add_argument("--column", help="of a CSV: the column with the tweets")
-        parser.add_argument("--source", metavar="ID", help="all tweets that this source brought")
+        parser.add_argument("--column", help="for a CSV: the column with the tweets")
+        parser.add_argument("--source", metavar="ID", help="all tweets from this source")
         parser.add_argument(
             "--only-from-there",
             action="store_true",
-            help="of a source: but for those that came from somewhere else as well",
+            help="with --source: only tweets that came from no other source",
         )
         parser.add_argument("--author", metavar="@NAME|ID", help="all tweets of this author")
-        parser.add_argument("--dry-run", action="store_true", help="count them, and do nothing")
+        parser.add_argument("--dry-run", action="store_true", help="only count them")
         parser.add_argument("--yes", action="store_true", help="do not ask at a terminal")
         parser.add_argument("--json", action="store_true", help="print one object of counts")
 
@@ -62,17 +62,19 @@ class Command(BaseCommand):
         if options["dry_run"]:
             self.tell(options, counts, f"{tweets(len(ids))} would be untracked.")
         elif ids:
-            sure(f"Untrack {tweets(len(ids))} with their whole histories?", yes=options["yes"])
+            sure(f"Untrack {tweets(len(ids))} and delete their whole history?", yes=options["yes"])
             self.say(f"Untracking {tweets(len(ids))}.")
             try:
                 counts["untracked"] = untrack(ids)
             except Interrupted as interrupted:
-                self.say(f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} are untracked.")
+                self.say(
+                    f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} have been untracked."
+                )
                 sys.exit(INTERRUPTED)
             history.record_command(
                 Tweet, "Untracked.", count=counts["untracked"], flag=history.DELETION
             )
-            self.tell(options, counts, f"{tweets(counts['untracked'])} untracked.")
+            self.tell(options, counts, f"Untracked {tweets(counts['untracked'])}.")
         else:
             self.tell(options, counts, "None of these tweets is tracked.")
         if not ids:
@@ -81,7 +83,7 @@ class Command(BaseCommand):
     def chosen(self, options: dict[str, Any]) -> Ids:
         named = [bool(options[name]) for name in ("what", "source", "author")]
         if sum(named) != 1:
-            raise CommandError("Name tweets, or a --source, or an --author.", returncode=USAGE)
+            raise CommandError("Name tweets, a --source or an --author.", returncode=USAGE)
         if options["only_from_there"] and not options["source"]:
             raise CommandError("--only-from-there needs a --source.", returncode=USAGE)
         if options["source"]:
@@ -126,7 +128,7 @@ class Command(BaseCommand):
         if self.rejected <= TOLD_ONE_BY_ONE:
             self.say(f"{name}, line {one.line}: {one.text!r} {one.why}")
         elif self.rejected == TOLD_ONE_BY_ONE + 1:
-            self.say("More lines are rejected; they are not shown.")
+            self.say("More lines were rejected; they are not shown.")
 
     def tell(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
         self.stdout.write(json.dumps(counts) if options["json"] else sentence)
@@ -142,5 +144,5 @@ def authors_of(named: str) -> list[int]:
     if named.startswith("@") or not found:
         found = list(Author.objects.filter(username__iexact=name).values_list("pk", flat=True))
     if not found:
-        raise CommandError(f"No author of a tracked tweet is called @{name}.")
+        raise CommandError(f"There is no tracked tweet by @{name}.")
     return found

@@ -35,7 +35,7 @@ document.addEventListener("DOMContentLoaded", () => {
         show(await answer.text());
       } while (more && !paused);
     } catch {
-      tell("The newest changes could not be read. This page tries again.");
+      tell("The latest changes could not be loaded. Trying again …");
       setTimeout(bring, 5000);
     } finally {
       asking = false;
@@ -77,7 +77,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     stream.addEventListener("stream-busy", () => {
       clearTimeout(stays);
-      tell("Many watch now, so this page asks every 5 seconds.");
+      tell("Many people are watching, so this page updates every 5 seconds.");
     });
     stream.addEventListener("stream-gap", () => {
       tell("Some changes were missed while this page was away.");
@@ -87,10 +87,10 @@ document.addEventListener("DOMContentLoaded", () => {
       clearTimeout(stays);
       clearTimeout(lost);
       // A stream ends by itself every half minute, and the browser opens the next one.
-      lost = setTimeout(() => tell("The connection is lost. This page tries again by itself."), 8000);
+      lost = setTimeout(() => tell("The connection is lost. Trying again …"), 8000);
       if (stream?.readyState === EventSource.CLOSED) {
-        tell("The server does not answer as it should. This page tries again every 5 seconds; "
-          + "if this stays, reload it: you may have to log in.");
+        tell("The server does not answer as it should. Trying again every 5 seconds. "
+          + "If this does not help, reload the page: you may have to log in again.");
         clearTimeout(lost);
         retry = setTimeout(open, 5000);
       }
@@ -99,11 +99,11 @@ document.addEventListener("DOMContentLoaded", () => {
 
   const pause = (wanted) => {
     paused = wanted;
-    button.textContent = paused ? "Go on" : "Pause";
+    button.textContent = paused ? "Resume" : "Pause";
     button.setAttribute("aria-pressed", String(paused));
     if (paused) {
       close();
-      tell("Paused. Nothing is lost: go on, and what came meanwhile appears.");
+      tell("Paused. Resume to see what happened meanwhile.");
     } else {
       tell("Connecting …");
       open();
