@@ -111,12 +111,12 @@ def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff)
     assert "<script>1" not in page.content.decode()
 
 
-def test_what_is_asked_wrong_is_not_found_and_who_is_no_staff_is_led_to_the_login(staff, client):
+def test_what_is_asked_wrong_is_not_found_and_who_may_not_look_is_refused(staff, client):
     for address in ("/live/?show=x", "/live/rows/", "/live/rows/?after=1", "/live/rows/?after=x-1"):
         assert staff.get(address).status_code == 404
 
     client.force_login(User.objects.create_user("bob"))
-    assert client.get("/live/").status_code == 302
+    assert client.get("/live/").status_code == 403
 
 
 def test_a_page_of_a_hundred_rows_takes_a_fixed_number_of_questions(
