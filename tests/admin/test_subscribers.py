@@ -36,8 +36,8 @@ def test_one_is_added_by_the_same_rules_and_its_key_is_shown_once(staff):
     for field, value, says in (
         ("name", "<b>", "A name has 1 to 64"),
         ("callback", "http://shop.example/", "https://"),
-        ("topics", [], "Name a topic"),
-        ("headers", "Host: a", "set by tweetwatch"),
+        ("topics", [], "Choose at least one topic"),
+        ("headers", "Host: a", "cannot be set: tweetwatch"),
     ):
         assert says in html(staff.post(f"{LIST}add/", {**GIVEN, field: value}))
     assert not Subscriber.objects.exists()
@@ -74,7 +74,7 @@ def test_those_that_are_chosen_are_paused_resumed_tested_and_get_new_keys(staff)
     assert "other" not in rows(staff.get(f"{LIST}?stands=paused"))
     assert "one" not in rows(staff.get(f"{LIST}?stands=active"))
     assert "Resumed 1" in said(act(staff, LIST, "resume", one.pk))[0]
-    assert "1 on the way" in said(act(staff, LIST, "send_test", one.pk))[0]
+    assert "Sent 1" in said(act(staff, LIST, "send_test", one.pk))[0]
     spread()
     assert (books("one")[0], books("other")[0]) == (1, 0)
 

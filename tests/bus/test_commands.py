@@ -224,7 +224,7 @@ def test_what_is_changed_changes_and_the_rest_stays():
         (("--callback", "https://a.example/?q"), "query string"),
         (("--author", 2**70), "authors: "),
         (("--header", "secret"), "Name: value"),
-        (("--header", "Host: a"), "set by tweetwatch"),
+        (("--header", "Host: a"), "cannot be set: tweetwatch"),
     ):
         with pytest.raises(CommandError, match=says):
             manage("subscriber", "change", "shop", *given)

@@ -82,7 +82,7 @@ def test_older_data_are_told_of_at_once_and_upgraded_with_all_that_is_in_them(ol
     assert ran.returncode == 0, ran.stderr
     assert "2 tables with 1,002 rows, in both the same" in ran.stdout
     kept = old.directory / f"data.{OLD}"
-    assert f"The old data are in {kept}" in ran.stdout
+    assert f"The old data is in {kept}" in ran.stdout
     assert data_version(kept) == OLD
     assert {path.name for path in old.directory.iterdir()} == {
         *("data", kept.name, "keeper.lock", "keeper.log", "users.lock")

@@ -102,7 +102,7 @@ def test_there_is_an_end_to_columns(staff):
         page = add(staff, f"source:{source()}")
 
     assert Column.objects.count() == MOST
-    assert "remove one first" in words(page.content.decode())
+    assert "Remove one first" in words(page.content.decode())
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_rows_appear_as_tweets_move_through_a_pause_and_lost_streams(staff, live
         assert "Paused" in state.inner_text()
         measure(tweet, 120, likes=6)
         measure(tweet, 180, likes=7)
-        page.get_by_role("button", name="Go on").click()
+        page.get_by_role("button", name="Resume").click()
         poll(lambda: shown() == ["7", "6", "5"], within=60, what="what came meanwhile")
 
         for likes in range(8, 12):

@@ -57,7 +57,7 @@ def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(s
 
     assert re.search(r"fine active news · there\.example .*?2 0 a minute 0 0 100", page)
     assert re.search(r"failing disabled .*? It answered 410 Gone: it wants no more\.", page)
-    assert re.search(r"paused paused .*? Nothing is sent until you resume it", page)
+    assert re.search(r"paused paused .*? Resume it to send", page)
     for address in ("/subscribers/", f"/subscribers/{one.pk}/"):
         html = staff.get(address).content.decode()
         assert not re.search("a-secret|whsec", html)
@@ -121,7 +121,7 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert "Paused" in act(staff, one, "pause")
     assert take() == []
     assert "Resumed" in act(staff, one, "resume")
-    assert "A test is on its way" in act(staff, one, "test")
+    assert "Sent a test" in act(staff, one, "test")
     assert "2 events of that batch" in act(staff, one, "redeliver", batch=batch.uid)
     spread()
     assert books() == (5, 2, 0, 3)

@@ -159,9 +159,9 @@ def test_a_table_whose_column_nobody_can_guess_waits_for_a_person():
     report.refresh_from_db()
     assert report.column == ""
 
-    with pytest.raises(UnreadableError, match="which column"):
+    with pytest.raises(UnreadableError, match="Choose the column"):
         importing.start(report, column=None, referenced=False)
-    with pytest.raises(UnreadableError, match="which column"):
+    with pytest.raises(UnreadableError, match="Choose the column"):
         importing.start(report, column=3, referenced=False)
     assert importing.start(report, column=2, referenced=False)
     work()

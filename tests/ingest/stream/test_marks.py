@@ -98,7 +98,7 @@ def test_a_copied_database_takes_a_new_mark_unless_somebody_listens_for_it(strea
     moon = stream.source("#moon")
     stream.synchronise()
     ours = our_mark()
-    with pytest.raises(CommandError, match="listens for this database"):
+    with pytest.raises(CommandError, match="listening for this database"):
         call_command("stream", "--new-mark")
 
     Stream.objects.update(lease=None)
