@@ -34,7 +34,7 @@ class Command(BaseCommand):
             "rows",
             nargs="+",
             metavar="AGE=EVERY",
-            help="for example 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
+            help="like 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
             "5 min, no more than 5 %% missed",
         )
         put.add_argument("--jitter", type=float, help="of every row; by default as it was, or 0.05")
