@@ -128,6 +128,14 @@ def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
     assert "Failed this hour 7 of 107 checks; they are tried again. X answered 503." in page
 
 
+def test_isolated_tweets_are_told_while_there_are_any(staff):
+    assert "Isolated" not in read(staff)
+    TweetUpdateFactory(attempts=4)
+    page = staff.get("/overview/now/")
+    assert "Isolated 1 set aside after" in words(page)
+    assert 'href="/tweets/?state=isolated"' in page.content.decode()
+
+
 def test_dead_workers_a_disabled_credential_and_a_dry_budget_are_told_once(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
     measure(watched(), 0, likes=1)

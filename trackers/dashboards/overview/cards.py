@@ -53,7 +53,7 @@ def cards(
             operations, OPERATIONS,
         ),
         Card(
-            "late", "Lateness", f"{seconds(p50)} / {seconds(p95)}", f"{p50} s, {p95} s",
+            "late", "Lateness", f"{seconds(p50)} / {seconds(p95)}", exactly(p50, p95),
             "Half of the last five minutes' checks were at most this late / 95 of 100 (p50 / p95).",
             operations, OPERATIONS, lateness(p95),
         ),
@@ -61,12 +61,25 @@ def cards(
             "failed", "Failed this hour", counted(failed), str(failed),
             said_of(failed, asked, because), operations, OPERATIONS, "warn" if failed else "",
         ),
+        *isolated(figures.isolated),
+    )  # fmt: skip
+
+
+def isolated(number: int) -> tuple[Card, ...]:
+    """None while there is nothing to do."""
+    if not number:
+        return ()
+    return (
         Card(
-            "isolated", "Isolated", counted(figures.isolated), str(figures.isolated),
+            "isolated", "Isolated", counted(number), str(number),
             "set aside after four checks that never ended.",
-            f"{reverse('tweets')}?state=isolated", "", "warn" if figures.isolated else "",
+            f"{reverse('tweets')}?state=isolated", "", "warn",
         ),
     )  # fmt: skip
+
+
+def exactly(p50: float | None, p95: float | None) -> str:
+    return "not known" if p50 is None else f"{p50} s, {p95} s"
 
 
 def seconds(number: float | None) -> str:
