@@ -25,7 +25,7 @@ def said(page):
     return [str(message) for message in page.context["messages"]]
 
 
-def act(staff, address, action, *keys):
-    """Choose rows in a list and run an action on them."""
-    given = {"action": action, "_selected_action": [str(key) for key in keys]}
+def act(staff, address, action, *keys, **more):
+    """Choose rows in a list and run an action on them; `sure="yes"` answers its question."""
+    given = {"action": action, "_selected_action": [str(key) for key in keys], **more}
     return staff.post(address, given, follow=True)

@@ -34,7 +34,11 @@ def test_a_token_is_told_once_and_works_until_it_is_revoked(staff, client):
     for shown in (LIST, f"{LIST}{token.pk}/change/", f"{LIST}{token.pk}/history/", "/admin/"):
         assert secret not in staff.get(shown).content.decode()
 
-    act(staff, LIST, "revoke", token.pk)
+    page = act(staff, LIST, "revoke", token.pk).content.decode()
+    assert "Revoke 1 API token?" in page
+    token.refresh_from_db()
+    assert token.revoked_at is None
+    act(staff, LIST, "revoke", token.pk, sure="yes")
     assert status() == 401
 
 

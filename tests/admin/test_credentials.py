@@ -85,7 +85,7 @@ def test_a_secret_that_cannot_be_decrypted_is_told_and_can_be_entered_anew(staff
 def test_credentials_are_disabled_and_enabled(staff):
     credential = CredentialFactory()
 
-    act(staff, LIST, "disable", credential.pk)
+    act(staff, LIST, "disable", credential.pk, sure="yes")
     credential.refresh_from_db()
     assert credential.disabled_because == "disabled by ada"
 

@@ -59,7 +59,7 @@ def test_addresses_of_feeds_are_revoked(staff, home):
     other = watcher()
     addresses.make(other, now=timezone.now())
 
-    act(staff, LIST, "revoke", home)
+    act(staff, LIST, "revoke", home, sure="yes")
 
     assert FeedAddress.objects.get().pk == other
 

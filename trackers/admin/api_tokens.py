@@ -25,6 +25,7 @@ class ApiTokenAdmin(Recorded):
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
     actions = ("revoke",)
+    asks = {"revoke": "Revoke {}? Programs that use them are refused from now on, for good."}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
         found = super().get_queryset(request)

@@ -162,6 +162,7 @@ class CredentialAdmin(Recorded):
     )
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
+    asks = {"disable": "Disable {}? X is asked with the others only, or not at all."}
 
     def get_urls(self) -> list[URLPattern]:
         ours = [

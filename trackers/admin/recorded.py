@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import helpers
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from trackers import history
 
@@ -20,7 +22,12 @@ Action = Callable[..., Any]
 
 
 class Recorded(admin.ModelAdmin):
-    """An action that asks first answers with a page; it is carried out when `sure` comes."""
+    """An action that asks first answers with a page; it is carried out when `sure` comes.
+
+    `asks`: by the name of an action its question, with a place for the rows.
+    """
+
+    asks: Mapping[str, str] = {}
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         actions = {}
@@ -39,12 +46,40 @@ def recorded(action: Action, words: str) -> Action:
         rows = list(chosen[: history.LINES_MOST + 1])
         is_many = len(rows) > history.LINES_MOST
         count = chosen[: COUNTED_MOST + 1].count() if is_many else len(rows)
+        question = getattr(model, "asks", {}).get(request.POST.get("action", ""))
+        if question and request.POST.get("sure") != "yes":
+            return ask(model, request, question.format(said(rows, count)), words)
         answer = action(model, request, chosen)
         if answer is None or "sure" in request.POST:
             tell(request, rows, count, f"Action: {words}.")
         return answer
 
     return acting
+
+
+def said(rows: list[Model], count: int) -> str:
+    """So many rows, in words."""
+    if not rows:
+        return "nothing"
+    meta = rows[0]._meta
+    name = meta.verbose_name if count == 1 else meta.verbose_name_plural
+    more = "more than " if count > COUNTED_MOST else ""
+    return f"{more}{min(count, COUNTED_MOST):,} {name}"
+
+
+def ask(model: admin.ModelAdmin, request: HttpRequest, question: str, words: str) -> HttpResponse:
+    given = {
+        "title": f"{words}?",
+        "opts": model.opts,
+        "question": question,
+        "choice": {"button": words, "asks": True},
+        "action": request.POST["action"],
+        "across": request.POST.get("select_across") == "1",
+        "ticked": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
+        "back": request.get_full_path(),
+    }
+    context = {**model.admin_site.each_context(request), **given}
+    return render(request, "admin/trackers/many_tweets.html", context)
 
 
 def tell(request: HttpRequest, rows: list[Model], count: int, what: str) -> None:

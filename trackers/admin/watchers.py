@@ -27,6 +27,9 @@ class WatcherAdmin(Recorded):
     list_select_related = ("user", "team", "address")
     search_fields = ("user__username", "team__name")
     actions = ("rebuild", "expire", "revoke")
+    asks = {
+        "revoke": "Revoke the secret feed addresses of {}? Their readers get nothing from now on."
+    }
     show_full_result_count = False
     change_list_template = "admin/trackers/watcher/change_list.html"
 
