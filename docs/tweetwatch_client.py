@@ -77,10 +77,15 @@ class Tracked(TypedDict):
 
 
 class Interval(TypedDict):
+    """With an accuracy it adapts, between the two bounds (docs/how-often.md)."""
+
     younger_than: str
     every: str
     jitter: float
     enabled: bool
+    accuracy: float | None
+    at_most: str | None
+    at_least: str | None
 
 
 class ApiError(Exception):

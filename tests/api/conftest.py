@@ -42,7 +42,7 @@ class Program:
         )
         self.status, self.headers = answer.status_code, answer.headers
         content = answer.getvalue() if answer.streaming else answer.content
-        is_json = answer.get("Content-Type", "").partition(";")[0].endswith("json")
+        is_json = answer.get("Content-Type", "").partition(";")[0].endswith(("/json", "+json"))
         self.body = None if not content else json.loads(content) if is_json else content.decode()
         return self.body if self.status < 400 else of_problem(answer, self.body)
 

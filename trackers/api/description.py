@@ -104,7 +104,8 @@ def complete(operation: dict[str, Any], *, method: str, has_parts: bool) -> None
         # As text: else the committed file, read back, would differ.
         if status not in responses:
             responses[status] = {"$ref": f"#/components/responses/Problem{status}"}
-    if method == "get" and "text/event-stream" not in responses.get(200, {}).get("content", {}):
+    streams = {"text/event-stream", "text/csv"} & set(responses.get(200, {}).get("content", {}))
+    if method == "get" and not streams:
         operation["parameters"] = [*operation["parameters"], IF_NONE_MATCH]
         responses[304] = {"description": "Nothing has changed.", "headers": TAG}
     if method == "post":

@@ -11,6 +11,7 @@ from ninja.openapi.docs import Swagger
 
 from trackers.api import (
     events,
+    exports,
     homes,
     intervals,
     operations,
@@ -42,6 +43,7 @@ handle(api)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)
+api.add_router("/exports", exports.router)
 api.add_router("/intervals", intervals.router)
 api.add_router("", operations.router)
 api.add_router("", homes.router)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trackers.api.tweets import acts, detail, leaders, listing, past
+from trackers.api.tweets import acts, compared, detail, leaders, listing, past
 from trackers.api.tweets.routers import many, single
 
-__all__ = ["acts", "detail", "leaders", "listing", "many", "past", "single"]
+__all__ = ["acts", "compared", "detail", "leaders", "listing", "many", "past", "single"]

@@ -30,6 +30,19 @@ Known = Annotated[
     Field(ge=0, le=LARGEST_ID),
     WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,18}$"}, mode="validation"),
 ]
+
+
+def ids_of(text: str) -> list[int]:
+    """Of tweets, from a query: with commas between them, each once."""
+    words = [word.strip() for word in text.split(",")]
+    if any(not (word.isascii() and word.isdigit() and len(word) < 20) for word in words):
+        raise ValueError("ids: ids of tweets with commas between them.")
+    ids = list(dict.fromkeys(int(word) for word in words))
+    if max(ids) > LARGEST_ID:
+        raise ValueError("ids: no tweet has so large an id.")
+    return ids
+
+
 Offset = Annotated[StrictInt, Field(ge=0)]
 Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
 

@@ -1,0 +1,65 @@
+"""Tweets and their samples as files, in the API: CSV or JSON lines, sent while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any
+
+from django.http import HttpRequest, StreamingHttpResponse
+from ninja import Router
+from pydantic import StringConstraints
+
+from trackers.api.wire.auth import may
+from trackers.api.wire.fields import MOST, ids_of
+from trackers.tweets.export import Format, export_samples, export_tweets
+
+router = Router(tags=["exports"])
+VIEW = "trackers.view_tweet"
+TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+# A reader that takes nothing for so long loses the rest: the database keeps a snapshot for it.
+SILENCE_SECONDS = 30.0
+Listed = Annotated[str, StringConstraints(max_length=20_000)]
+GIVES: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "OK",
+            "content": {
+                "text/csv": {"schema": {"type": "string"}},
+                "application/x-ndjson": {"schema": {"type": "string"}},
+            },
+        }
+    }
+}
+
+
+@router.get("/tweets", openapi_extra=GIVES)
+def export_of_tweets(
+    request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
+) -> StreamingHttpResponse:
+    """Tweets with their newest figures: those of `ids`, up to 1,000 with commas between them, or
+    all. Text that a spreadsheet would run as a formula begins with an apostrophe in CSV."""
+    return sent(request, "tweets", export_tweets, ids, format)
+
+
+@router.get("/samples", openapi_extra=GIVES)
+def export_of_samples(
+    request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
+) -> StreamingHttpResponse:
+    """Every measurement of the tweets of `ids`, by tweet and time; or of all, in no order."""
+    return sent(request, "samples", export_samples, ids, format)
+
+
+def sent(
+    request: HttpRequest, what: str, export: Callable[..., Iterator[bytes]], ids: str, form: Format
+) -> StreamingHttpResponse:
+    may(request, VIEW)
+    chosen = ids_of(ids) if ids else []
+    if len(chosen) > MOST:
+        raise ValueError(f"ids: up to {MOST:,} tweets.")
+    if socket := request.META.get("gunicorn.socket"):
+        socket.settimeout(SILENCE_SECONDS)
+    return StreamingHttpResponse(
+        export(chosen, format=form),
+        content_type=TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
+    )
