@@ -28,6 +28,13 @@ class Run(NamedTuple):
     bookmarks: int | None
     impressions: int | None
 
+    @property
+    def counts(self) -> tuple[int | None, ...]:
+        """In the order of METRICS."""
+        return (
+            self.retweets, self.replies, self.likes, self.quotes, self.bookmarks, self.impressions,
+        )  # fmt: skip
+
 
 # All samples of all tweets, a row each; a condition on tweet_id is pushed down into each branch.
 EVERY_RUN = """

@@ -9,6 +9,9 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from trackers.dashboards.tweet_rows import LABELS, usual
+from trackers.dashboards.tweets.happened import Happened
+from trackers.dashboards.tweets.outlook import Bands
+from trackers.dashboards.tweets.steps import Step, day_of
 from trackers.dashboards.words import counted, lasting
 from trackers.schedule.intervals import Plan
 from trackers.tweets.history import Run
@@ -22,19 +25,41 @@ RANGES = {
     "all": None,
 }
 
-# More points than this would exceed a screen's pixels.
-POINTS_MOST = 2400
+# What is drawn: what it had, how fast that grew, or what each day added.
+VIEWS = {"totals": "Totals", "rate": "Per hour", "days": "Per day"}
+
+# A chart asks for two points for each pixel of its width; more would not be seen.
+POINTS_LEAST, POINTS_MOST = 200, 2400
+
+
+class Shade(TypedDict):
+    """The middle half of the author's earlier tweets; `times` are epoch seconds."""
+
+    times: list[float]
+    low: list[float]
+    high: list[float]
+
+
+class Mark(TypedDict):
+    at: float
+    number: int
 
 
 class Series(TypedDict):
-    """`times` are epoch seconds; each of `series` has as many values. Null: a hole, or unknown."""
+    """`times` are epoch seconds; each of `series` has as many values. Null: a hole, or unknown.
+
+    `usual`: by metric, what the author's earlier tweets had at the same age.
+    """
 
     tweet_id: str
     range: str
+    view: str
     times: list[float]
-    series: dict[str, list[int | None]]
+    series: dict[str, list[int | float | None]]
     runs: int
     drawn: int
+    usual: dict[str, Shade]
+    marks: list[Mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +74,11 @@ def curve(tweet: Tweet, plan: Plan, *, range: str, now: datetime) -> Curve:
     return Curve(runs, holes(runs, usual(tweet, plan)))
 
 
-def series(tweet: Tweet, found: Curve, *, range: str) -> Series:
+def series(tweet: Tweet, found: Curve, *, range: str, points: int = POINTS_MOST) -> Series:
     """Each run is drawn from its first to its last measurement, exactly as it was measured."""
-    places, holes = thinned(found), sorted(found.holes)
+    places, holes = thinned(found, points), sorted(found.holes)
     times: list[float] = []
-    values: dict[str, list[int | None]] = {metric: [] for metric in LABELS}
+    values: dict[str, list[int | float | None]] = {metric: [] for metric in LABELS}
 
     def put(at: float, run: Run | None) -> None:
         times.append(at)
@@ -70,19 +95,92 @@ def series(tweet: Tweet, found: Curve, *, range: str) -> Series:
     return {
         "tweet_id": str(tweet.pk),
         "range": range,
+        "view": "totals",
         "times": times,
         "series": values,
         "runs": len(found.runs),
         "drawn": len(places),
+        "usual": {},
+        "marks": [],
     }
 
 
-def thinned(found: Curve) -> list[int]:
-    """Indexes of the runs to draw: all; or of very many every n-th, the last, and around holes."""
-    count = len(found.runs)
-    every = -(-count // POINTS_MOST) if count > POINTS_MOST else 1
-    kept = set(range(0, count, every)) | {count - 1} | found.holes | {p - 1 for p in found.holes}
+def stepped(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Series:
+    """A rate holds from one measurement to the next, and ends at a hole; a day's gain is a bar."""
+    times: list[float] = []
+    values: dict[str, list[int | float | None]] = {metric: [] for metric in LABELS}
+    for place, step in enumerate(steps):
+        times.append((day_of(step.until) if view == "days" else step.since).timestamp())
+        for metric, column in values.items():
+            column.append(step.gained[metric] if view == "days" else step.per_hour(metric))
+        is_last = place + 1 == len(steps)
+        if view == "rate" and (is_last or steps[place + 1].since != step.until):
+            times.append(step.until.timestamp())
+            for metric, column in values.items():
+                column.append(step.per_hour(metric))
+            if not is_last:
+                times.append((step.until.timestamp() + steps[place + 1].since.timestamp()) / 2)
+                for column in values.values():
+                    column.append(None)
+    return {
+        "tweet_id": str(tweet.pk),
+        "range": range,
+        "view": view,
+        "times": times,
+        "series": values,
+        "runs": len(steps),
+        "drawn": len(steps),
+        "usual": {},
+        "marks": [],
+    }
+
+
+def shaded(tweet: Tweet, bands: Bands) -> dict[str, Shade]:
+    """The bands at the times at which this tweet had those ages."""
+    assert tweet.created_at is not None or not bands
+    return {
+        metric: {
+            "times": [(tweet.created_at + age).timestamp() for age in found],
+            "low": [middle.low for middle in found.values()],
+            "high": [middle.high for middle in found.values()],
+        }
+        for metric, found in bands.items()
+        if found and tweet.created_at
+    }
+
+
+def marked(found: Sequence[Happened]) -> list[Mark]:
+    return [{"at": one.moment.at.timestamp(), "number": one.number} for one in found]
+
+
+def thinned(found: Curve, points: int = POINTS_MOST) -> list[int]:
+    """Indexes of the runs to draw: all; or, of very many, in each stretch of them the first and the
+    one after the deepest fall, and those around holes, and the last."""
+    runs, count = found.runs, len(found.runs)
+    if count <= points:
+        return list(range(count))
+    every = -(-2 * count // points)
+    kept = {count - 1} | found.holes | {place - 1 for place in found.holes}
+    for start in range(0, count, every):
+        kept.add(start)
+        deepest = max(
+            range(max(1, start), min(start + every, count)),
+            key=lambda place: fall(runs[place - 1], runs[place]),
+            default=start,
+        )
+        if deepest and fall(runs[deepest - 1], runs[deepest]) > 0:
+            kept.add(deepest)
+            kept.add(deepest - 1)
     return sorted(place for place in kept if 0 <= place < count)
+
+
+def fall(before: Run, after: Run) -> float:
+    """The largest share by which a metric fell from one run to the next; 0 if none did."""
+    worst = 0.0
+    for old, new in zip(before.counts, after.counts, strict=True):
+        if old and new is not None and new < old:
+            worst = max(worst, 1 - new / old)
+    return worst
 
 
 def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
@@ -102,3 +200,31 @@ def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
     gaps = f" There are {len(holes)} gaps, in which nobody looked." if len(holes) > 1 else ""
     gaps = " There is one gap, in which nobody looked." if len(holes) == 1 else gaps
     return f"In {length}: {said}.{gaps}"
+
+
+def told_in_steps(steps: Sequence[Step], view: str) -> str:
+    """The rates, or the gains of days, in a sentence."""
+    if not steps:
+        return "It takes two measurements to tell how fast it grows."
+    parts = []
+    for metric, label in LABELS.items():
+        known = [(at, one) for one in steps if (at := amount(one, metric, view)) is not None]
+        if not any(at for at, _ in known):
+            continue
+        most, when = max(known, key=lambda pair: pair[0])
+        last = known[-1][0]
+        if view == "days":
+            parts.append(
+                f"{label} grew most on {day_of(when.until):%Y-%m-%d}, by {counted(round(most))}, "
+                f"and by {counted(round(last))} on the last day"
+            )
+        else:
+            parts.append(
+                f"{label} grew fastest at {when.until:%Y-%m-%d %H:%M} UTC, by "
+                f"{counted(round(most))} an hour, and by {counted(round(last))} an hour lately"
+            )
+    return ("; ".join(parts) or "Nothing changed") + "."
+
+
+def amount(step: Step, metric: str, view: str) -> float | None:
+    return step.gained[metric] if view == "days" else step.per_hour(metric)

@@ -17,8 +17,25 @@ from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.csv_lines import Echo
 from trackers.dashboards.follow_buttons import Button, buttons_for
 from trackers.dashboards.tweet_rows import LABELS, rows, version
-from trackers.dashboards.tweets.curve import RANGES, Curve, curve, series, told
-from trackers.dashboards.words import Moment, ago, counted
+from trackers.dashboards.tweets.curve import (
+    POINTS_LEAST,
+    POINTS_MOST,
+    RANGES,
+    VIEWS,
+    Curve,
+    amount,
+    curve,
+    marked,
+    series,
+    shaded,
+    stepped,
+    told,
+    told_in_steps,
+)
+from trackers.dashboards.tweets.happened import happened
+from trackers.dashboards.tweets.outlook import bands_of, outlook
+from trackers.dashboards.tweets.steps import Step, day_of, days, rates
+from trackers.dashboards.words import Moment, ago, counted, exactly, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.jobs import queue
 from trackers.schedule.intervals import current
@@ -42,6 +59,49 @@ class Line:
     measurements: str
     values: tuple[str, ...]
     after_hole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """A row of the table of rates, or of days."""
+
+    when: str
+    at: datetime
+    until: str
+    values: tuple[str, ...]
+    gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of the curve the address asks for; what makes no sense in it is ignored."""
+
+    range: str
+    view: str
+    is_log: bool
+    metrics: str | None
+
+    def address(self, *, range: str | None = None, view: str | None = None) -> str:
+        """The query of the same page with another range or view."""
+        given = {
+            "range": range or self.range,
+            "view": view if (view := view or self.view) != "totals" else None,
+            "scale": "log" if self.is_log else None,
+            "metrics": self.metrics,
+        }
+        return urlencode({name: value for name, value in given.items() if value is not None})
+
+    @property
+    def shown_metrics(self) -> list[str]:
+        """Whose curves are drawn at first: by name, with blanks between."""
+        if self.metrics is None:
+            return list(DRAWN)
+        return [one for one in LABELS if one in self.metrics.split()]
+
+    def since(self, now: datetime) -> datetime | None:
+        """Where its range begins."""
+        length = RANGES[self.range]
+        return now - length if length else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +170,25 @@ def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
 def shown(request: HttpRequest, id: int) -> dict[str, Any]:
     found = find(id)
     now, plan = current()
-    range = asked_range(request)
-    drawn = curve(found, plan, range=range, now=now)
+    asked = asked_of(request)
+    drawn = curve(found, plan, range=asked.range, now=now)
+    steps = steps_of(found, drawn, asked.view)
     row = rows([found], plan, now=now)[0]
-    asked = request.GET.get("metrics")
     return {
         "now": now,
         "tweet": found,
         "row": row,
         "labels": LABELS,
-        "range": range,
-        "metrics": asked_metrics(request),
-        "metrics_asked": f"&{urlencode({'metrics': asked})}" if asked is not None else "",
-        "ranges": RANGES,
-        "told": told(drawn.runs, drawn.holes),
-        "lines": lines(drawn, now=now),
-        "left_out": counted(max(0, len(drawn.runs) - TABLE_MOST)),
-        "more": len(drawn.runs) > TABLE_MOST,
+        "asked": asked,
+        "ranges": {name: asked.address(range=name) for name in RANGES},
+        "views": {name: (words, asked.address(view=name)) for name, words in VIEWS.items()},
+        "told": told_in_steps(steps, asked.view) if steps else told(drawn.runs, drawn.holes),
+        "lines": lines(drawn, now=now) if asked.view == "totals" else [],
+        "steps": step_lines(steps, asked.view),
+        "left_out": counted(max(0, len(steps or drawn.runs) - TABLE_MOST)),
+        "more": len(steps or drawn.runs) > TABLE_MOST,
+        "outlook": outlook(found, now=now),
+        "happened": happened(found, drawn.runs, since=asked.since(now), now=now),
         "origins": origins(found.pk, now=now),
         "versions": versions(found, now=now) if found.newest else [],
         "facts": facts(found) if row.text is not None else [],
@@ -216,15 +278,39 @@ def versions(tweet: Tweet, *, now: datetime) -> list[Version]:
     ]
 
 
-def asked_range(request: HttpRequest) -> str:
-    range = request.GET.get("range", "")
-    return range if range in RANGES else "all"
+def asked_of(request: HttpRequest) -> Asked:
+    range, view = request.GET.get("range", ""), request.GET.get("view", "")
+    return Asked(
+        range=range if range in RANGES else "all",
+        view=view if view in VIEWS else "totals",
+        is_log=request.GET.get("scale") == "log",
+        metrics=request.GET.get("metrics"),
+    )
 
 
-def asked_metrics(request: HttpRequest) -> list[str]:
-    """Whose curves are drawn at first: by name, with blanks between; what is none is left out."""
-    asked = request.GET.get("metrics")
-    return list(DRAWN) if asked is None else [one for one in LABELS if one in asked.split()]
+def steps_of(tweet: Tweet, drawn: Curve, view: str) -> list[Step]:
+    """None for the view of totals."""
+    if view == "days":
+        return days(drawn.runs, drawn.holes, born=tweet.created_at)
+    return rates(drawn.runs, drawn.holes) if view == "rate" else []
+
+
+def step_lines(steps: list[Step], view: str) -> list[StepLine]:
+    """Newest first."""
+    return [
+        StepLine(
+            when=f"{day_of(step.until):%Y-%m-%d}" if view == "days" else exactly(step.since),
+            at=day_of(step.until) if view == "days" else step.since,
+            until="" if view == "days" else exactly(step.until),
+            values=tuple(change(amount(step, metric, view)) for metric in LABELS),
+            gap=step.gap,
+        )
+        for step in steps[: -TABLE_MOST - 1 : -1]
+    ]
+
+
+def change(number: float | None) -> str:
+    return "–" if number is None else signed(round(number)) or "0"
 
 
 def lines(drawn: Curve, *, now: datetime) -> list[Line]:
@@ -252,11 +338,24 @@ def line(run: Run, *, after_hole: bool, now: datetime) -> Line:
 def series_json(request: HttpRequest, id: int) -> JsonResponse:
     found = find(id)
     now, plan = current()
-    range = asked_range(request)
-    return JsonResponse(
-        series(found, curve(found, plan, range=range, now=now), range=range),
-        headers={"Cache-Control": "no-store"},
-    )
+    asked = asked_of(request)
+    drawn = curve(found, plan, range=asked.range, now=now)
+    if asked.view == "totals":
+        made = series(found, drawn, range=asked.range, points=asked_points(request))
+        if drawn.runs:
+            since, until = drawn.runs[0].taken_at, drawn.runs[-1].measured_until
+            made["usual"] = shaded(found, bands_of(found, since, until, now=now))
+    else:
+        steps = steps_of(found, drawn, asked.view)
+        made = stepped(found, steps, range=asked.range, view=asked.view)
+    made["marks"] = marked(happened(found, drawn.runs, since=asked.since(now), now=now))
+    return JsonResponse(made, headers={"Cache-Control": "no-store"})
+
+
+def asked_points(request: HttpRequest) -> int:
+    asked = request.GET.get("points", "")
+    points = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 6 else POINTS_MOST
+    return max(POINTS_LEAST, min(points, POINTS_MOST))
 
 
 @require_safe

@@ -1,0 +1,49 @@
+"""The middle half of tweets, and the ages at which they are read: pure."""
+
+from __future__ import annotations
+
+import statistics
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from trackers.tweets.growth.at_ages import Born, Reading
+from trackers.tweets.growth.band import ages, band, counts_at, middle
+
+H = timedelta(hours=1)
+BORN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def test_a_middle_is_that_of_the_known_counts():
+    counts = [5, None, 1, 4, 2, 3, None]
+    low, median, high = statistics.quantiles([1, 2, 3, 4, 5], n=4, method="inclusive")
+
+    found = middle(counts)
+
+    assert (found.low, found.median, found.high, found.tweets) == (low, median, high, 5)
+    assert middle([1, 2, 3, None]) is None
+
+
+def test_what_was_measured_long_before_an_age_is_left_out():
+    tweets = [Born(id, BORN) for id in range(6)]
+    readings = {
+        one.id: [Reading(one.id, 4 * H, BORN + late * H, (one.id, None))]
+        for one, late in zip(tweets, (4, 3, 2, 2, 1.9, 0), strict=True)
+    }
+
+    at = counts_at(readings, tweets)
+
+    assert sorted(at[4 * H]) == [(0, None), (1, None), (2, None), (3, None)]
+    assert band(at, 0)[4 * H].tweets == 4
+    assert band(at, 1) == {}
+
+
+@pytest.mark.parametrize("until", [timedelta(minutes=2), H, 7 * 24 * H])
+@pytest.mark.parametrize("since", [timedelta(0), timedelta(minutes=90)])
+def test_ages_rise_to_the_end_and_are_no_more_than_asked_for(until, since):
+    found = ages(until, count=48, since=since)
+
+    assert found == sorted(set(found))
+    assert len(found) <= 48
+    assert all(age.microseconds == 0 for age in found)
+    assert found[-1] == max(until, since)

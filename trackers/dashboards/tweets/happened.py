@@ -1,0 +1,86 @@
+"""What happened to a tweet: a list beside its curve, whose numbers are marks on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.admin.models import LogEntry
+from django.contrib.contenttypes.models import ContentType
+
+from trackers.dashboards.tweet_rows import LABELS
+from trackers.dashboards.words import Moment, ago, counted
+from trackers.milestones.models import Milestone
+from trackers.tweets.history import Run
+from trackers.tweets.models import METRICS, Tweet
+
+# The newest; a curve with more marks could not be read.
+HAPPENED_MOST = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """`number` is that of its mark; `by`: who did it, if a person did."""
+
+    number: int
+    moment: Moment
+    what: str
+    by: str = ""
+
+
+def happened(
+    tweet: Tweet, runs: Sequence[Run], *, since: datetime | None, now: datetime
+) -> list[Happened]:
+    """In the order of time; nothing from before `since`, where the curve begins."""
+    found = [*of_row(tweet), *edits(tweet), *crossed(runs), *done(tweet)]
+    inside = sorted(one for one in found if since is None or one[0] >= since)
+    return [
+        Happened(number, ago(at, now=now), what, by)
+        for number, (at, what, by) in enumerate(inside[-HAPPENED_MOST:], 1)
+    ]
+
+
+def of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+    if tweet.created_at:
+        yield tweet.created_at, "Posted on X", ""
+    yield tweet.tracked_at, "Tracked from here on", ""
+    if tweet.missing_since:
+        yield tweet.missing_since, "X did not show it any more", ""
+    if tweet.gone_at:
+        why = tweet.get_missing_because_display()
+        yield tweet.gone_at, f"Gone: {why}" if why else "Gone", ""
+    if tweet.unclear_since:
+        yield tweet.unclear_since, "X's answers could not be read from here on", ""
+
+
+def edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+    if not tweet.newest:
+        return
+    first = tweet.pk
+    for version in tweet.versions.exclude(seen_at=None):
+        if version.seen_at and version.pk != first:
+            yield version.seen_at, "Edited: this version was first seen", ""
+
+
+def crossed(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str]]:
+    """Each milestone, when the tweet was first measured above it, having been measured below."""
+    for milestone in Milestone.objects.all():
+        place = METRICS.index(milestone.metric)
+        before: int | None = None
+        for run in runs:
+            count = run.counts[place]
+            if before is not None and count is not None and before < milestone.at <= count:
+                label = LABELS[milestone.metric].lower()
+                yield run.taken_at, f"Reached {counted(milestone.at)} {label}", ""
+                break
+            before = count
+
+
+def done(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
+    """What people did to it alone, by the admin's history; found by its index adminlog_object."""
+    kind = ContentType.objects.get_for_model(Tweet)
+    acts = LogEntry.objects.filter(content_type=kind, object_id=str(tweet.pk))
+    newest = acts.select_related("user").order_by("-action_time")[:HAPPENED_MOST]
+    for act in newest:
+        yield act.action_time, act.get_change_message(), act.user.get_username()

@@ -1,0 +1,80 @@
+"""The middle half of many tweets at the same age, and the ages at which they are compared. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.tweets.growth.at_ages import Born, Reading
+
+# Fewer say nothing about what is usual.
+ENOUGH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Middle:
+    """A quarter of `tweets` had less than `low`, half less than `median`, a quarter more than
+    `high`."""
+
+    low: float
+    median: float
+    high: float
+    tweets: int
+
+
+def middle(counts: Iterable[int | None]) -> Middle | None:
+    """None where too few are known."""
+    known = sorted(count for count in counts if count is not None)
+    if len(known) < ENOUGH:
+        return None
+    return Middle(quantile(known, 0.25), quantile(known, 0.5), quantile(known, 0.75), len(known))
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Between two values in proportion, as PostgreSQL's percentile_cont does."""
+    place = (len(ordered) - 1) * share
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def counts_at(
+    readings: Mapping[int, Sequence[Reading]], tweets: Iterable[Born]
+) -> dict[timedelta, list[tuple[int | None, ...]]]:
+    """By age: the counts of all tweets that were measured near that age."""
+    born = {one.id: one.at for one in tweets}
+    found: dict[timedelta, list[tuple[int | None, ...]]] = {}
+    for id, of_tweet in readings.items():
+        for reading in of_tweet:
+            if reading.is_near(born[id]):
+                found.setdefault(reading.age, []).append(reading.counts)
+    return found
+
+
+def band(
+    at: Mapping[timedelta, Sequence[Sequence[int | None]]], place: int
+) -> dict[timedelta, Middle]:
+    """By increasing age: the middle of the metric that is at this place of the counts."""
+    made = {age: middle(counts[place] for counts in at[age]) for age in sorted(at)}
+    return {age: found for age, found in made.items() if found}
+
+
+def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> list[timedelta]:
+    """Half of them evenly from `since` to `until`, the others dense where tweets grow most.
+
+    In whole seconds, so an age is the same however it was computed.
+    """
+    first = max(since, timedelta(minutes=1))
+    if until <= first:
+        return [first]
+    half = max(2, count // 2)
+    even = [since + (until - since) * place / half for place in range(1, half + 1)]
+    ratio = until / first
+    dense = [first * ratio ** (place / half) for place in range(half)]
+    return sorted({timedelta(seconds=round(age.total_seconds())) for age in (*even, *dense)})
+
+
+def born_of(tweets: Iterable[tuple[int, datetime | None]]) -> list[Born]:
+    """Those whose time of posting is known."""
+    return [Born(id, at) for id, at in tweets if at is not None]

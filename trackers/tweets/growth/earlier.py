@@ -1,0 +1,65 @@
+"""Which tweets one is compared with: the newest few of its author, of a source, or of anybody.
+
+Posts of one's own only: X shows a retweet's counts as those of the original.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from trackers.tweets.growth.at_ages import Born
+from trackers.tweets.snowflake import LARGEST_ID, first_id_at
+from tweetwatch.database import array, cursor
+
+# {newest} are read by an index in the order of ids, and no more than `most`. Texts are looked up
+# one by one, by their key.
+OWN_POSTS = """
+    SELECT t.id, t.created_at
+    FROM ({newest}) AS t
+    LEFT JOIN LATERAL (
+        SELECT retweeted FROM trackers_tweettext WHERE tweet_id = t.id LIMIT 1
+    ) AS said ON true
+    WHERE t.created_at IS NOT NULL AND t.measurements > 0 AND t.version_of IS NULL
+      AND said.retweeted IS NULL
+    ORDER BY t.id DESC
+"""
+COLUMNS = "id, created_at, measurements, version_of"
+OF_AUTHOR = OWN_POSTS.format(
+    newest=f"""
+        SELECT {COLUMNS} FROM trackers_tweet
+        WHERE author_id = %(author)s AND id < %(below)s ORDER BY id DESC LIMIT %(most)s
+    """
+)
+OF_ANYBODY = OWN_POSTS.format(
+    newest=f"""
+        SELECT {COLUMNS} FROM trackers_tweet WHERE id < %(below)s ORDER BY id DESC LIMIT %(most)s
+    """
+)
+OF_THESE = OWN_POSTS.format(
+    newest=f"""
+        SELECT tweet.* FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+            SELECT {COLUMNS} FROM trackers_tweet WHERE id = asked.id LIMIT 1
+        ) AS tweet
+    """
+)
+
+
+def of_author(author_id: int, *, most: int, below: int = LARGEST_ID) -> list[Born]:
+    """The author's newest tweets with an id lower than `below`, newest first."""
+    return read(OF_AUTHOR, {"author": author_id, "below": below, "most": most})
+
+
+def of_anybody(*, most: int, older_than: timedelta, now: datetime) -> list[Born]:
+    """The newest tweets of that age, newest first."""
+    below = first_id_at(int((now - older_than).timestamp() * 1000))
+    return read(OF_ANYBODY, {"below": below, "most": most})
+
+
+def of_these(ids: list[int]) -> list[Born]:
+    """Those of these that can be compared, newest first."""
+    return read(OF_THESE, {"ids": array(ids)})
+
+
+def read(statement: str, given: dict[str, object]) -> list[Born]:
+    with cursor() as db:
+        return [Born(*row) for row in db.execute(statement, given)]

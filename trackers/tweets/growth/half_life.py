@@ -1,0 +1,36 @@
+"""How long a tweet took to get half of what it has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.tweets.history import EVERY_RUN
+from trackers.tweets.models import METRICS
+from tweetwatch.database import cursor
+
+REACHED = f"""
+    SELECT min(taken_at), min(taken_at) FILTER (WHERE {{metric}} >= %(half)s)
+    FROM ({EVERY_RUN}) AS run WHERE tweet_id = %(id)s AND taken_at >= %(born)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfLife:
+    """`after`: the age at which half was first measured. `at_most`: that was the first measurement
+    of all, so it may have been earlier."""
+
+    after: timedelta
+    at_most: bool
+
+
+def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLife | None:
+    """None while there is nothing to halve."""
+    assert metric in METRICS
+    if not count or count < 2:
+        return None
+    with cursor() as db:
+        given = {"id": id, "born": born, "half": -(-count // 2)}
+        row = db.execute(REACHED.format(metric=metric), given).fetchone()
+    first, reached = row or (None, None)
+    return HalfLife(reached - born, reached == first) if reached else None
