@@ -38,6 +38,7 @@ PAGES = {
     "/": "view_tweet",
     "/tweets/": "view_tweet",
     "/tweets/rows/": "view_tweet",
+    "/compare/": "view_tweet",
     "/home/": "view_tweet",
     "/columns/": "view_tweet",
     "/live/": "view_tweet",

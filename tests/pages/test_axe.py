@@ -30,7 +30,10 @@ ADMIN = [
 
 def filled(user):
     """Rows of every kind; the pages that show them."""
-    measure(watched(), 0, likes=1)
+    grown = [watched(), watched(2)]
+    for one in grown:
+        measure(one, 0, likes=1)
+    compared = ",".join(str(one.pk) for one in grown)
     there = source("account", "nasa", due_in=60, yielded=3)
     gap(there)
     source("stream", "#live")
@@ -45,6 +48,7 @@ def filled(user):
     return [
         "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?sort=likes&author=ada",
         f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
+        f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/", "/operations/",
         "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",

@@ -6,6 +6,7 @@ from trackers.dashboards import answers, metrics
 from trackers.dashboards.account import views as account
 from trackers.dashboards.columns import acts as column_acts
 from trackers.dashboards.columns import views as columns
+from trackers.dashboards.compare import views as compare
 from trackers.dashboards.feeds import addresses as feed_addresses
 from trackers.dashboards.feeds import views as feeds
 from trackers.dashboards.following import acts as following_acts
@@ -57,8 +58,11 @@ urlpatterns = [
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),
-    path("tweets/<int:id>/samples.csv", tweet.samples_csv, name="tweet-csv"),
+    path("tweets/<int:id>/samples.<str:form>", tweet.samples_file, name="tweet-file"),
     path("tweets/<int:id>/<str:act>", tweet_acts.act_on_tweet, name="tweet-act"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare/series.json", compare.compare_series, name="compare-series"),
+    path("compare/values.<str:form>", compare.compare_file, name="compare-file"),
     path("home/", home.home, name="home"),
     path("home/rows/", home.home_rows, name="home-rows"),
     path("home/now/", home.home_now, name="home-now"),

@@ -11,7 +11,7 @@ from typing import TypedDict
 from trackers.dashboards.tweet_rows import LABELS, usual
 from trackers.dashboards.tweets.happened import Happened
 from trackers.dashboards.tweets.outlook import Bands
-from trackers.dashboards.tweets.steps import Step, day_of
+from trackers.dashboards.tweets.steps import DAY, Step, day_of
 from trackers.dashboards.words import counted, lasting
 from trackers.schedule.intervals import Plan
 from trackers.tweets.history import Run
@@ -106,22 +106,23 @@ def series(tweet: Tweet, found: Curve, *, range: str, points: int = POINTS_MOST)
 
 
 def stepped(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Series:
-    """A rate holds from one measurement to the next, and ends at a hole; a day's gain is a bar."""
+    """A rate holds from one measurement to the next, and a gain for its day; holes lie between."""
     times: list[float] = []
     values: dict[str, list[int | float | None]] = {metric: [] for metric in LABELS}
-    for place, step in enumerate(steps):
-        times.append((day_of(step.until) if view == "days" else step.since).timestamp())
+
+    def put(at: float, step: Step | None) -> None:
+        times.append(at)
         for metric, column in values.items():
-            column.append(step.gained[metric] if view == "days" else step.per_hour(metric))
-        is_last = place + 1 == len(steps)
-        if view == "rate" and (is_last or steps[place + 1].since != step.until):
-            times.append(step.until.timestamp())
-            for metric, column in values.items():
-                column.append(step.per_hour(metric))
-            if not is_last:
-                times.append((step.until.timestamp() + steps[place + 1].since.timestamp()) / 2)
-                for column in values.values():
-                    column.append(None)
+            column.append(amount(step, metric, view) if step else None)
+
+    spans = [span(step, view) for step in steps]
+    for place, (step, (start, end)) in enumerate(zip(steps, spans, strict=True)):
+        following = spans[place + 1][0] if place + 1 < len(spans) else None
+        put(start, step)
+        if following is None or following > end:
+            put(end, step)
+        if following is not None and following > end:
+            put((end + following) / 2, None)
     return {
         "tweet_id": str(tweet.pk),
         "range": range,
@@ -133,6 +134,13 @@ def stepped(tweet: Tweet, steps: Sequence[Step], *, range: str, view: str) -> Se
         "usual": {},
         "marks": [],
     }
+
+
+def span(step: Step, view: str) -> tuple[float, float]:
+    """From when until when it is drawn, in epoch seconds."""
+    if view == "days":
+        return day_of(step.until).timestamp(), (day_of(step.until) + DAY).timestamp()
+    return step.since.timestamp(), step.until.timestamp()
 
 
 def shaded(tweet: Tweet, bands: Bands) -> dict[str, Shade]:

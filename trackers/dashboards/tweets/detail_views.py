@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.csv_lines import Echo
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import Button, buttons_for
 from trackers.dashboards.tweet_rows import LABELS, rows, version
 from trackers.dashboards.tweets.curve import (
@@ -33,6 +31,7 @@ from trackers.dashboards.tweets.curve import (
     told_in_steps,
 )
 from trackers.dashboards.tweets.happened import happened
+from trackers.dashboards.tweets.of_curve import of_runs, of_steps
 from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
 from trackers.dashboards.words import Moment, ago, counted, exactly, signed
@@ -40,8 +39,7 @@ from trackers.ingest.sources.models import SourceTweet
 from trackers.jobs import queue
 from trackers.schedule.intervals import current
 from trackers.tweets.history import Run
-from trackers.tweets.models import METRICS, Tweet, TweetVersion
-from trackers.tweets.series import since
+from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.updater.models import TweetUpdate
 
@@ -360,26 +358,13 @@ def asked_points(request: HttpRequest) -> int:
 
 @require_safe
 @needs(TWEETS)
-def samples_csv(request: HttpRequest, id: int) -> StreamingHttpResponse:
-    """The whole history of the tweet, a line per run, as `manage.py export samples` writes it."""
-    runs = since(find(id).pk, None)
-    return StreamingHttpResponse(
-        written(runs),
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="tweet-{id}.csv"'},
-    )
-
-
-def written(runs: list[Run]) -> Iterator[str]:
-    writer = csv.writer(Echo())
-    yield writer.writerow(("tweet_id", "taken_at", "measured_until", "measurements", *METRICS))
-    for run in runs:
-        yield writer.writerow(
-            (
-                run.tweet_id,
-                run.taken_at.isoformat(),
-                run.measured_until.isoformat(),
-                run.measurements,
-                *(getattr(run, metric) for metric in METRICS),
-            )
-        )
+def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
+    """What the table shows, all of it: without a question the whole history, a line per run, as
+    `manage.py export samples` writes it."""
+    found = find(id)
+    now, plan = current()
+    asked = asked_of(request)
+    drawn = curve(found, plan, range=asked.range, now=now)
+    if asked.view == "totals":
+        return as_file(request, of_runs(found, drawn.runs), form)
+    return as_file(request, of_steps(found, steps_of(found, drawn, asked.view), asked.view), form)

@@ -1,123 +1,59 @@
-// The growth curve of one tweet: uPlot, wrapped only here so that it can be replaced.
+// The growth curve of one tweet, its curves chosen by the buttons above it.
 (() => {
   const dashes = {
     impressions: [], likes: [9, 4], retweets: [3, 4], replies: [14, 4], quotes: [10, 3, 2, 3], bookmarks: [5, 5],
   };
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const number = new Intl.NumberFormat("en");
-  let plot, data, box;
+  let plot, box, toggles, fresh;
 
-  const pressed = (metric) =>
-    document.querySelector(`.toggle[data-metric="${metric}"]`).getAttribute("aria-pressed") === "true";
-  const metrics = () => Object.keys(data.series);
-  const column = (metric) => data.series[metric];
+  const isPressed = (button) => button.getAttribute("aria-pressed") === "true";
+  const press = (button, on) => button.setAttribute("aria-pressed", String(on));
+  const scale = (metric) => (metric === "impressions" ? "views" : "counts");
 
-  const line = (metric) => ({
-    label: document.querySelector(`.toggle[data-metric="${metric}"]`).textContent.trim(),
-    // Views are so many more that the other curves would lie flat beside them.
-    scale: metric === "impressions" ? "views" : "counts",
-    show: pressed(metric),
-    stroke: colour(`--metric-${metric}`),
-    width: 2,
-    dash: dashes[metric],
-    spanGaps: false,
-    points: { show: data.times.length < 60, size: 5, fill: colour(`--metric-${metric}`) },
-    value: (_, value) => (value === null || value === undefined ? "–" : number.format(value)),
-  });
+  // Views are so many more that the other curves would lie flat beside them.
+  const lines = (view) =>
+    toggles.map((toggle) => ({
+      label: toggle.textContent.trim(),
+      colour: `--metric-${toggle.dataset.metric}`,
+      dash: dashes[toggle.dataset.metric],
+      scale: scale(toggle.dataset.metric),
+      shown: isPressed(toggle),
+      stepped: view !== "totals",
+    }));
 
-  const axis = (more) => ({
-    stroke: colour("--soft"),
-    grid: { stroke: colour("--grid"), width: 1 },
-    ticks: { show: false },
-    font: "12px system-ui, sans-serif",
-    ...more,
-  });
+  // What is usual for the first curve that is on; several bands would cover each other.
+  const bands = () => {
+    const usual = document.querySelector("[data-usual]");
+    const first = toggles.find(isPressed)?.dataset.metric;
+    const found = fresh.usual[first];
+    usual?.toggleAttribute("hidden", !Object.keys(fresh.usual).length);
+    if (!found || !usual || !isPressed(usual)) return [];
+    return [{ xs: found.times, low: found.low, high: found.high, scale: scale(first), colour: `--metric-${first}` }];
+  };
 
-  const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
-  const counts = (_, values) => values.map((value) => (Number.isInteger(value) ? shortened.format(value) : ""));
-
-  // UTC, 24 hours; the date where it changes.
-  const times = (_, splits, _axis, _space, step) => {
-    let day = "";
-    return splits.map((at) => {
-      const text = new Date(at * 1000).toISOString();
-      const dated = text.slice(0, 10) !== day;
-      day = text.slice(0, 10);
-      if (step >= 86400) return day;
-      const clock = text.slice(11, step < 60 ? 19 : 16);
-      return dated ? `${clock}\n${day}` : clock;
+  const show = () => {
+    plot.show({
+      columns: [fresh.times, ...toggles.map((toggle) => fresh.series[toggle.dataset.metric])],
+      bands: bands(),
+      marks: fresh.marks,
     });
   };
 
-  const draw = () => {
-    // Before the old plot goes: an empty box need not have a width.
-    const width = box.clientWidth;
-    if (!width) return;
-    if (plot) plot.destroy();
-    const size = { width, height: Math.max(260, Math.min(420, width * 0.42)) };
-    plot = new uPlot(
-      {
-        ...size,
-        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
-        series: [
-          { label: "UTC", value: (_, at) => (at === null || at === undefined ? "–" : new Date(at * 1000).toISOString().slice(0, 19).replace("T", " ")) },
-          ...metrics().map(line),
-        ],
-        axes: [
-          axis({ space: 90, values: times }),
-          axis({ scale: "counts", values: counts, size: 56 }),
-          axis({ scale: "views", values: counts, side: 1, size: 56, grid: { show: false } }),
-        ],
-        scales: { x: { time: true, range: around }, counts: { range: span }, views: { range: span } },
-        cursor: { points: { size: 7 }, drag: { x: true, y: false } },
-        legend: { live: true },
-        hooks: { setScale: [(u, key) => { if (key === "x") box.dataset.seconds = u.scales.x.max - u.scales.x.min; }] },
-      },
-      [data.times, ...metrics().map(column)],
-      box,
-    );
-    box.dataset.points = String(data.times.length);
-    box.dataset.ready = "1";
-  };
-
-  // A first measurement alone stands in the middle of a minute; uPlot would give it years.
-  function around(_, from, to) {
-    const [first] = data.times;
-    if (first === data.times[data.times.length - 1]) return [first - 30, first + 30];
-    if (from === null || to === null || to - from >= 60) return [from, to];
-    const room = (60 - (to - from)) / 2;
-    return [from - room, to + room];
-  }
-
-  // Room above and below, and never a line of zero height.
-  function span(_, low, high) {
-    if (low === null || high === null) return [0, 1];
-    const room = Math.max(1, (high - low) * 0.06);
-    return [Math.max(0, low - room), high + room];
-  }
-
   const load = async () => {
-    const answer = await fetch(box.dataset.series, { headers: { Accept: "application/json" } });
+    const points = Math.round(2 * (box.clientWidth || 600));
+    const answer = await fetch(`${box.dataset.series}&points=${points}`, { headers: { Accept: "application/json" } });
     if (!answer.ok) return;
-    const fresh = await answer.json();
-    const known = data && data.times.length;
-    data = fresh;
-    if (plot && known) {
-      plot.setData([data.times, ...metrics().map(column)]);
-      box.dataset.points = String(data.times.length);
-    } else {
-      box.replaceChildren();
-      box.toggleAttribute("data-empty", !data.times.length);
-      if (data.times.length) draw();
-      else box.dataset.ready = "1";
-    }
+    fresh = await answer.json();
+    show();
   };
 
   // The address has what is shown, so that a range, a reload and a bookmark keep it.
   const keep = () => {
-    const shown = [...document.querySelectorAll('.toggle[aria-pressed="true"]')].map((toggle) => toggle.dataset.metric);
+    const shown = toggles.filter(isPressed).map((toggle) => toggle.dataset.metric);
+    const log = isPressed(document.querySelector("[data-log]"));
     const address = (url) => {
       url.searchParams.set("metrics", shown.join(" "));
+      if (log) url.searchParams.set("scale", "log");
+      else url.searchParams.delete("scale");
       return url;
     };
     history.replaceState(history.state, "", address(new URL(location.href)));
@@ -126,19 +62,28 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     box = document.getElementById("chart");
+    toggles = [...document.querySelectorAll(".toggle[data-metric]")];
+    const logScale = document.querySelector("[data-log]");
+    plot = new Plot(box, { x: "time", lines: lines(box.dataset.view), log: isPressed(logScale) });
+    plot.zoomed = zoomButtons(document.querySelector(".chart .zoom"), plot);
     load();
-    for (const toggle of document.querySelectorAll(".toggle")) {
+    toggles.forEach((toggle, place) => {
       toggle.addEventListener("click", () => {
-        const on = toggle.getAttribute("aria-pressed") !== "true";
-        toggle.setAttribute("aria-pressed", String(on));
-        if (plot) plot.setSeries(metrics().indexOf(toggle.dataset.metric) + 1, { show: on });
+        press(toggle, !isPressed(toggle));
+        plot.setShown(place, isPressed(toggle));
+        if (fresh) show();
         keep();
       });
-    }
-    new ResizeObserver(() => {
-      if (plot && Math.abs(plot.width - box.clientWidth) > 2) draw();
-    }).observe(box);
-    document.addEventListener("theme", () => plot && draw());
+    });
+    document.querySelector("[data-usual]")?.addEventListener("click", (event) => {
+      press(event.currentTarget, !isPressed(event.currentTarget));
+      if (fresh) show();
+    });
+    logScale.addEventListener("click", () => {
+      press(logScale, !isPressed(logScale));
+      plot.setLog(isPressed(logScale));
+      keep();
+    });
     // Only when another measurement has changed the figures above.
     let version = document.getElementById("now-inner")?.dataset.version;
     document.addEventListener("htmx:afterSettle", () => {

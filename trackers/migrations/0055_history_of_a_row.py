@@ -11,7 +11,7 @@ INDEX = """
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('trackers', '0044_priority_words'),
+        ('trackers', '0054_saved_views'),
         ('admin', '0003_logentry_add_action_flag_choices'),
     ]
 

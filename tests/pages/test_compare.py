@@ -1,0 +1,203 @@
+"""The page that compares tweets by age, as its address asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.db import connection
+from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import TweetFactory, figures, id_born
+from tests.pages.conftest import BORN, watched
+from tests.pages.sources import source
+from trackers.dashboards.compare.asked import asked_of
+from trackers.ingest.sources.models import SourceTweet
+from trackers.tweets.models import Author, TweetText
+from trackers.tweets.record import Measured, record
+
+pytestmark = pytest.mark.django_db
+
+M, H, D = (timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days"))
+
+
+def grown(number, counts, *, author_id=7, text="words"):
+    """A tweet of some days ago with these views, by the minutes of its age."""
+    Author.objects.get_or_create(id=author_id, defaults={"username": f"author{author_id}"})
+    at = BORN - (number + 10) * D
+    tweet = TweetFactory(id=id_born(at, number), author_id=author_id, created_at=at)
+    TweetText.objects.create(tweet=tweet, text=text)
+    for minutes, views in counts.items():
+        record([Measured(tweet.id, at + minutes * M, figures(1, impressions=views), D)])
+    return tweet
+
+
+DAYLONG = (5, 15, 60, 360, 1440, 4000, 10_080)
+
+
+def steady(number, views, **given):
+    return grown(number, {minutes: views * minutes for minutes in DAYLONG}, **given)
+
+
+def page_of(staff, query):
+    answer = staff.get(f"/compare/?{query}")
+    assert answer.status_code == 200
+    return unescape(answer.content.decode())
+
+
+def cells(page):
+    """Of each line of the table."""
+    table = page[page.index('<table class="compared">') : page.index("</table>")]
+    return [
+        re.findall(r'<td class="figure"[^>]*>([^<]*)</td>', row)
+        for row in table.split("</thead>")[1].split("</tr>")
+    ][:-1]  # fmt: skip
+
+
+def test_tweets_stand_beside_each_other_at_the_same_ages(staff):
+    one, other = steady(1, 10), steady(2, 30)
+
+    page = page_of(staff, f"ids={one.id},{other.id}&until=7d")
+    series = staff.get(f"/compare/series.json?ids={one.id},{other.id}&until=7d").json()
+
+    assert cells(page) == [
+        ["150", "600", "3,600", "14,400", "100,800"],
+        ["450", "1,800", "10,800", "43,200", "302,400"],
+    ]
+    assert "7 d after posting, tweet 2 (@author7) had 302,400 views, the most" in page
+    assert series["ages"][-1] == 7 * 24 * 60
+    assert [line["tweet_id"] for line in series["tweets"]] == [str(one.id), str(other.id)]
+    at = dict(zip(series["ages"], series["tweets"][1]["values"], strict=True))
+    assert at[1440.0] is None or at[1440.0] == 43_200
+    assert all(len(line["values"]) == len(series["ages"]) for line in series["tweets"])
+
+
+def test_what_was_not_measured_around_an_age_is_no_number(staff):
+    late, early = grown(1, {2000: 70, 8000: 90}), grown(2, {10: 5, 40: 8})
+
+    page = page_of(staff, f"ids={late.id}&ids={early.id}")
+
+    # 80,000 minutes were not waited for: 7 d are 10,080 minutes.
+    assert cells(page) == [
+        ["–", "–", "–", "–", "90 at 5 d 13 h"],
+        ["5 at 10 min", "8 at 40 min", "–", "–", "–"],
+    ]
+    assert "It was not measured around this age." in page
+    assert "Nothing can be compared yet" in page
+
+
+def test_a_young_tweet_says_that_it_is_not_that_old(staff):
+    old, young = steady(1, 10), watched()
+    record([Measured(young.id, BORN + 5 * M, figures(3, impressions=50), H)])
+
+    page = page_of(staff, f"ids={old.id},{young.id}")
+
+    assert cells(page)[1] == ["–"] * 5
+    assert page.count("It is not that old yet.") == 5
+
+
+def test_the_last_tweets_of_an_author_are_a_band(staff):
+    for number in range(1, 26):
+        steady(number, number)
+    one = steady(30, 100, author_id=8)
+
+    page = page_of(staff, f"ids={one.id}&author=@AUTHOR7&metric=impressions")
+    series = staff.get(f"/compare/series.json?ids={one.id}&author=7").json()
+
+    # The last twenty: 1 to 20 a minute.
+    assert cells(page)[1][3] == f"{round(10.5 * 1440):,}"
+    assert cells(page)[2][3] == f"{round(5.75 * 1440):,} – {round(15.25 * 1440):,}"
+    assert "the middle half of the last 20 tweets of @author7" in page
+    assert 'value="@author7"' in page
+    [band] = series["bands"]
+    assert band["place"] == 2
+    assert band["ages"][-1] == 1440
+    assert (band["low"][-1], band["high"][-1]) == (5.75 * 1440, 15.25 * 1440)
+    assert len(band["median"]) == len(series["ages"])
+
+
+def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
+    made = source("account", "nasa")
+    for number in range(1, 6):
+        SourceTweet.objects.create(
+            source_id=made.pk, tweet_id=steady(number, number).pk, seen_at=BORN
+        )
+    steady(9, 1000)
+
+    page = page_of(staff, f"source={made.pk}")
+
+    assert cells(page)[0][0] == "45"
+    assert "7 d after posting, the middle half of the last 5 tweets of @nasa" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("ids={known},abc", "“abc” is neither the id of a tweet nor a link to one."),
+        ("ids={known},12345", "Tweet 12345 is not tracked here. Track it first, then compare it."),
+        ("ids={known}", "One tweet has nothing beside it: add another one, or an author."),
+        ("ids={known}+{known}", "One tweet has nothing beside it"),
+        ("ids={known},{unmeasured}", "was not measured yet. Compare it after its first check."),
+        ("ids=1,2,3,4,5,6,7,{known}", "the last 2 are left out"),
+        ("author=nobody", "No author called “nobody” is known here."),
+        ("author=12", "No measured tweet of author 12 is tracked here."),
+        ("source=12", "There is no source 12."),
+        ("source=x", "“x” is not the number of a source."),
+        ("ids=99999999999999999999", "“99999999999999999999” is neither"),
+        ("ids=%00", "Nothing to compare yet"),
+        ("metric=x&until=y", "Nothing to compare yet"),
+    ],
+)
+def test_what_is_wrong_with_an_address_is_said_with_the_next_step(staff, query, said):
+    known, unmeasured = steady(1, 1), watched(2)
+    query = query.format(known=known.id, unmeasured=unmeasured.id)
+
+    assert said in page_of(staff, query)
+    assert staff.get(f"/compare/series.json?{query}").status_code == 200
+
+
+def test_links_and_blanks_are_taken_and_the_address_is_written_in_one_way():
+    given = QueryDict(mutable=True)
+    given.setlist(
+        "ids", ["https://x.com/a/status/20?s=1, 21", "22\nx.com/i/status/23/photo/1", "21"]
+    )
+    given["scale"], given["metric"] = "log", "likes"
+
+    asked = asked_of(given)
+
+    assert asked.ids == (20, 21, 22, 23)
+    assert asked.address() == "ids=20,21,22,23&metric=likes&scale=log"
+    assert asked_of(QueryDict(asked.address())) == asked
+    assert asked.without(21) == "ids=20,22,23&metric=likes&scale=log"
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl"])
+def test_the_curves_are_a_file(staff, form):
+    one, other = steady(1, 10), steady(2, 30)
+
+    answer = staff.get(f"/compare/values.{form}?ids={one.id},{other.id}")
+    text = b"".join(answer.streaming_content).decode()
+
+    assert answer["Content-Disposition"] == f'attachment; filename="compare.{form}"'
+    if form == "jsonl":
+        lines = [json.loads(line) for line in text.splitlines()]
+        assert {line["tweet_id"] for line in lines} == {str(one.id), str(other.id)}
+        assert {"author", "age_minutes", "measured_at", "impressions"} < lines[0].keys()
+    else:
+        assert text.startswith("tweet_id,author,age_minutes,measured_at,impressions\n")
+
+
+def test_six_tweets_and_a_band_cost_as_many_queries_as_two(staff):
+    tweets = [steady(number, number) for number in range(1, 10)]
+    ids = [str(one.id) for one in tweets]
+    counts = []
+    for some in (ids[:2], ids[:6]):
+        with CaptureQueriesContext(connection) as asked:
+            page_of(staff, f"ids={','.join(some)}&author=7")
+        counts.append(len(asked))
+
+    assert counts[0] == counts[1] <= 12

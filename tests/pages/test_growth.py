@@ -1,0 +1,212 @@
+"""How a tweet does, on its page: the last hour, its author's usual, a day ahead, what happened."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.factories import TweetFactory, figures, id_born, post
+from tests.pages.conftest import BORN, measure, watched
+from trackers import history
+from trackers.dashboards.tweets.outlook import standing
+from trackers.milestones.models import Milestone
+from trackers.tweets.growth.band import Middle
+from trackers.tweets.models import Author, Tweet, TweetText
+from trackers.tweets.record import Measured, record
+from trackers.tweets.versions import Seen, learn
+
+pytestmark = pytest.mark.django_db
+
+H, D = timedelta(hours=1), timedelta(days=1)
+
+
+def page_of(staff, tweet, query=""):
+    return unescape(staff.get(f"/tweets/{tweet.id}/{query}").content.decode())
+
+
+def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="words"):
+    """Tweets from before BORN, that had `early` views after five minutes and `late` after a day."""
+    Author.objects.get_or_create(id=author_id, defaults={"username": f"author{author_id}"})
+    made = []
+    for place in range(number):
+        at = BORN - (place + 2) * every
+        tweet = TweetFactory(id=id_born(at, author_id), author_id=author_id, created_at=at)
+        TweetText.objects.create(tweet=tweet, text=text)
+        for age, views in ((timedelta(minutes=5), early), (D, late)):
+            counts = figures(views // 10, impressions=views)
+            record([Measured(tweet.id, at + age, counts, D)])
+        made.append(tweet)
+    return made
+
+
+def test_a_change_says_since_when_it_is_counted(staff):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 2 * H)
+    for seconds, likes in ((-3660, 5), (-30, 100), (0, 120)):
+        measure(tweet, seconds, likes=likes, impressions=7)
+
+    page = page_of(staff, tweet)
+
+    assert "+115 in the last hour" in page
+    assert "no change in the last hour" in page
+    since = BORN - timedelta(seconds=3660)
+    assert f'Changes from <time datetime="{since.isoformat()}"' in page
+    assert f'to <time datetime="{BORN.isoformat()}"' in page
+
+
+def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(staff):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 9 * H)
+    measure(tweet, -4 * 3600, likes=5)
+    measure(tweet, 0, likes=3)
+
+    assert "−2 in 4 h" in page_of(staff, tweet)
+
+
+def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):
+    earlier(12)
+    tweet = watched()
+    measure(tweet, 300, impressions=150)
+
+    page = page_of(staff, tweet)
+
+    assert "about 300 views, probably 300 to 300" in page
+    assert "12 of the author's earlier tweets grew from 5 min to 24 h" in page
+    assert "tested on 7 of them" in page
+    assert "half were off by less than 0%" in page
+
+
+def test_without_enough_of_the_author_others_are_taken_and_said_so(staff):
+    earlier(12, author_id=8, late=400)
+    tweet = watched()
+    measure(tweet, 300, impressions=150)
+
+    page = page_of(staff, tweet)
+
+    assert "about 600 views" in page
+    assert "12 of the newest earlier tweets" in page
+
+
+def test_what_cannot_be_told_yet_says_so(staff):
+    tweet, unmeasured = watched(), watched(1)
+    measure(tweet, 60, impressions=1)
+
+    page = page_of(staff, tweet)
+    assert page.count("Not enough yet") == 3
+    assert "0 of the author's earlier tweets were measured at this age, and it takes 4" in page
+    assert "it has not been measured" in page_of(staff, unmeasured)
+
+
+def test_after_a_day_it_says_what_was_measured_then(staff):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 2 * D)
+    for hours, views in ((-47, 10), (-25, 80), (-1, 100)):
+        measure(tweet, hours * 3600, impressions=views)
+
+    page = page_of(staff, tweet)
+
+    assert "80 views" in page
+    assert "As last measured, 23 h after it was posted." in page
+    assert "23 h for half of its 100 views so far" in page
+
+
+def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
+    made = earlier(6)
+    TweetText.objects.filter(tweet=made[0]).update(retweeted=1)
+    earlier(6, author_id=8, early=1)
+    tweet = watched()
+    measure(tweet, 300, impressions=150)
+
+    page = page_of(staff, tweet)
+    series = staff.get(f"/tweets/{tweet.id}/series.json").json()
+
+    assert "100 – 100" in page
+    assert "more than usual: 1.5 × the median" in page
+    usual = series["usual"]["impressions"]
+    assert usual["times"][-1] == (BORN + timedelta(seconds=300)).timestamp()
+    assert (usual["low"][-1], usual["high"][-1]) == (100, 100)
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (10, "as usual"), (20, "as usual"), (40, "more than usual: 2.7 × the median"),
+        (21, "more than usual"), (5, "less than usual: 0.3 × the median"), (0, "less than usual"),
+    ],
+)  # fmt: skip
+def test_a_standing_is_said_in_words(count, words):
+    assert standing(count, Middle(10, 15, 20, 9)) == words
+
+
+def test_what_happened_is_a_list_and_marks(staff):
+    tweet = watched(tracked_at=BORN + timedelta(seconds=1), text="hopefuly")
+    Milestone.objects.create(metric="likes", at=7)
+    for seconds, likes in ((60, 5), (120, 9), (180, 3), (240, 8)):
+        measure(tweet, seconds, likes=likes)
+    second = tweet.id + 5
+    edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
+    learn([Seen(edited, BORN + timedelta(seconds=200))])
+    history.record(User.objects.get(), [tweet], "Pause, on its page.")
+    other = watched(9)
+    history.record(User.objects.get(), [other], "Untouched, on its page.")
+
+    page = page_of(staff, tweet)
+    marks = staff.get(f"/tweets/{tweet.id}/series.json").json()["marks"]
+
+    told = page[page.index('id="happened"') :]
+    order = ["Posted on X", "Tracked from here on", "Reached 7 likes",
+             "Edited: this version was first seen", "Pause, on its page."]  # fmt: skip
+    places = [told.index(what) for what in order]
+    assert places == sorted(places)
+    assert told.count("Reached 7 likes") == 1
+    assert "Untouched" not in told
+    assert [one["number"] for one in marks] == [1, 2, 3, 4, 5]
+    assert marks[2]["at"] == (BORN + timedelta(seconds=120)).timestamp()
+
+
+@pytest.mark.parametrize(
+    ("view", "said", "head", "shown"),
+    [
+        ("rate", "Likes grew fastest", "<th scope=\"col\">Until</th>", "+120"),
+        ("days", "Likes grew most on", "<th scope=\"col\">Day</th>", "+9"),
+    ],
+)  # fmt: skip
+def test_a_view_has_its_sentence_its_table_and_its_files(staff, view, said, head, shown):
+    tweet = watched()
+    for minutes, likes in ((0, 1), (2, 5), (4, 9)):
+        measure(tweet, 60 * minutes, likes=likes)
+
+    page = page_of(staff, tweet, f"?view={view}")
+    series = staff.get(f"/tweets/{tweet.id}/series.json?view={view}").json()
+    file = staff.get(f"/tweets/{tweet.id}/samples.jsonl?range=all&view={view}")
+    lines = [json.loads(line) for line in b"".join(file.streaming_content).splitlines()]
+
+    assert said in page
+    assert head in page
+    assert f'<td class="figure">{shown}</td>' in page
+    assert {value for value in series["series"]["likes"] if value} == {int(shown[1:])}
+    assert len(series["times"]) == len(series["series"]["likes"])
+    assert {line["likes"] for line in lines} <= {int(shown[1:]), 9}
+    assert f"samples.parquet?range=all&view={view}" in page
+
+
+def test_a_view_and_a_scale_stay_in_the_links(staff):
+    page = staff.get(f"/tweets/{watched().id}/?view=rate&scale=log&range=7d").content.decode()
+
+    assert '<a href="?range=24h&amp;view=rate&amp;scale=log"' in page
+    assert '<a href="?range=7d&amp;view=days&amp;scale=log"' in page
+    assert 'data-log aria-pressed="true"' in page
+
+
+@pytest.mark.parametrize("points", ["", "0", "-5", "1e9", "９９", "99999999999"])
+def test_any_number_of_points_may_be_asked_for(staff, points):
+    tweet = watched()
+    measure(tweet, 0, likes=1)
+
+    answer = staff.get(f"/tweets/{tweet.id}/series.json?points={points}")
+
+    assert answer.json()["drawn"] == 1

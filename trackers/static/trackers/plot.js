@@ -1,0 +1,310 @@
+// A chart: lines with gaps, shaded bands, numbered marks, and a zoom that new data leaves alone.
+// uPlot, wrapped only here so that it can be replaced.
+(() => {
+  const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+  const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  const ready = (value, words) => (value === null || value === undefined ? "–" : words(value));
+
+  // UTC, 24 hours; the date where it changes.
+  const times = (_, splits, _axis, _space, step) => {
+    let day = "";
+    return splits.map((at) => {
+      const text = new Date(at * 1000).toISOString();
+      const dated = text.slice(0, 10) !== day;
+      day = text.slice(0, 10);
+      if (step >= 86400) return day;
+      const clock = text.slice(11, step < 60 ? 19 : 16);
+      return dated ? `${clock}\n${day}` : clock;
+    });
+  };
+  const minutes = (value) => {
+    const whole = Math.round(value);
+    if (whole < 60) return `${whole} min`;
+    const [big, small, name, rest] = whole < 1440 ? [60, 1, "h", "min"] : [1440, 60, "d", "h"];
+    const more = Math.floor((whole % big) / small);
+    return `${Math.floor(whole / big)} ${name}${more ? ` ${more} ${rest}` : ""}`;
+  };
+  const X = {
+    time: {
+      label: "UTC", least: 60, words: (at) => new Date(at * 1000).toISOString().slice(0, 19).replace("T", " "),
+      axis: { space: 90, values: times },
+    },
+    age: {
+      label: "Age", least: 5, words: minutes,
+      axis: {
+        space: 70, values: (_, splits) => splits.map(minutes),
+        incrs: [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880, 10080, 20160, 40320],
+      },
+    },
+  };
+
+  // Nothing is drawn outside of the axes.
+  const inside = (u, draw) => {
+    const { left, top, width, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.beginPath();
+    u.ctx.rect(left, top, width, height);
+    u.ctx.clip();
+    draw(u.ctx);
+    u.ctx.restore();
+  };
+
+  // `lines`: {label, colour, dash, scale, shown, stepped}, in the order of the columns after the
+  // first. `colour` is the name of a CSS variable, so that a change of theme only draws anew.
+  window.Plot = class {
+    constructor(box, { x, lines, log = false, zoomed = () => {} }) {
+      Object.assign(this, { box, x: X[x], isTime: x === "time", lines, log, zoomed });
+      this.data = { columns: [[]], bands: [], marks: [] };
+      new ResizeObserver(() => {
+        if (this.u && Math.abs(this.u.width - box.clientWidth) > 2) this.draw();
+      }).observe(box);
+      document.addEventListener("theme", () => this.u && this.draw());
+    }
+
+    get empty() {
+      return !this.data.columns[0].length;
+    }
+
+    // {columns, bands: [{xs, low, high, scale, colour}], marks: [{at, number}]}
+    show(data) {
+      this.since = performance.now();
+      this.data = data;
+      this.box.toggleAttribute("data-empty", this.empty);
+      if (this.empty) this.box.dataset.ready = "1";
+      else if (this.u) this.renew();
+      else this.draw();
+      this.box.dataset.points = String(data.columns[0].length);
+    }
+
+    renew() {
+      const kept = this.window;
+      this.seen = kept ?? this.extent();
+      this.u.setData(this.data.columns, !kept);
+      if (kept) this.zoom(...kept);
+    }
+
+    draw() {
+      // Before the old plot goes: an empty box need not have a width.
+      const width = this.box.clientWidth;
+      if (!width || this.empty) return;
+      const kept = this.window;
+      if (this.u) this.u.destroy();
+      // The hooks of the new one wait until it is made.
+      this.u = null;
+      this.seen = kept ?? this.extent();
+      this.box.replaceChildren();
+      this.u = new uPlot(this.options(width), this.data.columns, this.box);
+      if (kept) this.zoom(...kept);
+      window.touchZoom(this.u.over, this);
+    }
+
+    options(width) {
+      const scale = () => ({ distr: this.log ? 3 : 1, range: (_, low, high, key) => this.span(low, high, key) });
+      return {
+        width,
+        height: Math.max(260, Math.min(420, width * 0.42)),
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
+        series: [{ label: this.x.label, value: (_, at) => ready(at, this.x.words) }, ...this.lines.map((one) => this.line(one))],
+        axes: [
+          this.axis(this.x.axis),
+          this.axis({ scale: "counts", values: this.counts, size: 56 }),
+          ...(this.lines.some((one) => one.scale === "views") ? [this.axis({ scale: "views", values: this.counts, side: 1, size: 56, grid: { show: false } })] : []),
+        ],
+        scales: { x: { time: this.isTime, range: (_, from, to) => this.around(from, to) }, counts: scale(), views: scale() },
+        cursor: {
+          points: { size: 7 },
+          drag: { x: true, y: false, setScale: false },
+          bind: { dblclick: () => () => this.reset() },
+        },
+        legend: { live: true },
+        hooks: {
+          setSelect: [(u) => this.selected(u)],
+          setScale: [(_, key) => key === "x" && this.moved()],
+          drawAxes: [() => this.shade()],
+          draw: [() => this.mark(), () => this.tell()],
+        },
+      };
+    }
+
+    line({ label, colour, dash, scale, shown, stepped }) {
+      return {
+        label, scale, dash,
+        show: shown,
+        stroke: style(colour),
+        width: 2,
+        spanGaps: false,
+        paths: stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
+        points: { show: !stepped && this.data.columns[0].length < 60, size: 5, fill: style(colour) },
+        value: (_, value) => ready(value, (known) => number.format(known)),
+      };
+    }
+
+    axis(more) {
+      return {
+        stroke: style("--soft"), grid: { stroke: style("--grid"), width: 1 }, ticks: { show: false },
+        font: "12px system-ui, sans-serif", ...more,
+      };
+    }
+
+    counts = (_, values) => values.map((value) => (value !== null && Number.isInteger(value) ? shortened.format(value) : ""));
+
+    // A first measurement alone stands in the middle of a minute; uPlot would give it years.
+    around(from, to) {
+      const { least } = this.x;
+      const [xs] = this.data.columns;
+      const [first, last] = [xs[0], xs[xs.length - 1]];
+      if (first === last) return [first - least / 2, first + least / 2];
+      if (from === null || to === null) return [from, to];
+      if (to - from >= least) return [from, to];
+      const room = (least - (to - from)) / 2;
+      return [from - room, to + room];
+    }
+
+    extent() {
+      const [xs] = this.data.columns;
+      return this.around(xs[0], xs[xs.length - 1]);
+    }
+
+    // Room above and below, for the bands too, and never a line of zero height.
+    span(low, high, key) {
+      for (const { xs, low: lows, high: highs, scale } of this.data.bands) {
+        if (scale !== key) continue;
+        const [min, max] = this.seen;
+        xs.forEach((at, place) => {
+          if (at < min || at > max) return;
+          low = low === null ? lows[place] : Math.min(low, lows[place]);
+          high = high === null ? highs[place] : Math.max(high, highs[place]);
+        });
+      }
+      if (low === null || high === null) return this.log ? [1, 10] : [0, 1];
+      if (this.log) {
+        const least = low > 0 ? low : 1;
+        return uPlot.rangeLog(least, Math.max(high, least * 10), 10, false);
+      }
+      const room = Math.max(1, (high - low) * 0.06);
+      return [low < 0 ? low - room : Math.max(0, low - room), high + room];
+    }
+
+    setShown(place, on) {
+      this.lines[place].shown = on;
+      if (this.u) this.u.setSeries(place + 1, { show: on });
+    }
+
+    setLog(on) {
+      this.log = on;
+      if (this.u) this.draw();
+    }
+
+    // Zooming
+
+    visible() {
+      const { min, max } = this.u.scales.x;
+      return [min, max];
+    }
+
+    zoom(from, to) {
+      const [first, last] = this.extent();
+      const length = Math.min(Math.max(to - from, this.x.least), last - first);
+      const min = Math.min(Math.max(from, first), last - length);
+      // Before the scales are set: the bands in it decide about the other one.
+      this.seen = [min, min + length];
+      this.u.setScale("x", { min, max: min + length });
+    }
+
+    // What was dragged across.
+    selected(u) {
+      const { left, width } = u.select;
+      if (!width) return;
+      this.zoom(u.posToVal(left, "x"), u.posToVal(left + width, "x"));
+      u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    }
+
+    // By a share of what is visible, around its middle or beside it.
+    zoomBy(share, aside = 0) {
+      const [from, to] = this.visible();
+      const middle = (from + to) / 2 + aside * (to - from);
+      this.zoom(middle - (share * (to - from)) / 2, middle + (share * (to - from)) / 2);
+    }
+
+    reset() {
+      this.zoom(...this.extent());
+    }
+
+    moved() {
+      const { min, max } = this.u?.scales.x ?? {};
+      if (min === undefined || min === null) return;
+      const [first, last] = this.extent();
+      const hair = (last - first) / 1e6;
+      this.window = min > first + hair || max < last - hair ? [min, max] : null;
+      this.box.dataset.seconds = max - min;
+      this.box.toggleAttribute("data-zoomed", Boolean(this.window));
+      this.zoomed(Boolean(this.window));
+    }
+
+    // Drawing
+
+    shade() {
+      const { u } = this;
+      if (!u) return;
+      inside(u, (pen) => {
+        for (const { xs, low, high, scale, colour } of this.data.bands) {
+          const at = (value, place) => [u.valToPos(xs[place], "x", true), u.valToPos(Math.max(value, this.log ? u.scales[scale].min : value), scale, true)];
+          pen.beginPath();
+          high.forEach((value, place) => pen.lineTo(...at(value, place)));
+          for (let place = low.length - 1; place >= 0; place--) pen.lineTo(...at(low[place], place));
+          pen.globalAlpha = 0.16;
+          pen.fillStyle = style(colour);
+          pen.fill();
+        }
+      });
+    }
+
+    mark() {
+      const { u } = this;
+      if (!u) return;
+      inside(u, (pen) => {
+        const dot = devicePixelRatio;
+        pen.strokeStyle = pen.fillStyle = style("--soft");
+        pen.font = `${11 * dot}px system-ui, sans-serif`;
+        pen.setLineDash([2 * dot, 4 * dot]);
+        let right = -Infinity, row = 0;
+        for (const { at, number: label } of this.data.marks) {
+          const place = Math.round(u.valToPos(at, "x", true));
+          pen.beginPath();
+          pen.moveTo(place, u.bbox.top);
+          pen.lineTo(place, u.bbox.top + u.bbox.height);
+          pen.stroke();
+          // Numbers that would touch stand below one another.
+          row = place < right ? row + 1 : 0;
+          right = place + 18 * dot;
+          pen.fillText(String(label), place + 3 * dot, u.bbox.top + (12 + 12 * row) * dot);
+        }
+      });
+    }
+
+    tell() {
+      if (this.since) this.box.dataset.took = String(Math.round(performance.now() - this.since));
+      this.since = null;
+      this.box.dataset.ready = "1";
+    }
+  };
+
+  // The buttons beside a chart: [data-zoom] with in, out, earlier, later or reset. Those of use only
+  // while it is zoomed are hidden until then.
+  window.zoomButtons = (tools, plot) => {
+    const acts = {
+      in: () => plot.zoomBy(0.5), out: () => plot.zoomBy(2), reset: () => plot.reset(),
+      earlier: () => plot.zoomBy(1, -0.5), later: () => plot.zoomBy(1, 0.5),
+    };
+    for (const button of tools.querySelectorAll("[data-zoom]")) {
+      button.addEventListener("click", () => plot.u && acts[button.dataset.zoom]());
+    }
+    const later = [...tools.querySelectorAll("[data-zoom]:not([data-zoom=in])")];
+    return (zoomed) => {
+      const loses = !zoomed && later.includes(document.activeElement);
+      for (const button of later) button.hidden = !zoomed;
+      if (loses) tools.querySelector("[data-zoom=in]").focus();
+    };
+  };
+})();
