@@ -279,6 +279,7 @@ def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
 def explained(db, ids, now):
     given = {"ids": ids, "now": now, "today": now.replace(hour=0), **keep.floors()}
     db.execute("SAVEPOINT before", prepare=False)
+    db.execute(keep.INTERPRETED, prepare=False)
     statement = f"EXPLAIN (ANALYZE, FORMAT JSON) {keep.GAINS}"
     told = db.execute(statement, given, prepare=False).fetchone()[0][0]
     db.execute("ROLLBACK TO before", prepare=False)

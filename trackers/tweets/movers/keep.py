@@ -69,6 +69,9 @@ TAKE_DUE = """
     ) due
 """
 
+# The planner takes a piece for far more than it is, and compiling it takes longer than running it.
+INTERPRETED = "SET LOCAL jit = off"
+
 # LATERAL and = ANY(ARRAY) rule out hash and merge joins: tweets and samples are found one by one by
 # their index, whatever the statistics say.
 # `list` has a row per window and metric, with the metric's place among the figures.
@@ -202,6 +205,7 @@ def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
     """Write the gains of these tweets, and remove what they no longer gained."""
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     with cursor() as db:
+        db.execute(INTERPRETED)
         db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists})
 
 
