@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -12,8 +14,11 @@ from tests.pages.looking import looking
 from tests.pages.sources import gap, source
 from trackers.dashboards.columns.models import Column
 from trackers.events.subscribers.terms import Terms, add
+from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
+from trackers.jobs.observed.minutes import QueueMinute
+from trackers.jobs.observed.tasks import NotedTask
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -42,6 +47,12 @@ def filled(user):
     Column.objects.create(user=user, position=1, source=there)
     Column.objects.create(user=user, position=2)
     CredentialFactory()
+    figures = {"due": 3, "oldest_due_seconds": 1.5, "in_flight": 1, "measured": 100, "failed": 0}
+    minute = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=2)
+    QueueMinute.objects.create(namespace="tweet:update", minute=minute, **figures)
+    noted = {"took": timedelta(seconds=11), "host": "h", "pid": 1, "reason": "X answered 503"}
+    NotedTask.objects.create(name="a", failed=True, **noted)
+    SourceDay.objects.create(source=there, day=minute.date(), posts=3, billed=3)
     Namespace.objects.filter(name="source:poll").update(paused=True)
     shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     seen = watched(1)
@@ -50,7 +61,8 @@ def filled(user):
         f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
         f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
-        "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/", "/operations/",
+        "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/",
+        "/operations/", "/operations/pause/", "/authors/7/",
         "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",
         "/account/password/",
     ]  # fmt: skip

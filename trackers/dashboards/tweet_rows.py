@@ -73,6 +73,8 @@ class Row:
     first_seen: str = ""
     # A cell of what it gained, in lists that are sorted by that.
     gain: str = ""
+    # For the link to the author's page; empty while X has not said whose it is.
+    author_id: str = ""
     version: str = field(default="", compare=False)
 
     @property
@@ -156,6 +158,7 @@ def row(
         checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
         due=ahead(job.due_at, now=now) if job and state.is_scheduled else None,
         asking=claimed_until is not None and claimed_until > now,
+        author_id=str(who.pk) if who else "",
         version=version(tweet, job, text and text.text, claimed_until),
     )
 

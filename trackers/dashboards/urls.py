@@ -4,6 +4,8 @@ from django.urls import path
 
 from trackers.dashboards import answers, metrics
 from trackers.dashboards.account import views as account
+from trackers.dashboards.authors import views as authors
+from trackers.dashboards.authors.export import author_posts
 from trackers.dashboards.columns import acts as column_acts
 from trackers.dashboards.columns import views as columns
 from trackers.dashboards.compare import views as compare
@@ -83,6 +85,10 @@ urlpatterns = [
     path("columns/<int:id>/<str:act>", column_acts.act_on_column, name="column-act"),
     path("live/", live.live, name="live"),
     path("live/rows/", live.live_rows, name="live-rows"),
+    path("authors/<int:id>/", authors.author, name="author"),
+    path("authors/<int:id>/posts.<str:form>", author_posts, name="author-posts"),
+    path("authors/<int:id>/now/", authors.author_now, name="author-now"),
+    path("authors/<int:id>/rows/", authors.author_rows, name="author-rows"),
     path("sources/", sources.sources, name="sources"),
     path("sources/now/", sources.sources_now, name="sources-now"),
     path("sources/cost/", sources.source_cost, name="source-cost"),

@@ -103,7 +103,8 @@ def named(origins: Iterable[int]) -> dict[int, tuple[str, str, str]]:
         one: told(brought[one])
         if one in brought
         else (str(authors.get(-one, f"source {one}" if one > 0 else f"author {-one}")),
-              "An account" if one < 0 else "A removed source", "")
+              "An account" if one < 0 else "A removed source",
+              reverse("author", args=[-one]) if -one in authors else "")
         for one in wanted
     }  # fmt: skip
 

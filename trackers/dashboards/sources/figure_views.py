@@ -1,4 +1,4 @@
-"""What a source brought by day, and what it cost: the slow part of its page."""
+"""What a source brought by day, what it cost, and how its posts do: the slow part of its page."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.usual import COMPARED, usual
 from trackers.dashboards.words import counted
 from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
-from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import current
+from trackers.tweets.growth.earlier import of_these
+from trackers.tweets.models import Author
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +49,23 @@ def figures(id: int) -> dict[str, object]:
     now, _ = current()
     source, today = find(id), now.astimezone(UTC).date()
     found = days_of(id, since=first_day(today))
+    newest = SourceTweet.objects.filter(source=id).order_by("-tweet_id")
+    ids = list(newest.values_list("tweet_id", flat=True)[:COMPARED])
     return {
         "now": now,
         "source": source,
+        "author": author_of(source),
         "days": daily({one.day: one.posts for one in found}, today=today, what="New posts"),
         "cost": cost_words(found, today=today),
+        "usual": usual(of_these(ids), now=now),
     }
+
+
+def author_of(source: Source) -> Author | None:
+    """Whose posts it reads, where these are one account's and one of them has come."""
+    if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
+        return None
+    return Author.objects.filter(pk=source.account_id).first()
 
 
 def cost_words(found: list[SourceDay], *, today: date) -> CostWords | None:

@@ -1,0 +1,215 @@
+"""The page of an author: what came in, what is usual, and how the newest posts do against it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.factories import TweetFactory, id_born
+from tests.jobs.plans import nodes
+from tests.pages.conftest import watched
+from tests.pages.looking import looking
+from tests.pages.many import fill
+from tests.pages.sources import some_staff, source, words
+from trackers.dashboards.usual import compared_with
+from trackers.tweets import posted
+from trackers.tweets.models import METRICS, Author, TweetText
+from trackers.tweets.record import Measured, record
+from trackers.xapi.answers import Figures
+
+pytestmark = pytest.mark.django_db
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def now():
+    return datetime.now(UTC)
+
+
+def posted_tweet(author, age, low=0, *, text="Some words", **given):
+    """A post of the author's, so old; with what it had 20 hours after, and at the last look."""
+    born = now() - age
+    tweet = TweetFactory(id=id_born(born, low), author=author, created_at=born, **given)
+    TweetText.objects.create(tweet=tweet, text=text)
+    return tweet
+
+
+def measured(tweet, after, **counts):
+    figures = Figures(*(counts.get(metric) for metric in METRICS))
+    at = tweet.created_at + after
+    record([Measured(tweet.id, at, figures, hole_after=DAY)])
+
+
+@pytest.fixture
+def ada(db):
+    return Author.objects.create(id=7, username="ada", name="Ada L.", checked_at=now())
+
+
+@pytest.fixture
+def usual_ones(ada):
+    """Five posts with 100 to 500 views after a day."""
+    for number in range(1, 6):
+        tweet = posted_tweet(ada, (3 + number) * DAY, number)
+        measured(tweet, 23 * HOUR, impressions=100 * number, likes=number)
+
+
+def page(staff):
+    return words(staff.get("/authors/7/").content.decode())
+
+
+def test_an_author_without_posts_says_so(staff, ada):
+    said = page(staff)
+
+    assert "Ada L. @ada" in said
+    assert "Nothing that was posted in the last 30 days is tracked." in said
+    assert "No post has been measured at the age of 15 minutes yet" in said
+    assert "No source reads this account" in said
+
+
+def test_what_is_usual_is_the_median_of_the_posts_at_the_same_age(staff, ada, usual_ones):
+    assert "have 300 views or more after 24 hours; the middle half has 200 to 400." in page(staff)
+
+
+def test_each_post_is_compared_with_the_usual(staff, ada, usual_ones):
+    tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
+    measured(tweet, 23 * HOUR, impressions=1400)
+
+    html = staff.get("/authors/7/now/").content.decode()
+
+    # The median of six is now 350.
+    assert "A &lt;b&gt;success&lt;/b&gt;" in html
+    said = words(html)
+    assert "24 h 1,400 350 4.0 times the usual" in said
+    assert "24 h 100 350 71% below" in said
+
+
+@pytest.mark.parametrize(
+    ("count", "median", "said"),
+    [
+        (0, 0, "as usual"),
+        (3, 0, "above: usually none"),
+        (108, 100, "as usual"),
+        (150, 100, "50% above"),
+        (40, 100, "60% below"),
+        (230, 100, "2.3 times the usual"),
+    ],
+)
+def test_how_far_above_is_said_in_words(count, median, said):
+    assert compared_with(count, median)[0] == said
+
+
+def test_where_x_shows_no_views_likes_are_compared(staff, ada):
+    for number in range(5):
+        measured(posted_tweet(ada, (3 + number) * DAY, number), 23 * HOUR, likes=40)
+
+    assert "have 40 likes or more after 24 hours" in page(staff)
+
+
+def test_too_few_posts_say_how_many_are_lacking(staff, ada):
+    measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, impressions=9)
+
+    assert "What is usual is known once 3 more posts have been measured" in page(staff)
+
+
+def test_what_came_in_is_told_by_the_day(staff, ada):
+    for low in range(3):
+        posted_tweet(ada, HOUR / 60, low)
+    posted_tweet(ada, 40 * DAY)
+
+    said = page(staff)
+
+    assert "Tracked posts 4" in said
+    assert "Tracked posts a day · 3 in 30 days" in said
+
+
+def test_more_than_are_counted_is_said_as_that(staff, ada, monkeypatch):
+    monkeypatch.setattr(posted, "MOST", 2)
+    monkeypatch.setattr("trackers.dashboards.authors.views.MOST", 2)
+    for low in range(4):
+        posted_tweet(ada, HOUR, low)
+
+    said = page(staff)
+
+    assert "Tracked posts more than 2" in said
+    assert "In 30 days 2 or more" in said
+
+
+def test_its_source_and_its_page_lead_to_each_other(staff, ada):
+    made = source("account", "ada", account_id=7, username="ada")
+
+    assert f'href="/sources/{made.pk}/"' in staff.get("/authors/7/").content.decode()
+    assert 'href="/authors/7/"' in staff.get(f"/sources/{made.pk}/").content.decode()
+
+
+def test_names_of_authors_lead_to_their_page(staff):
+    tweet = watched(author_id=7)
+
+    for address in ("/tweets/", f"/tweets/{tweet.pk}/", "/authors/7/"):
+        assert 'class="author"' in staff.get(address).content.decode(), address
+
+
+def test_who_is_not_there_is_a_404_and_a_permission_is_needed(staff, client, ada):
+    for address in ("/authors/8/", "/authors/99999999999999999999/rows/", "/authors/8/posts.csv"):
+        assert staff.get(address).status_code == 404
+    bob = some_staff(client, "view_source")
+    for address in ("/authors/7/", "/authors/7/now/", "/authors/7/rows/", "/authors/7/posts.csv"):
+        assert bob.get(address).status_code == 403
+
+
+def test_the_posts_can_be_exported(staff, ada, usual_ones):
+    answer = staff.get("/authors/7/posts.csv")
+
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert lines[0].split(",")[-2:] == ["views_at_24_h", "likes_at_24_h"]
+    assert [line.split(",")[-2:] for line in lines[1:]] == [[f"{n}00", f"{n}"] for n in range(1, 6)]
+    assert 'href="/authors/7/posts.jsonl"' in staff.get("/authors/7/").content.decode()
+
+
+def test_more_posts_cost_no_more_queries(staff, ada, usual_ones):
+    staff.get("/authors/7/")
+    with CaptureQueriesContext(connection) as few:
+        staff.get("/authors/7/")
+    for low in range(20):
+        measured(posted_tweet(ada, 2 * DAY, low), HOUR, impressions=9)
+
+    with CaptureQueriesContext(connection) as many:
+        staff.get("/authors/7/")
+
+    assert len(many) == len(few)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_on_the_page_grows_with_the_number_of_tweets():
+    fill(20_000)
+    [(busiest,)] = asked(
+        "SELECT author_id FROM trackers_tweet GROUP BY 1 ORDER BY count(*) DESC LIMIT 1"
+    )
+    given = {"author": busiest, "from_id": 0, "most": 10}
+
+    for statement in (posted.BY_DAY, posted.TRACKED):
+        [(told,)] = asked(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", given)
+        reached = [one for one in nodes(told[0]["Plan"]) if "Index Name" in one]
+        assert {one["Index Name"] for one in reached} == {"tweet_by_author"}
+        assert max(one["Actual Rows"] for one in reached) <= 10
+        assert not any(one["Node Type"] == "Seq Scan" for one in nodes(told[0]["Plan"]))
+
+
+def asked(statement, given=None):
+    with connection.cursor() as db:
+        db.execute(statement, given)
+        return db.fetchall()
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_a_person_goes_from_a_tweet_to_its_author_on_a_phone(staff, live_server, ada, usual_ones):
+    with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
+        seen.page.goto(f"{seen.address}/tweets/")
+        seen.page.click("a.author >> nth=0")
+        seen.page.wait_for_selector("#usual-title")
+        assert "300 views" in seen.page.inner_text("#author")
+        seen.page.click("#sum-days")
+        assert seen.page.locator("#days-table tbody tr").count() == 30
+        assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390

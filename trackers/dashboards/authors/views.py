@@ -1,0 +1,74 @@
+"""The page of an author: what came in, what is usual, and how the newest tweets do against it."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.tweet_rows import LABELS, rows
+from trackers.dashboards.usual import COMPARED, usual
+from trackers.dashboards.words import counted
+from trackers.ingest.sources.models import Source
+from trackers.schedule.intervals import current
+from trackers.tweets.growth.earlier import of_author
+from trackers.tweets.models import Author, Tweet
+from trackers.tweets.posted import MOST, posted_by_day, tracked_of
+
+NEWEST = 20
+
+
+@require_safe
+@needs(TWEETS)
+def author(request: HttpRequest, id: int) -> HttpResponse:
+    given = {**shown(id), **newest(id), "buttons": buttons_for(request.user, author_id=id)}
+    return render(request, "dashboards/authors/page.html", given)
+
+
+@require_safe
+@needs(TWEETS)
+def author_now(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/authors/_page.html", shown(id))
+
+
+@require_safe
+@needs(TWEETS)
+def author_rows(request: HttpRequest, id: int) -> HttpResponse:
+    return render(request, "dashboards/_tweet_rows.html", newest(find(id).pk))
+
+
+def find(id: int) -> Author:
+    try:
+        return Author.objects.get(pk=id)
+    except (Author.DoesNotExist, OverflowError):
+        raise Http404(f"There is no author {id}.") from None
+
+
+def shown(id: int) -> dict[str, object]:
+    now, _ = current()
+    found = find(id)
+    today = now.astimezone(UTC).date()
+    tracked = tracked_of(id)
+    posted = posted_by_day(id, since=first_day(today))
+    return {
+        "now": now,
+        "author": found,
+        "tracked": f"more than {counted(MOST)}" if tracked > MOST else counted(tracked),
+        "days": daily(posted, today=today, what="Tracked posts"),
+        "is_cut_off": sum(posted.values()) >= MOST,
+        "cut_off_at": counted(MOST),
+        "usual": usual(of_author(id, most=COMPARED), now=now),
+        "sources": Source.objects.filter(kind=Source.Kind.ACCOUNT, account_id=id),
+    }
+
+
+def newest(id: int) -> dict[str, object]:
+    now, plan = current()
+    tweets = Tweet.objects.select_related("author", "tweettext").filter(author=id)
+    found = list(tweets.newest_first()[:NEWEST])
+    return {"now": now, "labels": LABELS.values(), "rows": rows(found, plan, now=now)}
