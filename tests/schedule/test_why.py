@@ -1,0 +1,73 @@
+"""Why a tweet is looked at next when it is: each sentence once."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.intervals import Tier
+from trackers.schedule.why import ELSEWHERE, Waiting, why
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+FIXED = Tier(DAY, HOUR, 0.05)
+ADAPTS = Tier(DAY, HOUR, 0.05, Bounds(0.05, 60, 3 * 3600))
+
+
+def usual(age, pace, times=1.0):
+    return Waiting(age, pace, times * adapted_wait(age, pace, ADAPTS.bounds))
+
+
+@pytest.mark.parametrize(
+    ("tier", "waiting", "room", "said"),
+    [
+        (FIXED, Waiting(7200, 0.1, 3590), None, "tweets younger than 1d are looked at every 1h."),
+        (FIXED, Waiting(7200, 0.1, 30), None, ELSEWHERE),
+        (
+            ADAPTS,
+            usual(7200, 0.2 / 3600),
+            None,
+            "it grows by 20% an hour, and 5% may be missed.",
+        ),
+        (
+            ADAPTS,
+            usual(7200, 0.004 / 3600),
+            None,
+            "it grows by 0.40% an hour, and 5% may be missed.",
+        ),
+        (
+            ADAPTS,
+            usual(7200, 9 / 60),
+            None,
+            "it grows by 900% a minute, and this row looks at most every 60s.",
+        ),
+        (
+            ADAPTS,
+            usual(80_000, 0),
+            None,
+            "nothing moves, and this row looks at least every 3h.",
+        ),
+        (
+            ADAPTS,
+            usual(7200, 0.2 / 3600, 1.4),
+            0.71,
+            "it grows by 20% an hour; the wait is 1.4 times as long as usual, since X’s windows "
+            "have room for 71%.",
+        ),
+        (
+            ADAPTS,
+            usual(7200, 0.2 / 3600, 2),
+            None,
+            "it grows by 20% an hour; the wait is 2.0 times as long as usual.",
+        ),
+        (ADAPTS, usual(7200, 0.2 / 3600, 0.1), None, ELSEWHERE),
+    ],
+)
+def test_the_reason_is_the_one_that_decided(tier, waiting, room, said):
+    assert why(tier, waiting, room=room) == said
+
+
+def test_the_jitter_is_no_reason():
+    for times in (0.951, 1.049):
+        assert why(ADAPTS, usual(7200, 0.2 / 3600, times)).endswith("5% may be missed.")
