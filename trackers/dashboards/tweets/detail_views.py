@@ -31,6 +31,7 @@ from trackers.dashboards.tweets.curve import (
     told_in_steps,
 )
 from trackers.dashboards.tweets.happened import happened
+from trackers.dashboards.tweets.next_look import reason
 from trackers.dashboards.tweets.of_curve import of_runs, of_steps
 from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
@@ -187,6 +188,7 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
         "more": len(steps or drawn.runs) > TABLE_MOST,
         "outlook": outlook(found, now=now),
         "happened": happened(found, drawn.runs, since=asked.since(now), now=now),
+        "reason": reason(found, row.due.at if row.due else None, plan),
         "origins": origins(found.pk, now=now),
         "versions": versions(found, now=now) if found.newest else [],
         "facts": facts(found) if row.text is not None else [],
