@@ -204,7 +204,7 @@ class Ground:
                 *("credential", "add", f"c{number}", "--kind", "bearer", "--project", "one"),
                 given=secret,
             )
-        self.manage("interval", "set", f"{PLAN_DAYS}d={pace.every}s")
+        self.manage("interval", "set", f"{PLAN_DAYS}d={pace.every}s", "--yes")
         self.postgres.rows(
             "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
             " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s',"

@@ -67,7 +67,7 @@ def checks(log):
 def test_every_tweet_is_checked_at_its_interval_in_full_batches_and_nothing_is_lost(product):
     ids = of_all_ages(product.x, 2000)
     product.give_credential()
-    assert product.manage("interval", "set", *SHRUNK).returncode == 0
+    assert product.manage("interval", "set", *SHRUNK, "--yes").returncode == 0
     counts = product.told("track", "-", given="\n".join(map(str, ids)))
     assert counts == {"read": 2000, "tracked": 2000, "already": 0, "rejected": 0}
 

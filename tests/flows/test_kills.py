@@ -25,7 +25,7 @@ def prepare(product):
     product.environment |= SHORT
     product.x.put("world", {"deleted": 0, "protected": 0, "suspended": 0})
     product.give_credential()
-    assert product.manage("interval", "set", f"60d={EVERY}s").returncode == 0
+    assert product.manage("interval", "set", f"60d={EVERY}s", "--yes").returncode == 0
     product.sql(
         "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
         " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s'",

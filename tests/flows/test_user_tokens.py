@@ -28,7 +28,7 @@ def test_two_clusters_renew_the_tokens_of_one_user_by_turns_and_lose_none(produc
     given = json.dumps({**TOKENS, "access_token": "has-ended-long-ago"})
     added = product.manage("credential", "add", "user", "--kind", "oauth2", given=given)
     assert added.returncode == 0, added.stderr
-    product.told("interval", "set", "4000d=2s")
+    product.told("interval", "set", "4000d=2s", "--yes")
     product.told("track", "-", given="\n".join(map(str, product.x.ids(2000))))
 
     clusters = [product.start_cluster(workers=4) for _ in range(2)]

@@ -36,7 +36,7 @@ def test_no_request_is_over_a_window_and_the_windows_are_used(product):
     product.x.put("limits", {"GET /2/tweets": {"token": LIMIT, "app": 1_000_000, "window": WINDOW}})
     for token in tokens:
         product.give_credential(token, secret=token)
-    assert product.manage("interval", "set", "60d=1s").returncode == 0
+    assert product.manage("interval", "set", "60d=1s", "--yes").returncode == 0
     ids = product.x.ids(40_000)
     assert product.told("track", "-", given="\n".join(map(str, ids)))["tracked"] == 40_000
     product.sql("UPDATE trackers_tweetbucket SET due_at = now()")
