@@ -179,4 +179,4 @@ def test_a_form_from_before_the_login_says_what_to_do():
     answer = strict.post("/login/", {"username": "eve", "password": RIGHT})
 
     assert answer.status_code == 403
-    assert "reload it, and send it again" in answer.content.decode()
+    assert "reload it and try again" in answer.content.decode()

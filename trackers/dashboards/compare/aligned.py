@@ -54,9 +54,15 @@ class Crowd:
     middles: dict[timedelta, Middle]
 
 
+def curve_ages(until: timedelta) -> list[timedelta]:
+    """With those of the table, so that the chart says at them what the table says."""
+    shared = [age for age in TABLE_AGES if age <= until]
+    return sorted({*ages(until, count=CURVE_AGES), *shared})
+
+
 def all_ages(until: timedelta) -> list[timedelta]:
     """Those of the curves and those of the table, read in one go."""
-    return sorted({*ages(until, count=CURVE_AGES), *TABLE_AGES})
+    return sorted({*curve_ages(until), *TABLE_AGES})
 
 
 def crowd(place: int, name: str, tweets: list[Born], readings: dict[int, list[Reading]]) -> Crowd:

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.compare.aligned import (
-    CURVE_AGES,
     TABLE_AGES,
     Cell,
     Crowd,
@@ -21,6 +20,7 @@ from trackers.dashboards.compare.aligned import (
     all_ages,
     cell,
     crowd,
+    curve_ages,
     median_cell,
     middle_cell,
     told,
@@ -32,7 +32,6 @@ from trackers.dashboards.tweet_rows import LABELS, usual
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.growth.at_ages import Born, Reading, at_ages
-from trackers.tweets.growth.band import ages
 from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.models import Author, Tweet
 
@@ -96,7 +95,7 @@ def compare(request: HttpRequest) -> HttpResponse:
 def compare_series(request: HttpRequest) -> JsonResponse:
     """`ages` are minutes since the posting; each tweet has as many values, null in gaps."""
     found = compared(request)
-    xs = ages(found.until, count=CURVE_AGES)
+    xs = curve_ages(found.until)
     return JsonResponse(
         {
             "metric": found.asked.metric,
