@@ -26,8 +26,8 @@ ADA = """
                                is_staff, is_active, date_joined)
         VALUES ('ada', '!', '', '', '', true, true, true, now()) RETURNING id
     )
-    INSERT INTO trackers_apitoken (user_id, name, digest, made_at)
-    SELECT id, 'a test', %s, now() FROM ada
+    INSERT INTO trackers_apitoken (user_id, name, digest, made_at, scope)
+    SELECT id, 'a test', %s, now(), 'read' FROM ada
 """
 
 
