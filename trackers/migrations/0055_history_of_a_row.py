@@ -2,19 +2,20 @@
 
 from django.db import migrations
 
-INDEX = """
-    CREATE INDEX IF NOT EXISTS adminlog_object
-    ON django_admin_log (object_id, content_type_id)
-"""
+# A build that was broken off leaves an index that is not valid: it goes first. Two statements, as
+# each must be alone.
+GONE = "DROP INDEX CONCURRENTLY IF EXISTS adminlog_object"
+INDEX = "CREATE INDEX CONCURRENTLY adminlog_object ON django_admin_log (object_id, content_type_id)"
 
 
 class Migration(migrations.Migration):
+    atomic = False
 
     dependencies = [
-        ('trackers', '0054_saved_views'),
-        ('admin', '0003_logentry_add_action_flag_choices'),
+        ("trackers", "0054_saved_views"),
+        ("admin", "0003_logentry_add_action_flag_choices"),
     ]
 
     operations = [
-        migrations.RunSQL(INDEX, "DROP INDEX IF EXISTS adminlog_object"),
+        migrations.RunSQL([GONE, INDEX], GONE),
     ]
