@@ -115,7 +115,9 @@ def test_head_takes_no_place(program):
 @pytest.mark.django_db(transaction=True)
 def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings):
     settings.PUBLIC_URL = "https://localhost"
-    [(_, path, example)] = STREAM.findall(TEXT)
+    [(path, example)] = [
+        (path, example) for _, path, example in STREAM.findall(TEXT) if path.startswith(STREAMS)
+    ]
     *_, wanted = example.rstrip("\n").split("\n\n")
     fields = dict(line.split(": ", 1) for line in wanted.split("\n"))
     told = json.loads(fields["data"])
