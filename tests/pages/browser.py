@@ -139,7 +139,14 @@ class Screen:
 
     def hear(self, message):
         # What Chromium only advises, such as about a form with several secrets, is no fault.
-        if not message.text.startswith("[DOM]"):
+        if message.text.startswith("[DOM]"):
+            return
+        # Leaving a page ends its polls, and htmx writes these two about each. What fails in any
+        # other way has no such end.
+        is_ended = message.text.startswith("htmx:sendAbort,")
+        if is_ended and self.faults and self.faults[-1].startswith("console: htmx:afterRequest,"):
+            self.faults.pop()
+        else:
             self.faults.append(f"console: {message.text}")
 
     def note(self, request):
