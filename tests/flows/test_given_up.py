@@ -41,7 +41,8 @@ def ask_and_go(web, words):
     cookies = "; ".join(f"{name}={value}" for name, value in web.session.cookies.items())
     with socket.create_connection((host, int(port)), timeout=10) as browser:
         browser.sendall(
-            f"GET /?q={words} HTTP/1.1\r\nHost: {web.at}\r\nCookie: {cookies}\r\n\r\n".encode()
+            f"GET /tweets/?q={words} HTTP/1.1\r\nHost: {web.at}\r\n"
+            f"Cookie: {cookies}\r\n\r\n".encode()
         )
 
 
@@ -57,7 +58,8 @@ def test_searches_that_are_given_up_end_and_leave_the_site_to_others(product, we
     assert took < 10
     wait_until(lambda: product.value(RUNNING) == 0, within=10, what="no search is running")
     # Also with somebody who waits.
-    assert "took longer than a second" in web.session.get(f"{web.url}/?q=letters", timeout=60).text
+    page = web.session.get(f"{web.url}/tweets/?q=letters", timeout=60)
+    assert "took longer than a second" in page.text
     assert product.value(RUNNING) == 0
 
 
@@ -68,7 +70,7 @@ def test_searches_of_ten_tabs_leave_the_site_to_others(product, web, slow_texts)
     for turn in range(10):
         tab = socket.create_connection((host, int(port)), timeout=60)
         tab.sendall(
-            f"GET /?q=letters{turn} HTTP/1.1\r\nHost: {web.at}\r\nCookie: {cookies}\r\n"
+            f"GET /tweets/?q=letters{turn} HTTP/1.1\r\nHost: {web.at}\r\nCookie: {cookies}\r\n"
             "Connection: close\r\n\r\n".encode()
         )
         tabs.append(tab)
