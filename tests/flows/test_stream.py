@@ -190,9 +190,7 @@ def test_rules_follow_the_sources_without_a_new_connection(open_stream):
     )
     assert stream.row()["connects"] == 1
 
-    stream.product.sql("DELETE FROM trackers_gap")
-    stream.product.sql("DELETE FROM trackers_sourcetweet")
-    stream.product.sql("DELETE FROM trackers_source WHERE id = %s", sun)
+    assert stream.product.told("source", "remove", sun)["removed"] == "live: #sun"
     wait_until(lambda: stream.row()["state"] == "waiting", what="nothing to listen for")
     wait_until(lambda: "There is no" in stream.row()["because"], what="it says why")
     assert stream.rules() == []
