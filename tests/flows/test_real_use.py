@@ -112,8 +112,10 @@ def test_who_follows_the_readme_sees_a_tweet_looked_up(fakex, fresh_database, pr
         for address in (pages, bus):
             wait_until(lambda at=address: is_up(at), within=60, what=f"{address} answers")
         session, page = log_in(re.search(r"http://127\.0\.0\.1:\d+/", text)[0])
+        tweets = re.search(r'<a href="([^"]+)"[^>]*>Tweets</a>', page.text)[1]
         style = re.search(r'<link rel="stylesheet" href="([^"]+)"', page.text)[1]
-        assert f"/tweets/{tweet}/" in page.text
+        shown = session.get(f"http://{pages}{tweets}", timeout=60).text
+        assert f"/tweets/{tweet}/" in shown
         assert session.get(f"http://{pages}{style}", timeout=60).status_code == 200
         assert requests.get(f"http://{bus}/health", timeout=60).json() == {}
         assert [one.poll() for one in processes] == [None] * len(services)
