@@ -19,7 +19,7 @@ from trackers.tweets.finding import names
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.finder import Source as Candidates
 from trackers.tweets.finding.way import Look, Way
-from trackers.tweets.models import Tweet
+from trackers.tweets.models import Tweet, TweetText
 from trackers.updater import states
 from tweetwatch.bounded import Deadline
 
@@ -48,7 +48,7 @@ class Narrow:
         if self.authors is not None:
             tweets = tweets.filter(author__in=self.authors)
         if wanted.lang:
-            tweets = tweets.filter(tweettext__lang=wanted.lang, gone_at=None)
+            tweets = tweets.filter(pk__in=in_language(wanted.lang, within), gone_at=None)
         for metric, least in wanted.least:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         kept = set(tweets.values_list("pk", flat=True))
@@ -135,6 +135,16 @@ def of_source(source: int, way: Way, most: int) -> Look:
         rows = rows.filter(tweet_id__lt=way.beyond).order_by("-tweet_id")
     ids = list(rows.values_list("tweet_id", flat=True)[:most])
     return Look(ids, until=ids[-1] if len(ids) == most else None)
+
+
+def in_language(lang: str, ids: list[int]) -> list[int]:
+    """Those whose text is in it.
+
+    Not by a join: of a rare language that would walk all texts there are, since the planner expects
+    fewer to be left than there are ids.
+    """
+    texts = TweetText.objects.filter(pk__in=ids, lang=lang)
+    return list(texts.values_list("pk", flat=True))
 
 
 def among(source: int, ids: list[int]) -> set[int]:
