@@ -129,7 +129,7 @@ def test_the_command_tells_and_mends():
     line, status = check("--json")
     assert (json.loads(line)["lost"], status) == (100, 1)
     line, status = check("--mend")
-    assert (line.endswith("100 lost, 0 doubled, 0 dead entries; mended"), status) == (True, 0)
+    assert (line.endswith("100 lost, 0 doubled, 0 dead entries; repaired"), status) == (True, 0)
     assert check()[1] == 0
 
 
