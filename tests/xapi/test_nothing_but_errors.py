@@ -17,7 +17,7 @@ from trackers.xapi.client import look_up
 from trackers.xapi.errors import Garbage, Unavailable, XError
 from trackers.xapi.secrets import Secrets
 from trackers.xapi.stream import connect
-from trackers.xapi.tokens import new_tokens
+from trackers.xapi.tokens import first_tokens, new_tokens
 
 BEARER = {"bearer_token": "planted-bearer-token"}
 SIGNER = {
@@ -121,6 +121,11 @@ ASKS = {
     "a look-up": lambda asking: look_up(bearer(), [20], **asking),
     "a signed one": lambda asking: look_up(signer(), [20], **asking),
     "new tokens": lambda asking: new_tokens(Secrets(USER), **asking),
+    "first tokens": lambda asking: first_tokens(
+        Secrets({name: USER[name] for name in ("client_id", "client_secret")}),
+        Secrets({"code": PLANTED[0], "redirect_uri": "https://x.test", "code_verifier": "v" * 43}),
+        **asking,
+    ),
     "a stream": ask_for_lines,
 }
 

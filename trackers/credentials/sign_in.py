@@ -98,9 +98,9 @@ class Pending:
     def sealed(self) -> str:
         return encrypt(asdict(self))
 
-    def client(self) -> dict[str, str]:
+    def client(self) -> Secrets:
         given = {"client_id": self.client_id, "client_secret": self.client_secret}
-        return {name: value for name, value in given.items() if value}
+        return Secrets({name: value for name, value in given.items() if value})
 
 
 def opened(sealed: str) -> Pending:
@@ -118,12 +118,13 @@ def finish(
     Not to be called in a transaction: X is asked.
     """
     pending = opened(sealed)
-    code = code_in(answer, pending, now=now)
-    grant = {
-        "code": code,
-        "redirect_uri": pending.redirect_uri,
-        "code_verifier": pending.verifier,
-    }
+    grant = Secrets(
+        {
+            "code": code_in(answer, pending, now=now),
+            "redirect_uri": pending.redirect_uri,
+            "code_verifier": pending.verifier,
+        }
+    )
     try:
         tokens = first_tokens(pending.client(), grant, base_url=base_url, timeout=timeout)
     except SignInAgain:

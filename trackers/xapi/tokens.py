@@ -46,25 +46,21 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     return ask(secrets, form_of(secrets), base_url=base_url, timeout=timeout)
 
 
-def first_tokens(
-    client: Mapping[str, str], grant: Mapping[str, str], *, base_url: str, timeout: timedelta
-) -> Tokens:
+def first_tokens(client: Secrets, grant: Secrets, *, base_url: str, timeout: timedelta) -> Tokens:
     """For a user's consent: `grant` has the code, the address it came to, and the verifier.
 
     Raises XError and nothing else; SignInAgain: the code is spent, too old, or another's.
     """
-    form = {"grant_type": "authorization_code", **grant}
-    if not client.get("client_secret"):
-        form["client_id"] = client["client_id"]
-    return ask({**client, **grant}, form, base_url=base_url, timeout=timeout)
+    named = {} if client.get("client_secret") else {"client_id": client["client_id"]}
+    form = Secrets({"grant_type": "authorization_code", **grant, **named})
+    return ask(Secrets({**client, **grant}), form, base_url=base_url, timeout=timeout)
 
 
-def ask(
-    secrets: Mapping[str, str], form: Mapping[str, str], *, base_url: str, timeout: timedelta
-) -> Tokens:
+def ask(secrets: Mapping[str, str], form: Secrets, *, base_url: str, timeout: timedelta) -> Tokens:
+    """An error's frames may be shown with their locals: what is secret is in `Secrets` here."""
     session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
-        return read_tokens(session.post(TOKEN_URL, data=form).body)
+        return read_tokens(session.post(TOKEN_URL, data=dict(form)).body)
     except RejectedReply as rejected:
         error = refusal_in(rejected.reply)
     except XError as failure:
@@ -81,9 +77,11 @@ def hide_in(error: XError, secrets: Mapping[str, str]) -> None:
     error.hide(secret for secret in (*secrets.values(), basic) if secret)
 
 
-def form_of(secrets: Mapping[str, str]) -> dict[str, str]:
-    form = {"grant_type": "refresh_token", "refresh_token": secrets["refresh_token"]}
-    return form if secrets.get("client_secret") else {**form, "client_id": secrets["client_id"]}
+def form_of(secrets: Mapping[str, str]) -> Secrets:
+    named = {} if secrets.get("client_secret") else {"client_id": secrets["client_id"]}
+    return Secrets(
+        {"grant_type": "refresh_token", "refresh_token": secrets["refresh_token"], **named}
+    )
 
 
 def read_tokens(body: bytes) -> Tokens:
