@@ -236,6 +236,7 @@ def test_the_command_tells_the_cost_and_changes_nothing():
 
     assert rows() == before
     assert "Look-ups of one tweet, over its life: 96 now, 120 then." in told
+    assert "Share of X’s rate limit: unknown: X has not reported its rate limits yet." in told
     assert counted["after"]["life"] == 120
 
 

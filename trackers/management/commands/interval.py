@@ -120,7 +120,12 @@ def jittery(row: Row, *, before: Mapping[timedelta, Interval], jitter: float | N
 
 
 def words(costs: Estimate) -> str:
-    return "\n".join(f"{line.what}: {line.now} now, {line.after} then." for line in costs.lines)
+    return "\n".join(
+        f"{line.what}: {line.now}."
+        if line.now == line.after
+        else f"{line.what}: {line.now} now, {line.after} then."
+        for line in costs.lines
+    )
 
 
 def costs_told(costs: Estimate) -> dict[str, object]:
