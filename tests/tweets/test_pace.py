@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 import random
+from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.factories import TweetFactory
+from trackers.schedule.intervals import current
+from trackers.tweets.models import Tweet
 from trackers.tweets.pace import NONE, PACE, Counts, growth, pace, strangers_pace
+from trackers.tweets.record import Measured, record
+from trackers.xapi.answers import Figures
 from tweetwatch.database import cursor
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -127,7 +133,7 @@ def case(
     last_age = chance.choice(
         [None, age - 1, age - 5, age - 60, max(0.0, age) * chance.random(), age + 2]
     )
-    last = chance.choice([None, 0.0, 0.25, 2**-20, math.nan, math.inf, -1.0])
+    last = chance.choice([None, 0.0, 0.25, 2**-20, 2**-149, math.nan, math.inf, -1.0])
     return age, last_age, counts(chance), counts(chance), last
 
 
@@ -136,3 +142,18 @@ def counts(chance: random.Random) -> Counts:
         chance.choice([None, 0, 1, chance.randrange(10**6)]) for _ in range(3)
     )
     return views, likes, retweets
+
+
+@pytest.mark.django_db
+def test_a_tweet_on_which_nothing_ever_moves_is_measured_again_and_again():
+    """The average shrinks with each look, and must not shrink below what the column can hold."""
+    now, _ = current()
+    TweetFactory(id=1, created_at=now - timedelta(days=1))
+    quiet = Figures(0, 0, 0, 0, 0, 0)
+
+    for minute in (*range(300), 3 * 1440):
+        record([Measured(1, now + timedelta(minutes=minute), quiet, timedelta(days=9))])
+
+    tweet = Tweet.objects.get()
+    assert tweet.measurements == 301
+    assert 0 < tweet.pace <= 1e-15 * 1.0001

@@ -25,6 +25,9 @@ TOO_SOON_S = 5.0
 # The growth since the last measurement belongs to an age between the two: their geometric mean, but
 # for the earlier one at least this share of the later.
 EARLIEST_SHARE = 0.3
+# Growth of less than this is none. A quiet average shrinks with each look, and more over a hole;
+# below the 1e-45 of the column, PostgreSQL refuses the value, and with it the whole save.
+LEAST = 1e-15
 
 
 def pace(
@@ -42,7 +45,9 @@ def pace(
             return strangers_pace(age)
         seen = growth(NONE, after)
         # The geometric mean of the ages, over the age, as below with `last_age` 0.
-        return strangers_pace(age) if seen is None else seen * sqrt(EARLIEST_SHARE) / age
+        return (
+            strangers_pace(age) if seen is None else max(seen * sqrt(EARLIEST_SHARE) / age, LEAST)
+        )
     gap = age - last_age
     age, since = max(age, 1.0), max(last_age, 1.0)
     # `not >= 0`: NaN is unknown as well.
@@ -52,11 +57,11 @@ def pace(
         last *= since / max(age, since)
     seen = growth(before, after) if gap >= TOO_SOON_S else None
     if seen is None:
-        return strangers_pace(age) if last is None else last
+        return strangers_pace(age) if last is None else max(last, LEAST)
     if since < EARLIEST_SHARE * age:
         since = EARLIEST_SHARE * age
     newest = seen / gap * sqrt(since / age)
-    return newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last
+    return max(newest if last is None else SMOOTHING * newest + (1 - SMOOTHING) * last, LEAST)
 
 
 def strangers_pace(age: float) -> float:
@@ -120,7 +125,7 @@ CARRIED = """(CASE WHEN {last} >= 0 AND {last} < 'infinity' THEN
     {last}::float8 * (greatest({last_age}, 1) / greatest({age}, {last_age}, 1)) END)"""
 NEWEST = f"""({GROWTH} / ({{age}} - {{last_age}})
     * sqrt(greatest({{last_age}}, {EARLIEST_SHARE} * {{age}}, 1) / greatest({{age}}, 1)))"""
-PACE = f"""CASE
+PACE = f"""greatest({LEAST}, CASE
     WHEN {{last_age}} IS NULL THEN CASE
         WHEN {{age}} > {STRANGER_FROM_S} THEN {STRANGERS}
         ELSE coalesce({FIRST_GROWTH} * sqrt({EARLIEST_SHARE}) / greatest({{age}}, 1), {STRANGERS})
@@ -128,4 +133,4 @@ PACE = f"""CASE
     WHEN {{age}} - {{last_age}} < {TOO_SOON_S} OR {KNOWN} = 0
     THEN coalesce({CARRIED}, {STRANGERS})
     ELSE coalesce({SMOOTHING} * {NEWEST} + {1 - SMOOTHING} * {CARRIED}, {NEWEST})
-END"""
+END)"""
