@@ -12,8 +12,9 @@ import pytest
 from django.http import Http404, StreamingHttpResponse
 from pyarrow import parquet
 
-from trackers.dashboards import exports
-from trackers.dashboards.exports import GROUP, Column, Table, as_file
+from trackers.dashboards.exports import as_file
+from tweetwatch import tables
+from tweetwatch.tables import FORMS, GROUP, Column, Table
 
 AT = datetime(2026, 3, 5, 12, 0, 0, 1500, tzinfo=UTC)
 COLUMNS = [
@@ -69,7 +70,7 @@ def test_parquet_keeps_the_types(rf):
     ]
 
 
-@pytest.mark.parametrize("form", exports.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_nothing_is_a_file_without_rows(rf, form):
     told = sent(rf, form, rows=[])
 
@@ -79,7 +80,7 @@ def test_nothing_is_a_file_without_rows(rf, form):
         assert len(told.splitlines()) == (form == "csv")
 
 
-@pytest.mark.parametrize("form", exports.FORMS)
+@pytest.mark.parametrize("form", FORMS)
 def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
     read = 0
 
@@ -103,7 +104,7 @@ def test_another_form_is_not_found(rf):
 
 @pytest.mark.django_db
 def test_without_pyarrow_the_next_step_is_said(rf, staff, monkeypatch):
-    monkeypatch.setattr(exports, "find_spec", lambda _name: None)
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
     request = staff.get("/answers/").wsgi_request
 
     response = as_file(request, Table("tweets", COLUMNS, ROWS), "parquet")

@@ -19,11 +19,11 @@ from django.utils import timezone
 
 from tests.jobs.plans import buffers, nodes
 from tests.pages.many import TABLES, fill
-from trackers.dashboards.tweets import search as tweets_search
-from trackers.dashboards.tweets import sorts
 from trackers.dashboards.tweets.list_views import answered
-from trackers.dashboards.tweets.search import counted_all
-from trackers.dashboards.tweets.wanted import wanted
+from trackers.listing import search as tweets_search
+from trackers.listing import sorts
+from trackers.listing.search import counted_all
+from trackers.listing.wanted import wanted
 from trackers.tweets.finding import texts
 from trackers.tweets.finding.way import Way
 from trackers.tweets.finding.words import read

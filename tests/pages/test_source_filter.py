@@ -7,8 +7,8 @@ import pytest
 from tests.pages.conftest import watched
 from tests.pages.sources import now, source, words
 from tests.pages.test_tweets import shown
-from trackers.dashboards.tweets.search import PAGE
 from trackers.ingest.sources.models import SourceTweet
+from trackers.listing.search import PAGE
 
 pytestmark = pytest.mark.django_db
 

@@ -10,11 +10,11 @@ from django.contrib.auth.models import Permission, User
 from tests.factories import TweetFactory, post
 from tests.pages.conftest import BORN, measure, watched
 from tests.pages.test_tweets import shown
-from trackers.dashboards.exports import iso
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.versions import Seen, learn
 from trackers.updater.models import TweetUpdate
+from tweetwatch.tables import iso
 
 pytestmark = pytest.mark.django_db
 

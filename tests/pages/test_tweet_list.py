@@ -16,10 +16,10 @@ from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import BORN, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.test_tweets import shown
-from trackers.dashboards.tweets import sorts
 from trackers.dashboards.tweets.list_acts import VIEWS_MOST
 from trackers.dashboards.tweets.saved import SavedView
 from trackers.ingest.sources.models import SourceTweet
+from trackers.listing import sorts
 from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.movers import keep
 from trackers.tweets.movers.models import Mover
@@ -274,7 +274,7 @@ def exported(staff, **query):
 
 
 def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, monkeypatch):
-    monkeypatch.setattr("trackers.dashboards.tweets.list_file.AT_ONCE", 7)
+    monkeypatch.setattr("trackers.listing.lines.AT_ONCE", 7)
     tweets = [watched(low, author_id=8 + low % 2, username="ab"[low % 2], text="=1+1")
               for low in range(60)]  # fmt: skip
     for low, tweet in enumerate(tweets):

@@ -1,196 +1,26 @@
-"""What a page shows, as a file: CSV, JSONL or Parquet, sent while it is read.
+"""What a page shows, as a file: CSV, JSONL or Parquet.
 
-Table (columns, rows) ─> as_file(table, "csv") ─> a response that streams
-
-A page builds a `Table` whose rows come from a generator, a piece at a time, and shows the links
-with `dashboards/_exports.html`. Memory does not grow with the rows.
-
-One dialect of CSV, as the commands write it: UTF-8, commas, quotes only where they are needed, a
-line feed after each line, names in the first one. An unknown value is empty, a time is ISO 8601 in
-UTC, and an id is text. Text that a spreadsheet would run as a formula begins with an apostrophe; in
-JSONL and Parquet it is as it was.
+A page builds a `Table`, and shows the links with `dashboards/_exports.html`.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.util import find_spec
-from itertools import islice
-from typing import Any, Literal
-
-import orjson
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 
-from trackers.dashboards.csv_lines import Echo, harmless
-
-Kind = Literal["id", "text", "whole", "number", "yes_no", "time"]
-# Lines that are sent together, and rows of a row group in Parquet.
-BLOCK, GROUP = 500, 10_000
-
-NO_PARQUET = (
-    "Parquet files need the package pyarrow, which is not installed here. Choose CSV or JSONL, or "
-    "have it installed: pip install -r requirements-parquet.txt"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """`id`: a number as text, since JSON readers and spreadsheets round those of X."""
-
-    name: str
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """`name`: of the file, without its ending. Rows are as long as the columns, None is unknown."""
-
-    name: str
-    columns: Sequence[Column]
-    rows: Iterable[Sequence[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """`label`: on the link."""
-
-    label: str
-    content_type: str
-    write: Callable[[Table], Iterator[bytes]]
+from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, sent
 
 
 def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
     """The table in one of FORMS; 404 for another, and a page with the next step if it cannot be
     written here."""
-    chosen = FORMS.get(form)
-    if chosen is None:
+    if form not in FORMS:
         raise Http404(f"Nothing is exported as {form[:80]!r}; there are {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
         return no_parquet(request)
-    return StreamingHttpResponse(
-        chosen.write(table),
-        content_type=chosen.content_type,
-        headers={"Content-Disposition": f'attachment; filename="{table.name}.{form}"'},
-    )
-
-
-def has_parquet() -> bool:
-    return find_spec("pyarrow") is not None
+    return sent(table, form)
 
 
 def no_parquet(request: HttpRequest) -> HttpResponse:
     shown = {"said": NO_PARQUET}
     return render(request, "dashboards/no_export.html", shown, status=501)
-
-
-def as_csv(table: Table) -> Iterator[bytes]:
-    writer = csv.writer(Echo(), lineterminator="\n")
-    kinds = [column.kind for column in table.columns]
-    yield writer.writerow([column.name for column in table.columns]).encode()
-    for rows in pieces(table.rows, BLOCK):
-        lines = (writer.writerow(list(map(cell, kinds, row))) for row in rows)
-        yield "".join(lines).encode()
-
-
-def cell(kind: Kind, value: Any) -> Any:
-    if value is None:
-        return ""
-    if kind == "text":
-        return harmless(str(value))
-    if kind == "time":
-        return iso(value)
-    if kind == "yes_no":
-        return "true" if value else "false"
-    return value
-
-
-def as_jsonl(table: Table) -> Iterator[bytes]:
-    names = [column.name for column in table.columns]
-    kinds = [column.kind for column in table.columns]
-    for rows in pieces(table.rows, BLOCK):
-        yield b"".join(
-            orjson.dumps(dict(zip(names, map(member, kinds, row), strict=True))) + b"\n"
-            for row in rows
-        )
-
-
-def member(kind: Kind, value: Any) -> Any:
-    if value is None:
-        return None
-    if kind == "id":
-        return str(value)
-    return iso(value) if kind == "time" else value
-
-
-def iso(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
-
-
-def as_parquet(table: Table) -> Iterator[bytes]:
-    import pyarrow
-    from pyarrow import parquet
-
-    types = {
-        "id": pyarrow.string(), "text": pyarrow.string(), "whole": pyarrow.int64(),
-        "number": pyarrow.float64(), "yes_no": pyarrow.bool_(),
-        "time": pyarrow.timestamp("us", tz="UTC"),
-    }  # fmt: skip
-    schema = pyarrow.schema([(one.name, types[one.kind]) for one in table.columns])
-    kinds = [column.kind for column in table.columns]
-    written = Written()
-    with parquet.ParquetWriter(pyarrow.PythonFile(written, mode="w"), schema) as writer:
-        for rows in pieces(table.rows, GROUP):
-            values = [
-                [str(row[place]) if kind == "id" and row[place] is not None else row[place]
-                 for row in rows]
-                for place, kind in enumerate(kinds)
-            ]  # fmt: skip
-            writer.write_table(pyarrow.table(values, schema=schema))
-            yield written.taken()
-    yield written.taken()
-
-
-class Written:
-    """A file for pyarrow to write to; what was written is taken piece by piece."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self.length = 0
-        self.waiting = bytearray()
-
-    def write(self, given: bytes) -> int:
-        self.waiting += given
-        self.length += len(given)
-        return len(given)
-
-    def tell(self) -> int:
-        return self.length
-
-    def flush(self) -> None:
-        pass
-
-    def close(self) -> None:
-        self.closed = True
-
-    def taken(self) -> bytes:
-        given = bytes(self.waiting)
-        self.waiting.clear()
-        return given
-
-
-def pieces(rows: Iterable[Sequence[Any]], most: int) -> Iterator[list[Sequence[Any]]]:
-    iterator = iter(rows)
-    while piece := list(islice(iterator, most)):
-        yield piece
-
-
-FORMS = {
-    "csv": Form("CSV", "text/csv; charset=utf-8", as_csv),
-    "jsonl": Form("JSONL", "application/x-ndjson", as_jsonl),
-    "parquet": Form("Parquet", "application/vnd.apache.parquet", as_parquet),
-}

@@ -11,11 +11,12 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.authors.views import find
-from trackers.dashboards.exports import Column, Table, as_file
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.usual import AGES, COMPARED, METRICS
 from trackers.schedule.intervals import current
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.earlier import of_author
+from tweetwatch.tables import Column, Table
 
 
 @require_safe

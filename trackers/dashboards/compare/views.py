@@ -27,13 +27,14 @@ from trackers.dashboards.compare.aligned import (
     values,
 )
 from trackers.dashboards.compare.asked import TWEETS_MOST, UNTIL, Asked, asked_of
-from trackers.dashboards.exports import Column, Table, as_file
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.tweet_rows import LABELS, usual
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.schedule.intervals import Plan, current
 from trackers.tweets.growth.at_ages import Born, Reading, at_ages
 from trackers.tweets.growth.earlier import of_author, of_these
 from trackers.tweets.models import Author, Tweet
+from tweetwatch.tables import Column, Table
 
 CROWD_MOST = 20
 EXCERPT = 60

@@ -10,13 +10,13 @@ from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.urls import reverse
 
-from trackers.dashboards.csv_lines import harmless
 from trackers.dashboards.follow_buttons import Button, buttons
 from trackers.dashboards.words import Moment, ago
 from trackers.ingest.sources.models import Source
 from trackers.timelines.models import Follow
 from trackers.timelines.watchers import Home
 from trackers.tweets.models import Author
+from tweetwatch.csv_lines import harmless
 
 PAGE = 100
 

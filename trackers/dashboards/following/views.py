@@ -13,7 +13,6 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES as VIEW_SOURCES
 from trackers.dashboards.access import needs
-from trackers.dashboards.csv_lines import Echo
 from trackers.dashboards.following import listed
 from trackers.dashboards.following.listed import PAGE, THE_FIRST, Key, Line
 from trackers.dashboards.homes import chosen
@@ -21,6 +20,7 @@ from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
 from trackers.timelines.models import Follow
 from trackers.timelines.watchers import Home, homes_of
+from tweetwatch.csv_lines import Echo
 
 EVERYONE, SOURCES = "all", "sources"
 

@@ -17,7 +17,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from trackers import history
 from trackers.dashboards.access import SOURCES, demand, needs
-from trackers.dashboards.csv_lines import Echo, harmless
 from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
     BAD_LINES_SHOWN,
@@ -34,6 +33,7 @@ from trackers.ingest.found import UnreadableError
 from trackers.ingest.sources import life
 from trackers.ingest.sources.imports import Import
 from trackers.schedule.intervals import current
+from tweetwatch.csv_lines import Echo, harmless
 
 ADD = "trackers.add_source"
 

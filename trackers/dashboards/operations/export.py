@@ -6,9 +6,10 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import OPERATIONS, needs
-from trackers.dashboards.exports import Column, Table, as_file
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.operations.over_time import SPANS
 from trackers.jobs.observed.minutes import by_time
+from tweetwatch.tables import Column, Table
 
 COLUMNS = (
     Column("queue", "text"),

@@ -8,9 +8,10 @@ from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES, needs
-from trackers.dashboards.exports import Column, Table, as_file
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.sources.figure_views import find
 from trackers.ingest.sources.days import days_of
+from tweetwatch.tables import Column, Table
 
 COLUMNS = (
     Column("day", "text"),

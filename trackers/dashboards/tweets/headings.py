@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trackers.dashboards.tweet_rows import LABELS
-from trackers.dashboards.tweets.wanted import Wanted
+from trackers.listing.wanted import Wanted
 from trackers.tweets.movers.models import Window
 
 IN = {Window.QUARTER: "in 15 minutes", Window.HOUR: "in an hour", Window.DAY: "in 24 hours"}

@@ -13,9 +13,9 @@ from django.views.decorators.http import require_POST
 from trackers import history
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweets.saved import SavedView
-from trackers.dashboards.tweets.wanted import wanted
 from trackers.dashboards.words import counted
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
+from trackers.listing.wanted import wanted
 from trackers.tweets.models import Tweet
 
 ADD_TWEET = "trackers.add_tweet"

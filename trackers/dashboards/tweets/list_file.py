@@ -1,106 +1,19 @@
-"""All tweets that the page would show, on all of its pages, as a file.
-
-The newest first by keyset, five hundred at a time: no transaction is open while the file is sent.
-"""
+"""All tweets that the page would show, on all of its pages, as a file."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
-from trackers.dashboards.exports import Column, Table, as_file
-from trackers.dashboards.tweets.narrow import all_tweets
-from trackers.dashboards.tweets.search import Page, find, in_full
-from trackers.dashboards.tweets.sorts import sorted_page
-from trackers.dashboards.tweets.wanted import NEWEST, Wanted, wanted
+from trackers.dashboards.exports import as_file
+from trackers.listing.lines import table
+from trackers.listing.wanted import wanted
 from trackers.schedule.intervals import current
-from trackers.tweets.finding.way import Way
-from trackers.tweets.models import METRICS, Tweet
-from trackers.tweets.movers.models import Mover
-from trackers.updater.models import TweetUpdate
-from trackers.updater.states import state_of
-
-AT_ONCE = 500
-COLUMNS = [
-    Column("tweet_id", "id"), Column("url", "text"), Column("author_id", "id"),
-    Column("author", "text"), Column("created_at", "time"), Column("tracked_at", "time"),
-    Column("state", "text"), Column("text", "text"), Column("lang", "text"),
-    *(Column(metric, "whole") for metric in METRICS),
-    Column("measured_until", "time"), Column("next_check", "time"),
-]  # fmt: skip
-GAINS = [
-    Column("gain", "whole"), Column("gain_per_hour", "number"),
-    Column("gained_since", "time"), Column("gained_until", "time"),
-]  # fmt: skip
 
 
 @require_safe
 @needs(TWEETS)
 def tweets_file(request: HttpRequest, form: str) -> HttpResponseBase:
-    asked = replace(wanted(request.GET), before=None, after=None, number=1)
     now, _ = current()
-    columns = [*COLUMNS, *(GAINS if asked.sort.window else [])]
-    return as_file(request, Table("tweets", columns, lines(asked, now=now)), form)
-
-
-def lines(asked: Wanted, *, now: datetime) -> Iterator[Sequence[Any]]:
-    for found in pages(asked, now=now):
-        jobs = TweetUpdate.objects.in_bulk([tweet.pk for tweet in found.tweets])
-        for tweet in found.tweets:
-            grown = found.grown.get(tweet.pk)
-            yield (*line(tweet, jobs.get(tweet.pk)), *(gained(grown) if grown else ()))
-
-
-def pages(asked: Wanted, *, now: datetime) -> Iterator[Page]:
-    if asked.sort != NEWEST:
-        found = sorted_page(asked, now=now)
-        while found:
-            yield found
-            asked = replace(asked, number=asked.number + 1)
-            found = sorted_page(asked, now=now) if found.older else None
-        if asked.number > 1:
-            return
-    yield from newest(replace(asked, sort=NEWEST, number=1), now=now)
-
-
-def newest(asked: Wanted, *, now: datetime) -> Iterator[Page]:
-    way = Way()
-    while True:
-        ids, until = some(asked, way, now=now)
-        # One more than asked for says that there are more, and where they begin.
-        if len(ids) > AT_ONCE:
-            ids, until = ids[:AT_ONCE], ids[AT_ONCE - 1]
-        there = in_full(ids)
-        yield Page([there[id] for id in ids if id in there])
-        if until is None:
-            return
-        way = way.on_from(until)
-
-
-def some(asked: Wanted, way: Way, *, now: datetime) -> tuple[list[int], int | None]:
-    """The next ids, and how far the search for them went, if it has not ended."""
-    if not asked.narrowed:
-        return all_tweets(way, AT_ONCE + 1).ids, None
-    found = find(asked, way, AT_ONCE + 1, now=now)
-    return found.ids, found.until
-
-
-def line(tweet: Tweet, job: TweetUpdate | None) -> tuple[Any, ...]:
-    text = None if tweet.gone_at else getattr(tweet, "tweettext", None)
-    state = state_of(tweet, job)
-    return (
-        tweet.pk, tweet.url, tweet.author_id, tweet.author.username if tweet.author else None,
-        tweet.created_at, tweet.tracked_at, state.name, text and text.text, text and text.lang,
-        *(getattr(tweet, metric) for metric in METRICS),
-        tweet.measured_until, job.due_at if job and state.is_scheduled else None,
-    )  # fmt: skip
-
-
-def gained(mover: Mover) -> tuple[Any, ...]:
-    return mover.gain, mover.velocity, mover.since, mover.until
+    return as_file(request, table(wanted(request.GET), now=now), form)

@@ -13,13 +13,13 @@ from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweets.gains import gain_cell
 from trackers.dashboards.tweets.headings import headings, orders
-from trackers.dashboards.tweets.patience import Busy, GivenUp, turn
 from trackers.dashboards.tweets.saved import SavedView
-from trackers.dashboards.tweets.search import COUNTED_MOST, Page, counted_all, page
-from trackers.dashboards.tweets.sorts import UNSORTED, sorted_page
-from trackers.dashboards.tweets.wanted import AGES, COLUMNS, NEWEST, Wanted, wanted
 from trackers.dashboards.words import counted
 from trackers.ingest.sources.models import Source
+from trackers.listing.patience import Busy, GivenUp, turn
+from trackers.listing.search import COUNTED_MOST, Page, counted_all, page
+from trackers.listing.sorts import UNSORTED, sorted_page
+from trackers.listing.wanted import AGES, COLUMNS, NEWEST, Wanted, wanted
 from trackers.schedule.intervals import Plan, current
 from trackers.updater.states import STATES
 from tweetwatch.bounded import TookTooLong

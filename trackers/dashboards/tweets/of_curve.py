@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trackers.dashboards.exports import Column, Table
 from trackers.dashboards.tweets.curve import amount
 from trackers.dashboards.tweets.steps import Step, day_of
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
+from tweetwatch.tables import Column, Table
 
 
 def of_runs(tweet: Tweet, runs: Sequence[Run]) -> Table:

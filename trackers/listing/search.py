@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from trackers.dashboards.tweets.narrow import Narrow
-from trackers.dashboards.tweets.wanted import Wanted
+from trackers.listing.narrow import Narrow
+from trackers.listing.wanted import Wanted
 from trackers.tweets.finding.finder import SEARCH_TAKES, Finds
 from trackers.tweets.finding.way import Way
 from trackers.tweets.models import Tweet

@@ -13,8 +13,8 @@ from functools import partial
 
 from django.db.models import QuerySet
 
-from trackers.dashboards.tweets.wanted import Wanted, an_id
 from trackers.ingest.sources.models import SourceTweet
+from trackers.listing.wanted import Wanted, an_id
 from trackers.tweets.finding import names
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.finder import Source as Candidates

@@ -14,9 +14,9 @@ from typing import Any
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Lower
 
-from trackers.dashboards.tweets.narrow import Narrow
-from trackers.dashboards.tweets.search import PAGE, Page, in_full
-from trackers.dashboards.tweets.wanted import Sort, Wanted
+from trackers.listing.narrow import Narrow
+from trackers.listing.search import PAGE, Page, in_full
+from trackers.listing.wanted import Sort, Wanted
 from trackers.tweets.finding.finder import SEARCH_TAKES
 from trackers.tweets.finding.way import Way
 from trackers.tweets.models import METRICS, Tweet
