@@ -64,6 +64,7 @@ from trackers.tweets.models import (
     TweetVersion,
 )
 from trackers.tweets.movers.models import Changed, Mover, MoverPlaces
+from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
@@ -133,6 +134,7 @@ __all__ = [
     "SubscriberMinute",
     "SubscriberState",
     "Subscription",
+    "Tag",
     "Tally",
     "TimedBucket",
     "Timeline",
@@ -144,6 +146,7 @@ __all__ = [
     "Tweet",
     "TweetBucket",
     "TweetCensus",
+    "TweetTag",
     "TweetText",
     "TweetUpdate",
     "TweetVersion",

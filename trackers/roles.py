@@ -28,6 +28,7 @@ HIDDEN = {
 RUN = {
     *("tweet", "author", "source", "import", "gap", "isolatedtweet", "bulkact"),
     *("subscriber", "topic", "milestone", "column", "savedview", "watcher", "follow"),
+    *("tag", "tweettag"),
     "feedsettings",
 }
 # The queues are there, and are paused and resumed.

@@ -66,6 +66,7 @@ from trackers.tweets import pack
 from trackers.tweets.movers import keep as movers
 from trackers.tweets.movers import places
 from trackers.tweets.partitions import SAMPLES
+from trackers.tweets.tags import ending as tags
 from trackers.updater import authors
 from trackers.updater.follow import give_back, make_room, tell_refreshed
 from trackers.updater.ration import ration
@@ -253,6 +254,12 @@ def go_on_with_bulk_act(id: int, turn: int) -> None:
         life.remove([source])
     bulk.finish(act)
     logger.info("done by %s: %s", act.by or "nobody known", act)
+
+
+def sweep_tags() -> None:
+    """Every hour, and soon after a person merged or removed a tag: its rows moved or deleted."""
+    worked = tags.sweep(deadline=time_for_a_chore())
+    tell_forgotten(worked, "rows of tags that ended", task="trackers.tasks.sweep_tags")
 
 
 def compare_usage() -> None:

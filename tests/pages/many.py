@@ -63,12 +63,22 @@ TEXTS = """
     ) AS said
     WHERE n % 33 <> 5 ORDER BY id
 """
+# A tag on every second tweet, and one on three.
+TAGS = """
+    INSERT INTO trackers_tag (name) VALUES ('half'), ('three');
+    INSERT INTO trackers_tweettag (tag_id, tweet_id)
+    SELECT t.id, m.id FROM many m CROSS JOIN trackers_tag t
+    WHERE t.name = 'half' AND n % 2 = 0
+       OR t.name = 'three' AND n IN (10, {tweets} / 2, {tweets} - 10)
+    ORDER BY t.id, m.id
+"""
 TABLES = [
     "trackers_author",
     "trackers_tweet",
     "trackers_tweetupdate",
     "trackers_tweetbucket",
     "trackers_tweettext",
+    "trackers_tweettag",
 ]
 
 
@@ -76,7 +86,7 @@ def fill(tweets):
     """As a database is after a while: analysed, with its visibility maps."""
     scheduled = sql.Literal(tweets // 3)
     with cursor() as db:
-        for statement in (IDS, AUTHORS, TWEETS, JOBS, TEXTS):
+        for statement in (IDS, AUTHORS, TWEETS, JOBS, TEXTS, *TAGS.split(";")):
             db.execute(sql.SQL(statement).format(tweets=sql.Literal(tweets), scheduled=scheduled))
         fill_buckets(db)
         db.execute("DROP TABLE many")

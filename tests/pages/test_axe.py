@@ -19,6 +19,10 @@ from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
+from trackers.schedule import bulk
+from trackers.tweets.models import Tweet
+from trackers.tweets.tags import tagging
+from trackers.tweets.tags.names import made
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -29,7 +33,8 @@ ADMIN = [
     "/admin/", "/admin/trackers/source/", "/admin/trackers/source/add/",
     "/admin/trackers/interval/", "/admin/trackers/tweet/", "/admin/trackers/tweet/track/",
     "/admin/trackers/credential/", "/admin/trackers/credential/add/",
-    "/admin/trackers/namespace/", "/admin/trackers/project/", "/admin/auth/user/",
+    "/admin/trackers/namespace/", "/admin/trackers/tag/", "/admin/trackers/project/",
+    "/admin/auth/user/",
 ]  # fmt: skip
 
 
@@ -56,9 +61,12 @@ def filled(user):
     Namespace.objects.filter(name="source:poll").update(paused=True)
     shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     seen = watched(1)
+    tagging.put(made("launch").pk, [seen.pk, grown[0].pk])
+    many = bulk.begin("tag", Tweet.objects.values_list("pk"), by="ada", tag=made("launch").pk)
     return [
-        "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?sort=likes&author=ada",
-        f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
+        "/", "/?kiosk=1", "/fastest/", "/tweets/", "/tweets/?columns=tags,likes",
+        f"/tweets/many/?ids={grown[0].pk}", f"/tweets/many/{many.pk}/",
+        "/tweets/?sort=likes&author=ada", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
         f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
+from trackers.tweets.models import Tweet
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,6 +39,46 @@ def test_orders_filters_and_columns_are_chosen_and_saved_as_a_view(staff, live_s
         page.fill("#view-name", "More than ten")
         page.keyboard.press("Enter")
         page.wait_for_selector(".saved a[aria-current]")
+        assert page.locator("#rows tr").count() == 1
+
+
+def test_rows_are_ticked_by_keys_keep_their_ticks_and_are_compared(staff, live_server, two):
+    low, high = two
+    with looking(staff, live_server) as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/tweets/")
+        page.wait_for_selector("[data-ticked]:not([hidden])")
+        page.keyboard.press("j")
+        page.keyboard.press("x")
+        page.locator(f"#row-{low} .tick input").focus()
+        page.keyboard.press("Space")
+        assert page.locator("[data-ticked]").inner_text() == "2 ticked"
+        # A row that was measured meanwhile is morphed.
+        measure(Tweet.objects.get(pk=high), 90, likes=77)
+        page.wait_for_selector(f'#row-{high} data[value="77"]')
+        assert page.locator(".tick input:checked").count() == 2
+        page.get_by_role("button", name="Compare ticked").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"**/compare/?ids={high}&ids={low}")
+        assert page.locator("tr[data-place]").count() == 2
+
+
+def test_without_scripts_rows_are_ticked_compared_and_tagged(staff, live_server, two):
+    low, _ = two
+    with looking(staff, live_server, java_script_enabled=False) as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/tweets/")
+        page.check(f"#row-{low} .tick input")
+        page.get_by_role("button", name="Compare ticked").click()
+        assert "One tweet has nothing beside it" in page.locator(".notice").inner_text()
+        page.go_back()
+        page.check(f"#row-{low} .tick input")
+        page.get_by_role("button", name="Tag or change ticked").click()
+        assert page.locator("h1").inner_text() == "1 tweet ticked"
+        page.fill("#tag", "launch")
+        page.get_by_role("button", name="Add the tag").click()
+        assert "1 tweet tagged “launch”." in page.locator("main").inner_text()
+        page.goto(f"{seen.address}/tweets/?tag=launch")
         assert page.locator("#rows tr").count() == 1
 
 

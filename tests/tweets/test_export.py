@@ -13,9 +13,11 @@ from tests.factories import TweetFactory, figures
 from trackers.tweets import pack
 from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.history import histories
-from trackers.tweets.models import METRICS, TweetText
+from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
+from trackers.tweets.tags import tagging
+from trackers.tweets.tags.names import made
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +95,19 @@ def test_a_text_with_anything_in_it_comes_back_as_it_was(measured):
     for format in ("jsonl", "csv"):
         [row] = read(format, export_tweets, ids=IDS[:1])
         assert (row["tweet_id"], row["text"]) == (str(IDS[0]), text)
+
+
+def test_csv_says_true_and_false_and_names_the_tags(measured):
+    Tweet.objects.filter(pk=IDS[0]).update(paused=True)
+    for name in ("zeta", "=Alpha"):
+        tagging.put(made(name).pk, IDS[:1])
+
+    [in_csv] = read("csv", export_tweets, ids=IDS[:1])
+    [in_json] = read("jsonl", export_tweets, ids=IDS[:1])
+
+    assert (in_csv["paused"], in_csv["tags"]) == ("true", "'=Alpha, zeta")
+    assert (in_json["paused"], in_json["tags"]) == (True, "=Alpha, zeta")
+    assert b"\r" not in b"".join(export_tweets(IDS, format="csv"))
 
 
 def test_a_formula_is_a_text_to_a_spreadsheet(measured):

@@ -73,6 +73,8 @@ class Row:
     first_seen: str = ""
     # A cell of what it gained, in lists that are sorted by that.
     gain: str = ""
+    # Of the list that has a column for them.
+    tags: tuple[str, ...] = ()
     # For the link to the author's page; empty while X has not said whose it is.
     author_id: str = ""
     version: str = field(default="", compare=False)

@@ -37,6 +37,9 @@ from trackers.dashboards.tweets import detail_views as tweet
 from trackers.dashboards.tweets import list_acts as tweet_list_acts
 from trackers.dashboards.tweets import list_file as tweet_file
 from trackers.dashboards.tweets import list_views as tweets
+from trackers.dashboards.tweets import many_acts as many_tweets
+from trackers.dashboards.tweets import many_views as many_tweets_views
+from trackers.dashboards.tweets import tag_acts
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -57,7 +60,14 @@ urlpatterns = [
     path("tweets/track", tweet_list_acts.track_pasted, name="tweets-track"),
     path("tweets/views/save", tweet_list_acts.save_view, name="view-save"),
     path("tweets/views/<int:id>/remove", tweet_list_acts.remove_view, name="view-remove"),
+    path("tweets/many/", many_tweets_views.many, name="tweets-many"),
+    path("tweets/many/act", many_tweets.act_on_many, name="tweets-many-act"),
+    path("tweets/many/<int:id>/", many_tweets_views.progress, name="tweets-progress"),
+    path("tweets/many/<int:id>/now/", many_tweets_views.progress_now, name="tweets-progress-now"),
+    path("tweets/many/<int:id>/stop", many_tweets.stop_act, name="tweets-stop"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
+    path("tweets/<int:id>/tag", tag_acts.tag_tweet, name="tweet-tag"),
+    path("tweets/<int:id>/untag", tag_acts.untag_tweet, name="tweet-untag"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),
     path("tweets/<int:id>/samples.<str:form>", tweet.samples_file, name="tweet-file"),

@@ -18,6 +18,7 @@ from trackers.listing.wanted import NEWEST, Wanted
 from trackers.tweets.finding.way import Way
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.movers.models import Mover
+from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import state_of
 from tweetwatch.tables import Column, Table
@@ -26,7 +27,8 @@ AT_ONCE = 500
 COLUMNS = [
     Column("tweet_id", "id"), Column("url", "text"), Column("author_id", "id"),
     Column("author", "text"), Column("created_at", "time"), Column("tracked_at", "time"),
-    Column("state", "text"), Column("text", "text"), Column("lang", "text"),
+    Column("state", "text"), Column("tags", "text"), Column("text", "text"),
+    Column("lang", "text"),
     *(Column(metric, "whole") for metric in METRICS),
     Column("measured_until", "time"), Column("next_check", "time"),
 ]  # fmt: skip
@@ -47,10 +49,12 @@ def table(asked: Wanted, *, now: datetime) -> Table:
 
 def lines(asked: Wanted, *, now: datetime) -> Iterator[Sequence[Any]]:
     for found in pages(asked, now=now):
-        jobs = TweetUpdate.objects.in_bulk([tweet.pk for tweet in found.tweets])
+        ids = [tweet.pk for tweet in found.tweets]
+        jobs, tags = TweetUpdate.objects.in_bulk(ids), tags_of(ids)
         for tweet in found.tweets:
             grown = found.grown.get(tweet.pk)
-            yield (*line(tweet, jobs.get(tweet.pk)), *(gained(grown) if grown else ()))
+            told = line(tweet, jobs.get(tweet.pk), tags.get(tweet.pk, []))
+            yield (*told, *(gained(grown) if grown else ()))
 
 
 def pages(asked: Wanted, *, now: datetime) -> Iterator[Page]:
@@ -87,12 +91,13 @@ def some(asked: Wanted, way: Way, *, now: datetime) -> tuple[list[int], int | No
     return found.ids, found.until
 
 
-def line(tweet: Tweet, job: TweetUpdate | None) -> tuple[Any, ...]:
+def line(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple[Any, ...]:
     text = None if tweet.gone_at else getattr(tweet, "tweettext", None)
     state = state_of(tweet, job)
     return (
         tweet.pk, tweet.url, tweet.author_id, tweet.author.username if tweet.author else None,
-        tweet.created_at, tweet.tracked_at, state.name, text and text.text, text and text.lang,
+        tweet.created_at, tweet.tracked_at, state.name, ", ".join(tags) or None,
+        text and text.text, text and text.lang,
         *(getattr(tweet, metric) for metric in METRICS),
         tweet.measured_until, job.due_at if job and state.is_scheduled else None,
     )  # fmt: skip

@@ -1,7 +1,7 @@
 """The filters of the tweets page: where their candidates come from, and which of these are kept.
 
-A filter with an index of its own (an author, a source, a rare state) gives the candidates; the
-others sieve what comes. So nothing that is asked for reads a whole table.
+A filter with an index of its own (an author, a tag, a source, a rare state) gives the candidates;
+the others sieve what comes. So nothing that is asked for reads a whole table.
 """
 
 from __future__ import annotations
@@ -20,23 +20,31 @@ from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.finder import Source as Candidates
 from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.tags import tagging
+from trackers.tweets.tags.names import named
 from trackers.updater import states
 from tweetwatch.bounded import Deadline
+
+NO_TAG = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """The filters of an address. `authors`: ids, or None for any author; `low` and `high`: of the
-    time of posting, as ids, the second exclusive."""
+    """The filters of an address. `authors`: ids, or None for any author; `tag`: its id, NO_TAG if
+    there is none of that name, or None; `low` and `high`: of the time of posting, as ids, the
+    second exclusive."""
 
     wanted: Wanted
     authors: tuple[int, ...] | None
+    tag: int | None
     low: int
     high: int
 
     @classmethod
     def of(cls, wanted: Wanted, *, now: datetime) -> Narrow:
-        return cls(wanted, authors_called(wanted.author), *wanted.posted(now))
+        return cls(
+            wanted, authors_called(wanted.author), tag_called(wanted.tag), *wanted.posted(now)
+        )
 
     def sieve(self, ids: list[int]) -> list[int]:
         """Those that all filters keep, in the given order."""
@@ -52,17 +60,22 @@ class Narrow:
         for metric, least in wanted.least:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         kept = set(tweets.values_list("pk", flat=True))
+        if self.tag is not None:
+            kept &= tagging.among(self.tag, ids)
         if wanted.source:
             kept &= among(wanted.source, ids)
         return [id for id in ids if id in kept]
 
     @property
     def few(self) -> Candidates | None:
-        """Those of the author, of the source, or in a rare state: fewer than all tweets."""
+        """Those of the author, with the tag, of the source, or in a rare state: fewer than all
+        tweets."""
         wanted = self.wanted
         source: Candidates | None = None
         if self.authors is not None:
             source = partial(of_authors, self.authors)
+        elif self.tag is not None:
+            source = partial(tagging.tagged, self.tag)
         elif wanted.source:
             source = partial(of_source, wanted.source)
         elif wanted.state in states.FEW:
@@ -110,6 +123,14 @@ def authors_called(name: str) -> tuple[int, ...] | None:
     if (id := an_id(name)) is not None:
         return (id,)
     return tuple(names.called(name.lstrip("@")).ids)
+
+
+def tag_called(name: str) -> int | None:
+    """The id of the tag of this name; None if no tag is asked for."""
+    if not name:
+        return None
+    tag = named(name)
+    return tag.pk if tag else NO_TAG
 
 
 def of_authors(authors: Sequence[int], way: Way, most: int) -> Look:

@@ -23,7 +23,11 @@ AGES = {
 }
 LEAST_MOST = 10**15
 # Besides the tweet itself.
-COLUMNS = ("curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check")
+COLUMNS = (
+    "tags", "curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
+)  # fmt: skip
+# Unless others are chosen.
+USUAL_COLUMNS = COLUMNS[1:]
 BY_COLUMN = ("author", "checked", "next", *METRICS)
 GROWTH = re.compile(rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})")
 
@@ -54,6 +58,7 @@ class Wanted:
     words: str = ""
     state: str = ""
     source: int | None = None
+    tag: str = ""
     author: str = ""
     lang: str = ""
     age: str = ""
@@ -61,7 +66,7 @@ class Wanted:
     until: date | None = None
     least: tuple[tuple[str, int], ...] = ()
     sort: Sort = NEWEST
-    columns: tuple[str, ...] = COLUMNS
+    columns: tuple[str, ...] = USUAL_COLUMNS
     before: int | None = None
     after: int | None = None
     number: int = 1
@@ -77,7 +82,10 @@ class Wanted:
     @property
     def hidden_filters(self) -> bool:
         """Filters behind "More filters" are set."""
-        return bool(self.author or self.lang or self.age or self.since or self.until or self.least)
+        return bool(
+            self.tag or self.author or self.lang or self.age or self.since or self.until
+            or self.least
+        )  # fmt: skip
 
     @property
     def is_first(self) -> bool:
@@ -99,11 +107,11 @@ class Wanted:
         there = replace(self, **{"before": None, "after": None, "number": 1, **place})
         given: dict[str, Any] = {
             "q": there.words, "state": there.state, "source": there.source,
-            "author": there.author, "lang": there.lang, "age": there.age,
+            "tag": there.tag, "author": there.author, "lang": there.lang, "age": there.age,
             "since": there.since, "until": there.until,
             **{f"min_{metric}": number for metric, number in there.least},
             "sort": there.sort.name, "order": "up" if there.sort.up else "",
-            "columns": ",".join(there.columns) if there.columns != COLUMNS else "",
+            "columns": ",".join(there.columns) if there.columns != USUAL_COLUMNS else "",
             "before": there.before, "after": there.after,
             "page": there.number if there.number > 1 else None,
         }  # fmt: skip
@@ -132,6 +140,7 @@ def wanted(query: QueryDict) -> Wanted:
         words=words.lstrip() if words.strip() else "",
         state=state if state in STATES else "",
         source=an_id(query.get("source", "")),
+        tag=" ".join(query.get("tag", "").replace("\0", "").split())[:60],
         author=query.get("author", "").replace("\0", "").strip()[:60],
         lang=lang if re.fullmatch(r"[a-z]{2,3}", lang := query.get("lang", "").lower()) else "",
         age=age if age in AGES else "",
@@ -143,7 +152,7 @@ def wanted(query: QueryDict) -> Wanted:
             if (least := a_number(query.get(f"min_{metric}", "")))
         ),
         sort=a_sort(query.get("sort", ""), up=query.get("order") == "up"),
-        columns=columns or COLUMNS,
+        columns=columns or USUAL_COLUMNS,
         before=an_id(query.get("before", "")),
         after=an_id(query.get("after", "")),
         number=min(a_number(query.get("page", "")) or 1, 1000),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from django.db import connection, transaction
@@ -19,6 +20,7 @@ from django.db.models.functions import Now
 from trackers.jobs import ordinary
 from trackers.schedule import steer
 from trackers.schedule.models import BulkAct, BulkPiece
+from trackers.tweets.tags import tagging
 
 GO_ON = "trackers.tasks.go_on_with_bulk_act"
 
@@ -32,12 +34,18 @@ LOST_AFTER = timedelta(seconds=30)
 KEPT_FOR = timedelta(days=30)
 
 Act = BulkAct.Act
-ACTS: Mapping[str, Callable[[Iterable[int]], int]] = {
+Do = Callable[[Iterable[int]], int]
+ACTS: Mapping[str, Do] = {
     Act.REFRESH: steer.refresh_in_turn,
     Act.PAUSE: steer.pause,
     Act.RESUME: steer.resume,
     Act.UNTRACK: steer.untrack,
     Act.RETRY: steer.retry_isolated,
+}
+# These take the tag besides.
+WITH_TAG: Mapping[str, Callable[[int, Iterable[int]], int]] = {
+    Act.TAG: tagging.put,
+    Act.UNTAG: tagging.take,
 }
 
 # {chosen} gives one column of ids. In their order, so that a piece lies together in the indexes.
@@ -57,14 +65,28 @@ CHOOSE = """
 Sieve = Callable[[list[int]], list[int]]
 
 
-def begin(act: str, chosen: QuerySet[Any], *, by: str, source: int | None = None) -> BulkAct:
+def to_do(act: str, tag: int | None = None) -> Do:
+    """What it does to some tweets."""
+    if tag is None:
+        return ACTS[act]
+    return partial(WITH_TAG[act], tag)
+
+
+def begin(
+    act: str,
+    chosen: QuerySet[Any],
+    *,
+    by: str,
+    source: int | None = None,
+    tag: int | None = None,
+) -> BulkAct:
     """Write down which tweets it is done to, and have the workers do it.
 
     `chosen` gives ids alone, as `values_list("pk")` does.
     """
     with transaction.atomic():
         row = BulkAct.objects.create(
-            act=act, by=by[:150], source=source, begun_at=Now(), touched_at=Now()
+            act=act, by=by[:150], source=source, tag=tag, begun_at=Now(), touched_at=Now()
         )
         row.tweets = choose(row, chosen)
         hand_over(row)
@@ -109,7 +131,7 @@ def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
         piece = BulkPiece.objects.filter(act=row).order_by("pk").first()
         if piece is None:
             return False
-        row.done += ACTS[row.act](sieve(piece.ids) if sieve else piece.ids)
+        row.done += to_do(row.act, row.tag)(sieve(piece.ids) if sieve else piece.ids)
         row.seen += len(piece.ids)
         row.touched_at = Now()
         row.save(update_fields=["done", "seen", "touched_at"])

@@ -167,12 +167,15 @@ class BulkAct(models.Model):
         RESUME = "resume", "resume"
         UNTRACK = "untrack", "untrack"
         RETRY = "retry", "retry"
+        TAG = "tag", "tag"
+        UNTAG = "untag", "remove the tag from"
 
     act = models.CharField(max_length=8, choices=Act)
     by = models.CharField(max_length=150, blank=True)
     source = models.BigIntegerField(
         null=True, help_text="That is removed with the tweets that came from nowhere else."
     )
+    tag = models.BigIntegerField(null=True, help_text="That is put on the tweets, or removed.")
     tweets = models.PositiveBigIntegerField(default=0)
     seen = models.PositiveBigIntegerField(default=0)
     done = models.PositiveBigIntegerField(default=0)

@@ -88,8 +88,11 @@ UNTRACK = f"""
     {STAGED}
     SELECT count(*) FROM forgotten
 """
-# Last: until the tweet is deleted, a measurement may still add one.
-FORGET_CROSSINGS = "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])"
+# Last: until the tweet is deleted, a measurement may still add a crossing, and a person a tag.
+FORGET_LAST = (
+    "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
+    "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
+)
 
 
 def pause(ids: Iterable[int]) -> int:
@@ -143,6 +146,7 @@ def untrack(ids: Iterable[int]) -> int:
             for statement in FORGET:
                 db.execute(statement, {"ids": ids})
             forgotten = db.execute(UNTRACK, {"ids": ids}).fetchone()
-            db.execute(FORGET_CROSSINGS, {"ids": ids})
+            for statement in FORGET_LAST:
+                db.execute(statement, {"ids": ids})
     assert forgotten is not None
     return int(forgotten[0])

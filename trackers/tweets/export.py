@@ -40,10 +40,15 @@ SAMPLE_LINES = f"""
 """
 IN_ORDER = " ORDER BY run.tweet_id, run.taken_at"
 
+# A tag has no comma in its name.
+TAGS = """(
+        SELECT string_agg(g.name, ', ' ORDER BY lower(g.name)) FROM trackers_tweettag tt
+        JOIN trackers_tag g ON g.id = tt.tag_id AND g.ended_at IS NULL WHERE tt.tweet_id = t.id)"""
 TWEETS = f"""
     SELECT t.id::text AS tweet_id, t.author_id::text AS author_id, a.username AS author,
            {ISO.format("t.created_at")} AS created_at, {ISO.format("t.tracked_at")} AS tracked_at,
-           t.came_from, t.paused, {ISO.format("t.gone_at")} AS gone_at, t.missing_because,
+           t.came_from, t.paused, {TAGS} AS tags, {ISO.format("t.gone_at")} AS gone_at,
+           t.missing_because,
            x.text, x.lang, t.newest::text AS newest_version, t.version_of::text AS version_of,
            t.withheld, x.conversation_id::text AS conversation_id,
            x.replied_to::text AS replied_to, x.quoted::text AS quoted,
@@ -60,6 +65,10 @@ TWEETS = f"""
 GUARD = "CASE WHEN {0} ~ '^[-=+@\\t\\r]' THEN '''' || {0} ELSE {0} END AS {1}"
 GUARDED_TWEETS = TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",").replace(
     "t.came_from,", GUARD.format("t.came_from", "came_from") + ","
+)
+# As the pages write it: COPY itself would say t and f.
+GUARDED_TWEETS = GUARDED_TWEETS.replace("t.paused,", "t.paused::text AS paused,").replace(
+    TAGS, rf"regexp_replace({TAGS}, '^([-=+@])', '''\1')"
 )
 
 TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEETS}) rows"

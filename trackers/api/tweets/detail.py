@@ -15,6 +15,7 @@ from trackers.api.wire.fields import Known
 from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Tweet
+from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import state_of
 
@@ -51,6 +52,7 @@ class TweetDetailOut(TweetOut):
     tracked_at: TimeOut
     came_from: str
     paused: bool
+    tags: list[str]
     missing_since: TimeOut | None
     gone_at: TimeOut | None
     withheld: str
@@ -88,6 +90,7 @@ def detailed(found: Tweet) -> dict[str, Any]:
         "tracked_at": iso(found.tracked_at),
         "came_from": found.came_from,
         "paused": found.paused,
+        "tags": tags_of([found.pk]).get(found.pk, []),
         "missing_since": iso(found.missing_since),
         "gone_at": iso(found.gone_at),
         "withheld": found.withheld,

@@ -42,6 +42,8 @@ from trackers.schedule.intervals import current
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
+from trackers.tweets.tags.names import offered
+from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 
 TABLE_MOST = 200
@@ -141,6 +143,8 @@ def tweet(request: HttpRequest, id: int) -> HttpResponse:
     try:
         found = shown(request, id)
         found["buttons"] = author_buttons(request, found["tweet"])
+        found["tags"] = tags_of([id]).get(id, [])
+        found["offered"] = offered() if request.user.has_perm("trackers.change_tweet") else []
         return render(request, "dashboards/tweets/detail.html", found)
     except Http404:
         if of := tweet_of_version(id):

@@ -38,13 +38,15 @@ def headings(asked: Wanted) -> list[Heading]:
         return words, asked.sorted_by(by).address(), direction
 
     made = [Heading("Tweet", "", (link("Tweet, by author", "author"),))]
+    if "tags" in asked.columns:
+        made.append(Heading("Tags", "tags"))
     if "curve" in asked.columns:
         made.append(Heading("Lately", ""))
     if window := asked.sort.window:
         made.append(Heading(f"{LABELS[asked.sort.metric]} gained {IN[window]}", "figure gain"))
     for metric, label in LABELS.items():
         if metric in asked.columns:
-            made.append(Heading(label, "figure", (link(label, metric),)))
+            made.append(Heading(label, f"figure {metric}", (link(label, metric),)))
     if "check" in asked.columns:
         checks = (link("Checked", "checked"), link("Next", "next"))
         made.append(Heading("Check", "when", checks))

@@ -21,6 +21,8 @@ from trackers.listing.search import COUNTED_MOST, Page, counted_all, page
 from trackers.listing.sorts import UNSORTED, sorted_page
 from trackers.listing.wanted import AGES, COLUMNS, NEWEST, Wanted, wanted
 from trackers.schedule.intervals import Plan, current
+from trackers.tweets.tags.names import named, offered
+from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.states import STATES
 from tweetwatch.bounded import TookTooLong
 
@@ -91,6 +93,8 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
     """The rows, with the columns that are asked for."""
     made = rows(found.tweets, plan, now=now)
     cells = {str(id): gain_cell(one) for id, one in found.grown.items()}
+    with_tags = "tags" in asked.columns
+    tags = tags_of([tweet.pk for tweet in found.tweets]) if with_tags else {}
     return {
         "now": now,
         "wanted": asked,
@@ -99,10 +103,13 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
                 row,
                 figures=tuple(one for one in row.figures if one.metric in asked.columns),
                 gain=cells.get(row.id, ""),
-                version=row.version + cells.get(row.id, ""),
+                tags=tuple(tags.get(int(row.id), ())),
+                version=row.version + cells.get(row.id, "") + ",".join(tags.get(int(row.id), ())),
             )
             for row in made
         ],
+        "with_ticks": True,
+        "with_tags": with_tags,
         "without_curve": "curve" not in asked.columns,
         "without_check": "check" not in asked.columns,
     }
@@ -123,6 +130,8 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
         "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in COLUMNS],
         "sources": sources if len(sources) <= SOURCES_MOST else [],
+        "tags": tag_choices(asked.tag),
+        "tag": named(asked.tag) if asked.tag else None,
         "source": Source.objects.filter(pk=asked.source).first() if asked.source else None,
         "known": how_many(known),
         "saved": SavedView.objects.filter(user=request.user.pk),
@@ -130,7 +139,15 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
     }
 
 
-COLUMN_LABELS = {"curve": "Curve", **LABELS, "check": "Checks"}
+COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
+
+
+def tag_choices(asked: str) -> list[tuple[str, bool]]:
+    """(name, chosen) of the tags to choose from, and of the one that is asked for if it is none."""
+    names = offered()
+    if asked and asked.lower() not in [name.lower() for name in names]:
+        names = [asked, *names]
+    return [(name, name.lower() == asked.lower()) for name in names]
 
 
 def how_many(known: int | None) -> str:

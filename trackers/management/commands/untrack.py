@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from trackers import history
-from trackers.ingest.files.lines import READERS, read
-from trackers.ingest.files.opening import lines_of
-from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.files.lines import READERS
 from trackers.ingest.sources.only_here import brought, only_here
-from trackers.management.given_files import demand, look, opened
+from trackers.management.given_tweets import GivenTweets
 from trackers.management.sources import USAGE
 from trackers.management.sources import found as sources_of
 from trackers.management.untracking import (
@@ -29,8 +26,6 @@ from trackers.management.untracking import (
 )
 from trackers.tweets.models import Author, Tweet
 from tweetwatch.interrupts import INTERRUPTED
-
-TOLD_ONE_BY_ONE = 1000
 
 
 class Command(BaseCommand):
@@ -56,7 +51,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one object of counts")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self.rejected = 0
         ids = self.chosen(options)
         counts = {"tweets": len(ids), "untracked": 0}
         if options["dry_run"]:
@@ -93,42 +87,8 @@ class Command(BaseCommand):
         if options["author"]:
             rows = Tweet.objects.filter(author__in=authors_of(options["author"]))
             return all_of(rows.values_list("pk", flat=True).iterator(chunk_size=10_000))
-        return tracked(all_of(self.named(options)))
-
-    def named(self, options: dict[str, Any]) -> Iterator[int]:
-        for name in options["what"]:
-            if id := id_of(name):
-                yield id
-                continue
-            demand(name)
-            try:
-                yield from self.in_file(name, options)
-            except UnreadableError as error:
-                raise CommandError(f"{name}: {error}", returncode=USAGE) from None
-            except OSError as error:
-                raise CommandError(
-                    f"{name} cannot be read: {error.strerror or error}.", returncode=USAGE
-                ) from None
-
-    def in_file(self, name: str, options: dict[str, Any]) -> Iterator[int]:
-        chosen = Options(column=options["column"], tell=lambda told: self.say(f"{name}: {told}"))
-        with opened(name) as file:
-            if told := look(name, file):
-                self.say(told)
-            lines = lines_of(file, passed=lambda _: None)
-            for one in read(lines, format=options["format"], options=chosen):
-                match one:
-                    case Found():
-                        yield one.id
-                    case Rejected():
-                        self.reject(name, one)
-
-    def reject(self, name: str, one: Rejected) -> None:
-        self.rejected += 1
-        if self.rejected <= TOLD_ONE_BY_ONE:
-            self.say(f"{name}, line {one.line}: {one.text!r} {one.why}")
-        elif self.rejected == TOLD_ONE_BY_ONE + 1:
-            self.say("More lines were rejected; they are not shown.")
+        given = GivenTweets(self.say, format=options["format"], column=options["column"])
+        return tracked(all_of(given.ids(options["what"])))
 
     def tell(self, options: dict[str, Any], counts: dict[str, int], sentence: str) -> None:
         self.stdout.write(json.dumps(counts) if options["json"] else sentence)

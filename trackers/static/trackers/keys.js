@@ -1,5 +1,5 @@
 // Keys, as the list behind ? has them: g and a letter for a page of the menu, / search, j and k through
-// the rows, h and l through columns, . shows what is new, Enter opens, t theme, r renew. A browser can
+// the rows, x ticks one, h and l through columns, . shows what is new, Enter opens, t theme, r renew. A browser can
 // turn them off: whoever speaks to it, or is easily one key off, would set them going unawares.
 (() => {
   // The letter of a page counts for so many milliseconds after g.
@@ -53,6 +53,7 @@
     g: (event) => { wentAt = event.timeStamp; },
     j: () => step(1),
     k: () => step(-1),
+    x: () => document.activeElement.closest("tr")?.querySelector(".tick input")?.click(),
     h: () => cross(-1),
     l: () => cross(1),
     ".": () => document.querySelector("a.news:not([hidden])")?.click(),
@@ -68,8 +69,9 @@
     let act = acts[event.key];
     if (event.timeStamp - wentAt < LETTER_WITHIN && event.key !== "g") {
       wentAt = -LETTER_WITHIN;
-      // The menu says which pages there are, so no key leads where a person may not go.
-      const page = document.querySelector(`nav [data-key="${CSS.escape(event.key)}"]`);
+      // The menu, and the list of keys, say which pages there are: no key leads where a person may
+      // not go.
+      const page = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
       act = page && (() => page.click());
     }
     if (!act) return;

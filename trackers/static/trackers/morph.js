@@ -20,8 +20,9 @@
     }
     return true;
   };
-  // What a person opened stays open.
-  callbacks.beforeAttributeUpdated = (name, element) => !(name === "open" && element.matches("details"));
+  // What a person opened stays open, and what they ticked stays ticked.
+  callbacks.beforeAttributeUpdated = (name, element) =>
+    !(name === "open" && element.matches("details")) && !(name === "checked" && element.matches("[type=checkbox]"));
 
   // What a tick brings has a digest. It goes along with the next question, and 304 is the answer when
   // nothing else is to be shown.

@@ -1,0 +1,89 @@
+"""Tags in the admin: renamed, merged, removed, with the number of tweets before."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.admin.conftest import said
+from tests.factories import TweetFactory
+from trackers import tasks
+from trackers.tweets.tags import tagging
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import made, offered
+
+pytestmark = pytest.mark.django_db
+TAGS = "/admin/trackers/tag/"
+
+
+@pytest.fixture
+def two():
+    for id in (1, 2):
+        TweetFactory(id=id)
+    one, other = made("launch"), made("start")
+    tagging.put(one.pk, [1, 2])
+    tagging.put(other.pk, [2])
+    return one, other
+
+
+def choose(staff, action, *tags, **given):
+    chosen = {"action": action, "_selected_action": [str(tag.pk) for tag in tags]}
+    return staff.post(TAGS, {**chosen, **given}, follow=True)
+
+
+def test_the_list_says_on_how_many_tweets_each_is(staff, two):
+    page = staff.get(TAGS).content.decode()
+
+    assert "2 tweets" in page
+    assert "1 tweet<" in page
+    assert 'href="/tweets/?tag=launch"' in page
+
+
+def test_a_tag_is_renamed_but_not_to_the_name_of_another(staff, two):
+    one, other = two
+    page = staff.post(f"{TAGS}{one.pk}/change/", {"name": "START"})
+    assert "There is a tag “start” already. Merge the two" in page.content.decode()
+
+    staff.post(f"{TAGS}{one.pk}/change/", {"name": " #Lift-off "})
+    staff.post(f"{TAGS}{other.pk}/change/", {"name": "Start"})
+    assert offered() == ["Lift-off", "Start"]
+    staff.post(f"{TAGS}add/", {"name": "one,two"})
+    assert Tag.objects.count() == 2
+
+
+def test_two_are_merged_into_the_one_that_is_chosen(staff, two):
+    one, other = two
+    page = choose(staff, "merge", one, other).content.decode()
+    assert "start (1 tweet)" in page
+    assert offered() == ["launch", "start"]
+    assert "takes two tags" in said(choose(staff, "merge", one))[0]
+
+    page = choose(staff, "merge", one, other, into=str(other.pk), sure="yes")
+    assert said(page) == ["Merged 1 into “start”. Their tweets are moved within a minute or so."]
+    assert offered() == ["start"]
+    tasks.sweep_tags()
+
+    assert tagging.tags_of([1, 2]) == {1: ["start"], 2: ["start"]}
+
+
+def test_a_tag_is_removed_after_a_question_with_the_number(staff, two):
+    one, _ = two
+    page = choose(staff, "remove", one).content.decode()
+    assert "launch (2 tweets)" in page
+    assert offered() == ["launch", "start"]
+
+    assert said(choose(staff, "remove", one, sure="yes")) == ["Removed 1; the tweets stay."]
+    tasks.sweep_tags()
+
+    assert tagging.tags_of([1, 2]) == {2: ["start"]}
+    assert staff.get(f"{TAGS}{one.pk}/change/", follow=True).status_code == 200
+
+
+def test_who_may_only_look_ends_none(client, two):
+    user = User.objects.create_user("bob", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename="view_tag"))
+    client.force_login(user)
+
+    choose(client, "remove", two[0], sure="yes")
+
+    assert offered() == ["launch", "start"]

@@ -1,0 +1,244 @@
+"""Tags: put and taken, renamed, merged and removed, by whoever else is at it at the same time."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import psycopg
+import pytest
+from django.db import connection, connections, transaction
+
+from tests.conftest import url_of
+from tests.factories import TweetFactory
+from tests.plans import watched
+from trackers import tasks
+from trackers.schedule import steer
+from trackers.tweets.finding.way import Way
+from trackers.tweets.models import Tweet
+from trackers.tweets.tags import ending, tagging
+from trackers.tweets.tags.models import Tag, TweetTag
+from trackers.tweets.tags.names import TagName, cleaned, made, named, offered
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+MANY = 20_000
+
+
+@pytest.fixture
+def three():
+    for id in (1, 2, 3):
+        TweetFactory(id=id)
+
+
+def soon():
+    return Deadline.after(60)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        pytest.param(" #launch ", "launch", id="with its #"),
+        pytest.param("two\n  words", "two words", id="blanks"),
+        pytest.param("Ca\u0301fe", "C\u00e1fe", id="composed"),
+        pytest.param("東京", "東京", id="Japanese"),
+    ],
+)
+def test_a_name_is_what_was_typed_without_its_trimmings(typed, name):
+    assert cleaned(typed) == name
+
+
+@pytest.mark.parametrize("typed", [" # ", "", "a" * 41, "one,two", "a\x07b", "a\u202eb"])
+def test_what_cannot_be_a_name_is_refused_with_what_to_do(typed):
+    with pytest.raises(TagName, match=r"\."):
+        cleaned(typed)
+    assert named(typed) is None
+
+
+def test_one_tag_in_any_case_of_letters():
+    launch = made("Launch")
+
+    assert made("#LAUNCH") == launch == named("launch")
+    assert offered() == ["Launch"]
+
+
+def test_tags_are_put_on_tracked_tweets_alone_and_taken(three):
+    tag = made("launch")
+
+    assert tagging.put(tag.pk, [3, 1, 99]) == 2
+    assert tagging.put(tag.pk, [1, 2]) == 1
+    assert tagging.tags_of([1, 2, 3, 4]) == {1: ["launch"], 2: ["launch"], 3: ["launch"]}
+    assert tagging.take(tag.pk, [1, 99]) == 1
+    assert tagging.tagged(tag.pk, Way(), 1).ids == [3]
+    assert tagging.tagged(tag.pk, Way(2, up=True), 9).ids == [3]
+    assert tagging.among(tag.pk, [1, 2]) == {2}
+
+
+def test_the_tags_of_a_tweet_go_with_it(three):
+    tag = made("launch")
+    tagging.put(tag.pk, [1, 2])
+
+    steer.untrack([1])
+
+    assert list(TweetTag.objects.values_list("tweet_id", flat=True)) == [2]
+
+
+def test_a_name_is_changed_unless_another_tag_has_it():
+    one, _ = made("one"), made("two")
+
+    with pytest.raises(TagName, match="already"):
+        ending.rename(one, "TWO")
+    assert ending.rename(one, "One") == "One"
+    assert offered() == ["One", "two"]
+
+
+def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
+    old, older, new = made("old"), made("older"), made("new")
+    tagging.put(old.pk, [1, 2])
+    tagging.put(older.pk, [3])
+    tagging.put(new.pk, [2])
+
+    # Into one that is itself merged, before anything was moved.
+    assert ending.end([older], into=old) == 1
+    assert ending.end([old, new], into=new) == 1
+    assert offered() == ["new"]
+    assert tagging.put(old.pk, [3]) == 0
+    # The name is free again, for another tag.
+    made("old")
+    tasks.sweep_tags()
+
+    assert tagging.tags_of([1, 2, 3]) == {1: ["new"], 2: ["new"], 3: ["new"]}
+    assert [tag.name for tag in Tag.objects.by_name()] == ["new", "old"]
+    assert TweetTag.objects.count() == 3
+
+
+def test_nothing_is_merged_into_a_tag_that_is_gone():
+    one, two = made("one"), made("two")
+    ending.end([two])
+
+    assert ending.end([one], into=two) == 0
+    assert offered() == ["one"]
+
+
+def test_a_removed_tag_is_swept_piece_by_piece(three, monkeypatch):
+    tag = made("launch")
+    tagging.put(tag.pk, [1, 2, 3])
+    monkeypatch.setattr(ending, "SWEEP", ending.SWEEP.replace("LIMIT 5000", "LIMIT 2"))
+
+    ending.end([tag])
+    assert tagging.tags_of([1]) == {}
+    worked = ending.sweep(deadline=Deadline.after(0))
+    assert (worked.rows, worked.left) == (2, 1)
+    assert ending.sweep(deadline=soon()).rows == 1
+
+    assert not Tag.objects.exists()
+    assert Tweet.objects.count() == 3
+
+
+def wait_for_a_lock():
+    statement = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'
+    """
+    end = time.monotonic() + 60
+    with psycopg.connect(url_of(connection.settings_dict["NAME"]), autocommit=True) as other:
+        while not other.execute(statement).fetchone()[0]:
+            assert time.monotonic() < end, "nobody waits for a lock"
+            time.sleep(0.02)
+
+
+def beside(act):
+    """In a thread, with a connection of its own; its result is a list of one."""
+    done = []
+
+    def run():
+        done.append(act())
+        connections.close_all()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, done
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tweet_that_is_untracked_meanwhile_leaves_no_tag():
+    TweetFactory(id=1)
+    tag = made("launch")
+
+    with transaction.atomic():
+        tagging.put(tag.pk, [1])
+        thread, done = beside(lambda: steer.untrack([1]))
+        wait_for_a_lock()
+    thread.join()
+
+    assert done == [1]
+    assert not TweetTag.objects.exists()
+
+    TweetFactory(id=2)
+    with transaction.atomic():
+        steer.untrack([2])
+        thread, done = beside(lambda: tagging.put(tag.pk, [2]))
+        wait_for_a_lock()
+    thread.join()
+
+    assert done == [0]
+    assert not TweetTag.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tag_that_is_removed_meanwhile_leaves_no_row():
+    TweetFactory(id=1)
+    tag = made("launch")
+
+    with transaction.atomic():
+        tagging.put(tag.pk, [1])
+        thread, done = beside(lambda: ending.end([tag]))
+        wait_for_a_lock()
+    thread.join()
+    ending.sweep(deadline=soon())
+
+    assert done == [1]
+    assert not TweetTag.objects.exists()
+    assert not Tag.objects.exists()
+
+
+FILL = """
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because, measurements)
+    SELECT n, now(), '', false, '', 0 FROM generate_series(1, %(many)s) n
+"""
+FILL_TAG = """
+    INSERT INTO trackers_tweettag (tag_id, tweet_id)
+    SELECT %(tag)s, n FROM generate_series(1, %(many)s) n WHERE n %% 2 = 0
+"""
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("is_analyzed", [True, False])
+def test_every_statement_reads_what_it_is_about_and_never_a_whole_table(monkeypatch, is_analyzed):
+    """Whatever the statistics say."""
+    large, target = made("large"), made("target")
+    with cursor() as db:
+        db.execute(FILL, {"many": MANY})
+        db.execute(FILL_TAG, {"many": MANY, "tag": large.pk})
+        if is_analyzed:
+            db.execute("ANALYZE trackers_tweet, trackers_tweettag, trackers_tag")
+    ids = list(range(1, 101))
+    with watched(monkeypatch) as seen, transaction.atomic():
+        tagging.put(target.pk, ids)
+        tagging.take(target.pk, ids)
+        tagging.tags_of(ids)
+        tagging.tagged(large.pk, Way(MANY // 2), 51)
+        tagging.tagged(large.pk, Way(MANY // 2, up=True), 51)
+        tagging.among(large.pk, ids)
+        ending.on_tweets(large, 1000)
+        ending.end([large], into=target)
+        with cursor() as db:
+            db.execute(ending.SWEEP, {"tag": large.pk, "into": target.pk})
+            db.execute(ending.LEFT)
+
+    assert seen.reached
+    for reach in seen.reached:
+        if reach.table in ("trackers_tweet", "trackers_tweettag"):
+            assert reach.how != "Seq Scan", reach
+            assert reach.rows <= MANY // 2, reach

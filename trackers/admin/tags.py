@@ -1,0 +1,114 @@
+"""Tags: renamed, merged and removed."""
+
+from __future__ import annotations
+
+from django import forms
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.http import urlencode
+
+from trackers.admin.outcome import report
+from trackers.admin.recorded import Recorded
+from trackers.jobs import schedules
+from trackers.tweets.tags import ending
+from trackers.tweets.tags.models import Tag
+from trackers.tweets.tags.names import TagName, cleaned
+
+SWEEP = "trackers.tasks.sweep_tags"
+# For each line of the list so many tweets are counted.
+COUNTED_MOST = 1000
+
+
+class TagForm(forms.ModelForm):
+    class Meta:
+        model = Tag
+        fields = ("name",)
+
+    def clean_name(self) -> str:
+        try:
+            name = cleaned(self.cleaned_data["name"])
+        except TagName as wrong:
+            raise forms.ValidationError(str(wrong)) from None
+        same = Tag.objects.live().filter(name__iexact=name).exclude(pk=self.instance.pk)
+        if same.exists():
+            raise forms.ValidationError(ending.ALREADY.format(same.get()))
+        return name
+
+
+@admin.register(Tag)
+class TagAdmin(Recorded):
+    form = TagForm
+    list_display = ("name", "on", "its_tweets")
+    search_fields = ("name__icontains",)
+    search_help_text = "A part of the name."
+    ordering = ("name",)
+    list_per_page = 100
+    actions = ("merge", "remove")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Tag]:
+        return super().get_queryset(request).filter(ended_at=None)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Tag | None = None) -> bool:
+        """Django's own page would list every tweet that has it; use the action instead."""
+        return False
+
+    def has_end_permission(self, request: HttpRequest) -> bool:
+        return request.user.has_perm("trackers.delete_tag")
+
+    @admin.display(description="on")
+    def on(self, tag: Tag) -> str:
+        return on_tweets(tag, COUNTED_MOST)
+
+    @admin.display(description="tweets")
+    def its_tweets(self, tag: Tag) -> str:
+        address = f"{reverse('tweets')}?{urlencode({'tag': tag.name})}"
+        return format_html('<a href="{}">list</a>', address)
+
+    @admin.action(description="Merge into one", permissions=["end"])
+    def merge(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | None:
+        tags = list(chosen.order_by("name"))
+        if len(tags) < 2:
+            told = "Merging takes two tags or more. Tick them, and choose Merge again."
+            self.message_user(request, told, messages.WARNING)
+            return None
+        into = next((tag for tag in tags if str(tag.pk) == request.POST.get("into")), None)
+        if into is None or request.POST.get("sure") != "yes":
+            return self.ask(request, "merge", "Merge tags?", tags)
+        count = ending.end(tags, into=into)
+        schedules.run_soon(SWEEP)
+        nothing = "Nothing was merged: the tags are gone. Reload this list."
+        done = f"Merged {{}} into “{into}”. Their tweets are moved within a minute or so."
+        report(self, request, count, done=done, nothing=nothing)
+        return None
+
+    @admin.action(description="Remove from all tweets", permissions=["end"])
+    def remove(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | None:
+        tags = list(chosen.order_by("name"))
+        if request.POST.get("sure") != "yes":
+            return self.ask(request, "remove", "Remove tags?", tags)
+        count = ending.end(tags)
+        schedules.run_soon(SWEEP)
+        nothing = "Nothing to remove: removed already. Reload this list."
+        report(self, request, count, done="Removed {}; the tweets stay.", nothing=nothing)
+        return None
+
+    def ask(self, request: HttpRequest, action: str, title: str, tags: list[Tag]) -> HttpResponse:
+        given = {
+            "title": title,
+            "opts": self.opts,
+            "action": action,
+            "tags": [(tag, on_tweets(tag, ending.COUNTED_MOST)) for tag in tags],
+        }
+        context = {**self.admin_site.each_context(request), **given}
+        return render(request, "admin/trackers/tag/end.html", context)
+
+
+def on_tweets(tag: Tag, most: int) -> str:
+    count = ending.on_tweets(tag, most)
+    if count > most:
+        return f"more than {most:,} tweets"
+    return f"{count:,} tweet{'' if count == 1 else 's'}"

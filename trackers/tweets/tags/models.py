@@ -1,0 +1,67 @@
+"""Tags: names that people give to tweets, to find them again.
+
+A tag that is removed, or merged into another one, is out of every list at once. Its rows are moved
+or deleted in pieces (`ending`), and it goes with the last of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
+
+if TYPE_CHECKING:
+    from typing import Self
+
+NAME_MOST = 40
+
+
+class TagQuerySet(models.QuerySet["Tag"]):
+    def live(self) -> Self:
+        return self.filter(ended_at=None)
+
+    def by_name(self) -> Self:
+        return self.order_by(Lower("name"))
+
+
+class Tag(models.Model):
+    """`ended_at`: since when it is being removed, or merged `into` another one."""
+
+    name = models.CharField(
+        max_length=NAME_MOST, help_text=f"Up to {NAME_MOST} characters, without commas."
+    )
+    ended_at = models.DateTimeField(null=True, editable=False)
+    into = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, editable=False, related_name="+"
+    )
+
+    objects = TagQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            # In any case of letters; the name of a tag that goes is free.
+            models.UniqueConstraint(Lower("name"), condition=Q(ended_at=None), name="tag_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TweetTag(models.Model):
+    """A tweet that has a tag. In the order of its key the list of a tag is read."""
+
+    pk = models.CompositePrimaryKey("tag_id", "tweet_id")
+    # Deleted in pieces, never by Django.
+    tag = models.ForeignKey(Tag, on_delete=models.DO_NOTHING, related_name="tweets", db_index=False)
+    tweet_id = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            # "which tags does this tweet have?"
+            models.Index(fields=["tweet_id"], name="tweettag_of_tweet"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tweet_id} has tag {self.tag_id}"

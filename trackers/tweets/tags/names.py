@@ -1,0 +1,58 @@
+"""What a tag may be called, and the tag of a name."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from django.db import IntegrityError, transaction
+
+from trackers.tweets.tags.models import NAME_MOST, Tag
+
+# So many are offered in a list to choose from.
+OFFERED_MOST = 200
+
+
+class TagName(ValueError):
+    """No tag can be called so; says why, and what to do."""
+
+
+def cleaned(typed: str) -> str:
+    """The name that was typed, without the # before it; TagName if it cannot be one."""
+    name = " ".join(unicodedata.normalize("NFC", typed).split()).removeprefix("#").strip()
+    if not name:
+        raise TagName("The tag needs a name.")
+    if len(name) > NAME_MOST:
+        raise TagName(f"The name of a tag has up to {NAME_MOST} characters. Choose a shorter one.")
+    if "," in name:
+        raise TagName("A tag has no comma in its name. Add one tag at a time.")
+    if not name.isprintable():
+        raise TagName("This name has characters that cannot be shown. Type it again.")
+    return name
+
+
+def named(typed: str) -> Tag | None:
+    """The tag of this name, in any case of letters."""
+    try:
+        name = cleaned(typed)
+    except TagName:
+        return None
+    return Tag.objects.live().filter(name__iexact=name).first()
+
+
+def made(typed: str) -> Tag:
+    """The tag of this name, which is made if there is none; TagName if it cannot be."""
+    name = cleaned(typed)
+    while True:
+        if found := named(name):
+            return found
+        try:
+            with transaction.atomic():
+                return Tag.objects.create(name=name)
+        except IntegrityError:
+            # Somebody made it at this very moment; or ended it again before it was found.
+            continue
+
+
+def offered() -> list[str]:
+    """The names of tags, in alphabetical order."""
+    return list(Tag.objects.live().by_name().values_list("name", flat=True)[:OFFERED_MOST])
