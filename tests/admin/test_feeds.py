@@ -70,7 +70,10 @@ def test_what_nobody_reads_expires_at_the_schedulers_next_look(staff):
     later = timezone.now() + timedelta(hours=1)
     assert chores.update(next_run=later) == 2
 
-    staff.post(f"{PAGE}expire/")
+    asked = staff.post(f"{PAGE}expire/").content.decode()
+    assert "Expire now?" in asked
+    assert chores.filter(next_run__gte=later).count() == 2
+    staff.post(f"{PAGE}expire/", {"sure": "yes"})
 
     assert not chores.filter(next_run__gte=later).exists()
 
@@ -84,7 +87,7 @@ def test_who_may_only_look_changes_nothing(client, act):
     before = list(Schedule.objects.order_by("pk").values_list("next_run", flat=True))
 
     assert client.get(f"{PAGE}{act}/").status_code == 405
-    client.post(f"{PAGE}{act}/")
+    assert client.post(f"{PAGE}{act}/", {"sure": "yes"}).status_code == 403
 
     assert not FeedRebuild.objects.exists()
     assert list(Schedule.objects.order_by("pk").values_list("next_run", flat=True)) == before

@@ -14,6 +14,7 @@ from tests.events.conftest import subscriber
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project, Spending
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -155,6 +156,19 @@ def test_the_words_for_people_are_lines_that_can_be_read():
     assert any(line.endswith("account nasa  idle, 12,345 posts, 3 leaked") for line in lines)
     assert any(line.startswith("  shop  ") for line in lines)
     assert not any(word in told for word in ("None", "unknown", "_", "{", "["))
+
+
+def test_that_everything_is_paused_is_told_first():
+    assert status("--json")["paused"] is None
+
+    row = pause_all(by="ada", because="the bill")
+
+    assert status("--json")["paused"] == {
+        "since": iso(row.since), "by": "ada", "because": "the bill",
+    }  # fmt: skip
+    first = status().splitlines()[0]
+    assert first.startswith(f"PAUSED       everything, since {row.since:%Y-%m-%d %H:%M:%S} UTC")
+    assert first.endswith("by ada, the bill")
 
 
 def test_every_name_of_the_object_is_in_the_document():

@@ -11,19 +11,21 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.urls import URLPattern, get_resolver, path
 
+from tests.factories import CredentialFactory, TweetUpdateFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.sources import some_staff, source
+from trackers import roles
+from trackers.credentials.models import Credential
 from trackers.dashboards import urls
 from trackers.events.subscribers.terms import Terms, add
 from trackers.outbox.models import ALERTS, SOURCES
+from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
 
-# Whoever brings the key of the scraper, or the secret of a feed, needs no account; and whether
-# everything is paused stands at the head of every page.
+# Whoever brings the key of the scraper, or the secret of a feed, needs no account.
 OPEN = {
     "answers",
-    "paused-now",
     "login",
     "logout",
     "account",
@@ -52,7 +54,9 @@ PAGES = {
     "/subscribers/": "view_subscriber",
     "/operations/": "view_namespace",
     "/operations/now/": "view_namespace",
+    "/operations/paused/": "view_tweet",
     "/operations/pause/": "change_namespace",
+    "/tweets/many/": "change_tweet",
 }
 
 
@@ -196,7 +200,8 @@ def test_an_id_that_no_row_can_have_is_not_there(staff):
 
     assert len(asked) > 15
     assert {one: staff.get(one).status_code for one in asked} == {
-        one: 405 if one.endswith(("/ask", "/remove")) else 404 for one in asked
+        one: 405 if one.endswith(("/ask", "/remove", "/tag", "/untag", "/stop")) else 404
+        for one in asked
     } | {one: 302 for one in asked if one.endswith("/key")}
 
 
@@ -212,3 +217,26 @@ def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):
     add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     page = some_staff(client, "view_subscriber").get("/subscribers/").content.decode()
     assert '<a href="/subscribers/" data-key="b">Subscribers</a>' in page
+
+
+def test_who_cannot_open_the_admin_is_shown_no_link_into_it(client):
+    CredentialFactory()
+    made = source()
+    tweet = watched()
+    TweetUpdateFactory(due_at=tweet.tracked_at, attempts=4)
+    User.objects.create_user("eve")
+    roles.give(User.objects.get(username="eve"), roles.VIEWER)
+    client.force_login(User.objects.get(username="eve"))
+
+    for address in (
+        "/", "/tweets/", "/tweets/?q=nobodywrotethis", f"/tweets/{tweet.pk}/", "/sources/",
+        f"/sources/{made.pk}/", "/operations/", "/operations/over-time/", "/account/", "/live/",
+    ):  # fmt: skip
+        page = client.get(address)
+        assert page.status_code == 200, address
+        assert 'href="/admin' not in page.content.decode(), address
+
+    Credential.objects.all().delete()
+    Tweet.objects.all().delete()
+    for address in ("/", "/tweets/", "/operations/"):
+        assert 'href="/admin' not in client.get(address).content.decode(), address

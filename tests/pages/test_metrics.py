@@ -14,6 +14,7 @@ from trackers.arrivals.models import Arrival
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.jobs.models import Worker
+from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project
 from trackers.timelines import feeds
 from trackers.timelines.homes import FeedReads
@@ -83,6 +84,18 @@ def test_an_empty_installation_has_figures_too(scraped):
     assert told["tweetwatch_due", "tweet:update"] == 0
     assert told["tweetwatch_due", "source:poll"] == 0
     assert not [name for name, *_ in told if name.startswith("tweetwatch_source")]
+
+
+def test_that_everything_is_paused_is_told(scraped):
+    assert scraped()["tweetwatch_paused_all",] == 0
+    assert ("tweetwatch_paused_all_since_timestamp_seconds",) not in scraped()
+
+    row = pause_all(by="ada")
+
+    told = scraped()
+    assert told["tweetwatch_paused_all",] == 1
+    since = told["tweetwatch_paused_all_since_timestamp_seconds",]
+    assert since == pytest.approx(row.since.timestamp())
 
 
 def test_queues_credentials_money_and_workers_are_told(scraped):

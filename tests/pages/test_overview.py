@@ -19,6 +19,7 @@ from trackers.dashboards.notices import NO_WORKERS
 from trackers.jobs.figures import MOST
 from trackers.jobs.models import Tally, Worker
 from trackers.jobs.observed.tasks import NotedTask
+from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project
 from trackers.tweets.movers.models import Mover, Window
 from trackers.tweets.movers.places import remember
@@ -45,6 +46,18 @@ def read(staff, address="/overview/now/"):
 def worker():
     given = {"cluster": uuid4(), "host": "h", "pid": 4, "kind": "main"}
     return Worker.objects.create(**given, started_at=now(), seen_at=now())
+
+
+def test_nothing_is_called_fresh_while_nobody_checks(staff):
+    TweetUpdateFactory(due_at=now() + HOUR)
+    idle = "No tweet is late yet, but no worker is running."
+    assert idle in read(staff)
+    assert "Everything is fresh" not in read(staff)
+
+    worker()
+    assert "Everything is fresh" in read(staff)
+    pause_all(by="ada")
+    assert "No tweet is late yet, but everything is paused." in read(staff)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +105,7 @@ def test_whoever_may_not_add_gets_the_sentence_without_the_link(client):
 )
 def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, mood, title):
     measure(watched(due_in=-seconds), 0, likes=1)
+    worker()
 
     page = staff.get("/overview/now/")
 

@@ -74,6 +74,15 @@ def test_pages_that_are_open_learn_of_it(staff):
     assert "bob paused it" in staff.get("/operations/paused/").content.decode()
 
 
+def test_who_sees_no_tweets_is_not_told(client):
+    pause_all(by="ada")
+    page = some_staff(client, "view_source").get("/sources/").content.decode()
+
+    assert "Everything is paused" not in page
+    assert "pause-line" not in page
+    assert client.get("/operations/paused/").status_code == 403
+
+
 def test_it_takes_a_permission_and_is_in_the_history(staff, client):
     staff.post("/operations/pause/", {"because": "the bill"})
     staff.post("/operations/resume")

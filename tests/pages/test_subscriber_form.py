@@ -146,7 +146,10 @@ def test_what_is_changed_changes_and_the_rest_stays(staff):
 def test_a_new_key_is_shown_once(staff):
     one = subscriber("shop", secrets={"signing": ["whsec_x"]})
 
-    reply = staff.post(f"/subscribers/{one.pk}/key")
+    asked = staff.post(f"/subscribers/{one.pk}/key")
+    assert "A new key for shop?" in asked.content.decode()
+    assert key_in(asked) is None
+    reply = staff.post(f"/subscribers/{one.pk}/key", {"sure": "yes"})
 
     one.refresh_from_db()
     assert one.secrets["signing"] == [key_in(reply)[0], "whsec_x"]

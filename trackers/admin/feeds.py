@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from django import forms
+from django.conf import settings as django_settings
 from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -91,7 +93,7 @@ class FeedSettingsAdmin(admin.ModelAdmin):
 
     def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
-            return redirect("admin:index")
+            raise PermissionDenied
         chosen = settings.current()
         homes = rebuild_all(chosen)
         history.record(request.user, [chosen], f"Had {homes} home{pluralize(homes)} laid out anew.")
@@ -102,9 +104,17 @@ class FeedSettingsAdmin(admin.ModelAdmin):
         )
         return redirect("admin:trackers_feedsettings_change", 1)
 
-    def expire(self, request: HttpRequest) -> HttpResponseRedirect:
+    def expire(self, request: HttpRequest) -> HttpResponse | HttpResponseRedirect:
         if not self.has_change_permission(request):
-            return redirect("admin:index")
+            raise PermissionDenied
+        if request.POST.get("sure") != "yes":
+            context = {
+                **self.admin_site.each_context(request),
+                "title": "Expire now?",
+                "opts": self.opts,
+                "idle_days": django_settings.TIMELINE_IDLE_DAYS,
+            }
+            return render(request, "admin/trackers/feedsettings/expire.html", context)
         for task in EXPIRE:
             schedules.run_soon(task)
         history.record(request.user, [settings.current()], "Had expire what nobody reads.")

@@ -26,6 +26,7 @@ from trackers.ingest.sources.standing import standings
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
+from trackers.jobs.pausing import paused_all
 from trackers.jobs.queue import namespaces
 from trackers.money.books import books
 from trackers.schedule.census import census
@@ -57,6 +58,7 @@ def stays_here(request: HttpRequest) -> bool:
 
 class Everything(Collector):
     def collect(self) -> Iterator[Metric]:
+        yield from of_pausing()
         yield from of_queues()
         yield from of_tweets()
         yield from of_credentials()
@@ -93,6 +95,13 @@ def gauge(name: str, about: str, *labels: str) -> Family:
 
 def total(name: str, about: str, *labels: str) -> Total:
     return Total(f"tweetwatch_{name}", about, labels=labels)
+
+
+def of_pausing() -> Iterator[Metric]:
+    found = paused_all()
+    yield gauge("paused_all", "1 while a person has paused everything.").add([], bool(found))
+    since = gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
+    yield since.add([], found.since.timestamp()) if found else since
 
 
 def of_queues() -> Iterator[Metric]:

@@ -26,7 +26,8 @@ NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
 class Notice:
     """`said` is a sentence, with commands between backticks. `again`: when it is tried again.
 
-    `act`: where a person with the permission `needs` posts to end it; all others get the link.
+    Only with the permission `needs`: `act`, where a person posts to end it, or `link`, which leads
+    into the admin.
     """
 
     title: str
@@ -88,6 +89,7 @@ def no_credential(said: str) -> Notice:
         said,
         link=reverse(f"admin:{page}"),
         link_words="Add one" if is_none else "Credentials",
+        needs="trackers.add_credential" if is_none else "trackers.view_credential",
     )
 
 

@@ -16,6 +16,7 @@ from trackers.ingest.sources.standing import Standing, standings
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.pausing import PausedAll, paused_all
 from trackers.jobs.queue import namespaces
 from trackers.money.books import Books, books
 from trackers.schedule import intervals
@@ -34,6 +35,7 @@ def status() -> dict[str, Any]:
     of_project = {one.project.pk: one for one in books()}
     return {
         "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
+        "paused": paused(paused_all()),
         "tracked": tweets.tracked,
         # Every tracked tweet has a row in the queue, or rests, or was paused. At least 0, because
         # they are not counted at the same moment.
@@ -73,6 +75,13 @@ def status() -> dict[str, Any]:
         "timelines": timelines(timelines_now(now=now)),
         "events": events(now=now),
     }
+
+
+def paused(one: PausedAll | None) -> dict[str, Any] | None:
+    """None unless everything is paused."""
+    if one is None:
+        return None
+    return {"since": iso(one.since), "by": one.by, "because": one.because}
 
 
 def events(*, now: datetime) -> dict[str, Any]:

@@ -11,6 +11,13 @@ Told = Mapping[str, Any]
 
 def lines(told: Told) -> Iterator[str]:
     """Of what `status()` gives."""
+    if paused := told["paused"]:
+        yield line(
+            "PAUSED",
+            f"everything, since {when(paused['since'])}",
+            f"by {paused['by']}",
+            paused["because"],
+        )
     yield line(
         "Tweets",
         f"{told['tracked']:,} tracked",

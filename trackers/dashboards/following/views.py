@@ -76,7 +76,7 @@ def follows_csv(request: HttpRequest) -> StreamingHttpResponse:
     wanted = asked(request, homes_of(request.user))
     if wanted.who == SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
-    writer = csv.writer(Echo())
+    writer = csv.writer(Echo(), lineterminator="\n")
     lines = (writer.writerow(line) for line in listed.in_csv(follows(wanted)))
     return StreamingHttpResponse(
         lines,

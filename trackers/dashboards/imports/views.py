@@ -136,7 +136,7 @@ def as_csv(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse
 
 def written(report: Import, *, tracked: bool) -> Iterator[str]:
     """With the file of each line where there are several."""
-    writer = csv.writer(Echo())
+    writer = csv.writer(Echo(), lineterminator="\n")
     of_file = ("file",) if report.files else ()
     yield writer.writerow((*of_file, "line", "text", "why"))
     for one in report.source.rejected_lines.filter(tracked=tracked):

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from trackers import history
-from trackers.dashboards.access import needs
+from trackers.dashboards.access import TWEETS, needs
 from trackers.jobs.models import Namespace
 from trackers.jobs.pausing import pause_all, resume_all
 from trackers.schedule.intervals import current
@@ -52,6 +52,8 @@ def resume_everything(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
+@needs(TWEETS)
 def paused_now(request: HttpRequest) -> HttpResponse:
-    """The line at the head of each page, asked for now and then by whoever is logged in."""
+    """The line at the head of each page, asked for now and then by whoever sees tweets,
+    which are not fresh meanwhile."""
     return render(request, "dashboards/_paused.html")

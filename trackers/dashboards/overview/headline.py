@@ -19,10 +19,13 @@ class Headline:
     said: str
 
 
-def headline(figures: QueueSummary) -> Headline:
+def headline(figures: QueueSummary, *, idle: str = "") -> Headline:
+    """`idle`: why nothing is being checked, if so."""
     if not figures.scheduled:
         return Headline("", "Nothing to check", "No tweet has a next check.")
     overdue = figures.oldest_due_seconds
+    if idle and overdue < LATE_AFTER:
+        return Headline("warn", "Nothing is being checked", f"No tweet is late yet, but {idle}.")
     if overdue < 1:
         return Headline("good", "Everything is fresh", "No tweet is overdue.")
     since = f"The most overdue tweet should have been checked {said(overdue)} ago."

@@ -23,7 +23,9 @@ from trackers.dashboards.overview.headline import headline
 from trackers.dashboards.overview.schedule import schedule
 from trackers.jobs.ahead import ahead
 from trackers.jobs.figures import by_minute, figures, lateness_at
+from trackers.jobs.models import Worker
 from trackers.jobs.observed.tasks import NotedTask
+from trackers.jobs.pausing import paused_all
 from trackers.money.books import books
 from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
@@ -76,7 +78,7 @@ def freshness(request: HttpRequest) -> dict[str, object]:
         "now": now,
         "steps": steps,
         "notices": advice,
-        "headline": headline(found),
+        "headline": headline(found, idle=idle(now=now)),
         "outlook": sentence_of(outlook, due=found.due + found.in_flight),
         "cards": cards(
             found,
@@ -90,6 +92,13 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     if request.user.has_perm("trackers.view_project"):
         shown["blocks"] = [block(one, now=now) for one in books()]
     return shown
+
+
+def idle(*, now: datetime) -> str:
+    """Why nothing is being checked; empty if something is."""
+    if paused_all():
+        return "everything is paused"
+    return "" if Worker.objects.alive(now=now).exists() else "no worker is running"
 
 
 def planned() -> dict[str, object]:

@@ -61,6 +61,11 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
         return redirect("subscriber", id=id)
     demand(request, CHANGE)
     subscriber = find(id)
+    if request.POST.get("sure") != "yes":
+        now, _ = current()
+        return render(
+            request, "dashboards/subscribers/sure.html", {"now": now, "subscriber": subscriber}
+        )
     key = signing_keys.rotate(subscriber)
     tell(request, subscriber, "A new key that signs, on its page.")
     return with_key(request, subscriber, key, is_new=False)

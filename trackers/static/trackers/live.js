@@ -57,7 +57,10 @@
   });
   document.addEventListener("htmx:afterSettle", tell);
   document.addEventListener("submit", (event) => {
-    const question = event.target.dataset.confirm;
-    if (question && !confirm(question)) event.preventDefault();
+    const form = event.target;
+    if (!form.dataset.confirm) return;
+    if (!confirm(form.dataset.confirm)) return event.preventDefault();
+    // Without scripts the server asks, where this is not said.
+    if (!form.elements.sure) form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "sure", value: "yes" }));
   });
 })();
