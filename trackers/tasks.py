@@ -12,7 +12,7 @@ from functools import partial
 from django.conf import settings
 
 from trackers.bus.forget_keys import forget_keys
-from trackers.credentials.usage import ask_usage
+from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import keep
 from trackers.events.drop import drop_oldest
@@ -25,7 +25,7 @@ from trackers.events.subscribers.subscribe import forget_removed
 from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.polls.state import Polling
-from trackers.ingest.polls.step import Polled, poll
+from trackers.ingest.polls.step import Polled, poll, tell_polled
 from trackers.ingest.sources import days as source_days
 from trackers.ingest.sources import life
 from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
@@ -36,24 +36,21 @@ from trackers.jobs import (
     begun,
     failures,
     figures,
-    holds,
     pausing,
     queue,
-    room,
     schedules,
     tallies,
 )
-from trackers.jobs.audit import audit
+from trackers.jobs.audit import put_right
 from trackers.jobs.begun import begins
 from trackers.jobs.looks import looks as queue_looks
 from trackers.jobs.observed import database, minutes
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.processes import heartbeats
 from trackers.jobs.queue import Batch
+from trackers.jobs.schedules import tell_forgotten
 from trackers.jobs.vacuum import vacuum
 from trackers.milestones import forget as crossings
-from trackers.money import usage
-from trackers.money.projects import Project
 from trackers.outbox import troubles
 from trackers.schedule import bulk, census, intervals, replan
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -68,12 +65,10 @@ from trackers.tweets.movers import places
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.tags import ending as tags
 from trackers.updater import authors
-from trackers.updater.follow import give_back, make_room, tell_refreshed
+from trackers.updater.follow import follow
 from trackers.updater.ration import ration
-from trackers.updater.refresh import Asking, Refreshed, refresh
-from trackers.updater.reserve import Held, Waiting
-from tweetwatch.database import together
-from tweetwatch.pieces import Deadline, Worked
+from trackers.updater.refresh import Asking, refresh
+from tweetwatch.pieces import Deadline
 from tweetwatch.sessions import forget_sessions as forget_expired_sessions
 
 logger = logging.getLogger(__name__)
@@ -88,36 +83,7 @@ def update_tweets(batch: Batch) -> None:
         confirm_gone_after=settings.CONFIRM_GONE_AFTER,
         gone_every=settings.GONE_EVERY,
     )
-    outcome = refresh(batch, asking)
-    match outcome:
-        case Refreshed():
-            if outcome.failed:
-                noted.failed_because(outcome.failed[0].because)
-                give_back(outcome)
-            if outcome.answers:
-                # Locks: the namespace's row, and one that is this process's own.
-                with together():
-                    holds.succeed(batch.namespace)
-                    make_room(outcome)
-                    tell_refreshed(outcome)
-            for error in outcome.broke:
-                raise error
-        case Held():
-            room.narrow(batch.namespace, outcome.room)
-            holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
-            queue.put_back(outcome.batch)
-            # Waiting for the headers of a first request, or for a turn while requests are
-            # spread, is a matter of moments.
-            long = outcome.until > (batch.claimed_at or outcome.until) + timedelta(minutes=1)
-            logger.log(
-                logging.WARNING if long else logging.DEBUG,
-                "gave %d tweets back, nothing is asked until %s: %s",
-                len(outcome.batch.keys),
-                outcome.until.isoformat(timespec="seconds"),
-                outcome.because,
-            )
-        case Waiting():
-            pass  # Already postponed until there is money.
+    follow(batch, refresh(batch, asking))
 
 
 @begins
@@ -144,17 +110,7 @@ def polling() -> Polling:
 def poll_and_tell(batch: Batch) -> Polled:
     """The same, for callers that want the outcome."""
     polled = poll(batch, polling())
-    measured = polled.stored.measured + polled.stored.new if polled.stored else 0
-    tallies.count(
-        batch.namespace,
-        tallies.BatchDone(
-            asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
-        ),
-    )
-    if polled.failed:
-        noted.failed_because(f"{polled.source}: {polled.said}")
-    level = logging.WARNING if polled.failed else logging.INFO
-    logger.log(level, "polled %s: %s", polled.source, polled.said)
+    tell_polled(batch, polled)
     return polled
 
 
@@ -163,16 +119,6 @@ def import_part(batch: Batch) -> None:
     """Import the claimed parts of uploaded files."""
     imported = import_parts(batch)
     tallies.count(batch.namespace, tallies.BatchDone(measured=len(imported), late=batch.late))
-    for done in imported:
-        logger.info(
-            "imported a part of the %s from line %d: %d read, %d tracked, %d rejected, %d warnings",
-            done.source,
-            done.first_line,
-            done.read,
-            done.tracked,
-            done.rejected,
-            done.warnings,
-        )
 
 
 @begins
@@ -180,15 +126,7 @@ def deliver_arrivals(batch: Batch) -> None:
     """Put what came from the claimed origins into the homes that follow them."""
     delivered = deliver.deliver(batch, deadline=time_for_a_chore())
     tallies.count(batch.namespace, tallies.BatchDone(measured=len(delivered), late=batch.late))
-    for done in delivered:
-        if done.tweets:
-            logger.info(
-                "delivered %d tweets of origin %d into up to %d homes%s",
-                done.tweets,
-                done.origin_id,
-                done.homes,
-                "" if done.is_all else ", and there are more",
-            )
+    deliver.tell(delivered)
 
 
 @begins
@@ -266,14 +204,7 @@ def compare_usage() -> None:
     """Every hour: compare what X says it billed with our own count."""
     if pausing.paused_all():
         return
-    for project in Project.objects.all():
-        told = ask_usage(
-            project.pk, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT
-        )
-        if isinstance(told, str):
-            usage.tell_problem(project, told)
-        else:
-            usage.keep(project, told)
+    ask_all_usage(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 
 def take_figures() -> None:
@@ -323,13 +254,8 @@ def pack_samples() -> None:
 def keep_movers() -> None:
     """Every minute: the lists of what grows fastest."""
     now, _ = intervals.current()
-    kept = movers.keep(now=now, deadline=time_for_a_chore())
+    movers.keep(now=now, deadline=time_for_a_chore())
     places.remember(now=now)
-    if kept.left:
-        logger.warning(
-            "more tweets change than can be ranked: statements with changes of %d saves wait",
-            kept.left,
-        )
 
 
 def retire_samples() -> None:
@@ -383,14 +309,7 @@ def audit_queues() -> None:
     """Every hour: put back keys that no claim would find, and delete dead entries."""
     deadline = time_for_a_chore()
     for namespace in sorted(queue.namespaces()):
-        told = audit(namespace, mend=True, deadline=deadline)
-        if not told.is_sound:
-            logger.error(
-                "%s: %d keys were in no bucket and %d in several; each is in one again",
-                namespace,
-                told.lost,
-                told.doubled,
-            )
+        put_right(namespace, deadline=deadline)
 
 
 def forget_gaps() -> None:
@@ -445,14 +364,7 @@ def tend_subscribers() -> None:
 
 def audit_books() -> None:
     """Every hour: the books of subscribers compared with their batches, and set right."""
-    for one in books.mend():
-        logger.error(
-            "subscriber %s: by its books %d events in %d batches (%d bytes) waited, and there were "
-            "%d in %d (%d bytes); the books are set right",
-            one.name,
-            *(one.by_books.events, one.by_books.batches, one.by_books.bytes),
-            *(one.by_batches.events, one.by_batches.batches, one.by_batches.bytes),
-        )
+    books.mend()
 
 
 def alert_people() -> None:
@@ -481,12 +393,3 @@ def expire_timelines() -> None:
     timelines, tombstones = expiry.expire_in_pieces(idle=unread, deadline=time_for_a_chore())
     tell_forgotten(timelines, "unread timelines", task="trackers.tasks.expire_timelines")
     tell_forgotten(tombstones, "tombstones", task="trackers.tasks.expire_timelines")
-
-
-def tell_forgotten(worked: Worked, what: str, *, task: str) -> None:
-    """Log what a chore achieved; have it run again soon if its time ran out first."""
-    if worked.left:
-        schedules.run_soon(task)
-        logger.info("forgot %d old %s; %d are left for soon", worked.rows, what, worked.left)
-    elif worked.rows:
-        logger.info("forgot %d old %s", worked.rows, what)

@@ -6,10 +6,22 @@ from datetime import timedelta
 
 from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
+from trackers.money import usage
+from trackers.money.projects import Project
 from trackers.xapi.endpoints import USAGE
 from trackers.xapi.errors import XError
 from trackers.xapi.parse.usage import Usage
 from trackers.xapi.usage import read_project_usage
+
+
+def ask_all_usage(*, base_url: str, timeout: timedelta) -> None:
+    """Of each project: what X says it billed is kept beside our own count."""
+    for project in Project.objects.all():
+        told = ask_usage(project.pk, base_url=base_url, timeout=timeout)
+        if isinstance(told, str):
+            usage.tell_problem(project, told)
+        else:
+            usage.keep(project, told)
 
 
 def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str:
@@ -30,9 +42,9 @@ def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str
     if not isinstance(turn, turns.Turn):
         return turn.why
     try:
-        usage = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
+        told = read_project_usage(turn.credential, base_url=base_url, timeout=timeout)
     except XError as error:
         turns.settle_failed(turn, error)
         return error.reason
-    turns.settle(turn, usage.window)
-    return usage
+    turns.settle(turn, told.window)
+    return told

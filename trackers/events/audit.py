@@ -6,6 +6,7 @@ the database, or a restore of one table, has been at work.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from django.db import transaction
 
 from tweetwatch.database import Cursor, cursor
+
+logger = logging.getLogger(__name__)
 
 # Adds up all that waits. One snapshot: batches and counters are committed together.
 WALK = """
@@ -79,7 +82,18 @@ def mend() -> list[Audited]:
                 if not one.is_sound:
                     db.execute(MEND, mended(one))
                     found.append(one)
+                    tell(one)
     return found
+
+
+def tell(one: Audited) -> None:
+    logger.error(
+        "subscriber %s: by its books %d events in %d batches (%d bytes) waited, and there were "
+        "%d in %d (%d bytes); the books are set right",
+        one.name,
+        *(one.by_books.events, one.by_books.batches, one.by_books.bytes),
+        *(one.by_batches.events, one.by_batches.batches, one.by_batches.bytes),
+    )
 
 
 def mended(one: Audited) -> dict[str, Any]:

@@ -8,6 +8,7 @@ Each piece is one statement, so it sees jobs and buckets as of the same moment.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from django.db.models import Max, Min, QuerySet
 from trackers.jobs.tables import declared, new_stamp, on
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
+
+logger = logging.getLogger(__name__)
 
 # Rows per transaction.
 JOBS, BUCKETS = 5000, 500
@@ -135,6 +138,18 @@ def audit(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Au
     for seen, dead, _ in walk(namespace, DEAD, ends, mend, deadline):
         told = replace(told, buckets=told.buckets + seen, dead=told.dead + dead)
     return replace(told, is_whole=not (was_cut_off or (deadline and deadline.is_over)))
+
+
+def put_right(namespace: str, *, deadline: Deadline) -> None:
+    """Put back keys that no claim would find, and delete dead entries."""
+    told = audit(namespace, mend=True, deadline=deadline)
+    if not told.is_sound:
+        logger.error(
+            "%s: %d keys were in no bucket and %d in several; each is in one again",
+            namespace,
+            told.lost,
+            told.doubled,
+        )
 
 
 def first_and_last(rows: QuerySet[Any], field: str) -> tuple[int, int]:

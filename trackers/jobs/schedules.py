@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import logging
+
 from django.db.models.functions import Now
 from django_q.models import Schedule
+
+from tweetwatch.pieces import Worked
+
+logger = logging.getLogger(__name__)
 
 
 def run_soon(task: str) -> None:
     """Have the task run at the scheduler's next look, whatever its schedule says. However often
     this is called, it runs once. A schedule that a person switched off, or removed, stays so."""
     Schedule.objects.filter(func=task).exclude(repeats=0).update(next_run=Now())
+
+
+def tell_forgotten(worked: Worked, what: str, *, task: str) -> None:
+    """Log what a chore achieved; have it run again soon if its time ran out first."""
+    if worked.left:
+        run_soon(task)
+        logger.info("forgot %d old %s; %d are left for soon", worked.rows, what, worked.left)
+    elif worked.rows:
+        logger.info("forgot %d old %s", worked.rows, what)

@@ -8,7 +8,9 @@ live source has its turn during an import of millions.
 
 from __future__ import annotations
 
+import logging
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -24,6 +26,8 @@ from trackers.timelines.homes import Feed
 from trackers.timelines.settings import current
 from tweetwatch.database import cursor, plain
 from tweetwatch.pieces import Deadline, Worked, in_pieces
+
+logger = logging.getLogger(__name__)
 
 DELIVER = TimelineDelivery.namespace
 # Arrivals per transaction; seconds after which an origin's turn ends.
@@ -129,6 +133,18 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
             queue.release(ours)
         done.append(one)
     return done
+
+
+def tell(delivered: Iterable[Delivered]) -> None:
+    for one in delivered:
+        if one.tweets:
+            logger.info(
+                "delivered %d tweets of origin %d into up to %d homes%s",
+                one.tweets,
+                one.origin_id,
+                one.homes,
+                "" if one.is_all else ", and there are more",
+            )
 
 
 def deliver_at_once(origin_id: int) -> None:

@@ -1,4 +1,4 @@
-"""What follows for the queue from a batch: the room of the next, what goes back, figures."""
+"""What follows for the queue from a batch: what goes back, holds, the room of the next, figures."""
 
 from __future__ import annotations
 
@@ -7,9 +7,53 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from trackers.jobs import holds, queue, room, tallies
+from trackers.jobs.observed import tasks as noted
+from trackers.jobs.queue import Batch
 from trackers.updater.refresh import Refreshed, sum_up
+from trackers.updater.reserve import Held, Waiting
+from tweetwatch.database import together
 
 logger = logging.getLogger(__name__)
+
+
+# Waiting for the headers of a first request, or for a turn while requests are spread, is shorter.
+LONG = timedelta(minutes=1)
+
+
+def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
+    """Whatever came of a batch. Raises what broke a request, once the others are counted."""
+    match outcome:
+        case Refreshed():
+            if outcome.failed:
+                noted.failed_because(outcome.failed[0].because)
+                give_back(outcome)
+            if outcome.answers:
+                # Locks: the namespace's row, and one that is this process's own.
+                with together():
+                    holds.succeed(batch.namespace)
+                    make_room(outcome)
+                    tell_refreshed(outcome)
+            for error in outcome.broke:
+                raise error
+        case Held():
+            hold(batch, outcome)
+        case Waiting():
+            pass  # Already postponed until there is money.
+
+
+def hold(batch: Batch, outcome: Held) -> None:
+    """Nothing is asked for a while; what was claimed goes back."""
+    room.narrow(batch.namespace, outcome.room)
+    holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
+    queue.put_back(outcome.batch)
+    is_long = outcome.until > (batch.claimed_at or outcome.until) + LONG
+    logger.log(
+        logging.WARNING if is_long else logging.DEBUG,
+        "gave %d tweets back, nothing is asked until %s: %s",
+        len(outcome.batch.keys),
+        outcome.until.isoformat(timespec="seconds"),
+        outcome.because,
+    )
 
 
 def make_room(done: Refreshed) -> None:

@@ -6,6 +6,7 @@ If it is killed at any point, nothing is written, and the part is retried once i
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -22,6 +23,8 @@ from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from tweetwatch.database import array, cursor
+
+logger = logging.getLogger(__name__)
 
 # How long until we check again whether a paused source was resumed.
 PAUSED_FOR = timedelta(seconds=30)
@@ -65,8 +68,19 @@ class Imported:
 
 def import_parts(batch: Batch) -> list[Imported]:
     """Import the claimed parts, each by itself; parts that are no longer ours are left out."""
-    done = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
-    return [one for one in done if one is not None]
+    imported = [import_part(replace(batch, keys=(key,))) for key in batch.keys]
+    done = [one for one in imported if one is not None]
+    for one in done:
+        logger.info(
+            "imported a part of the %s from line %d: %d read, %d tracked, %d rejected, %d warnings",
+            one.source,
+            one.first_line,
+            one.read,
+            one.tracked,
+            one.rejected,
+            one.warnings,
+        )
+    return done
 
 
 def import_part(batch: Batch) -> Imported | None:

@@ -6,6 +6,7 @@ A step that dies is simply repeated; no transaction is open while X is asked.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -22,7 +23,8 @@ from trackers.ingest.polls.store_page import Brought, StoredPage, store
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.polls.trouble import fail, misname, put_off
 from trackers.ingest.sources.models import Source
-from trackers.jobs import queue, task_time
+from trackers.jobs import queue, tallies, task_time
+from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
 from trackers.schedule import intervals
 from trackers.tweets.paid import mark_paid
@@ -31,6 +33,8 @@ from trackers.xapi.errors import XError
 from trackers.xapi.page import Page
 from trackers.xapi.timelines import read_page
 from tweetwatch.database import DatabaseClock, persist
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,21 @@ def poll(batch: Batch, polling: Polling) -> Polled:
             return Polled(str(source), "nothing is due")
         source = begun
     return read(batch, source, polling, DatabaseClock(now, began), plan=plan)
+
+
+def tell_polled(batch: Batch, polled: Polled) -> None:
+    """To the figures of the queue, and to the log."""
+    measured = polled.stored.measured + polled.stored.new if polled.stored else 0
+    tallies.count(
+        batch.namespace,
+        tallies.BatchDone(
+            asked=polled.shown, measured=measured, failed=int(polled.failed), late=batch.late
+        ),
+    )
+    if polled.failed:
+        noted.failed_because(f"{polled.source}: {polled.said}")
+    level = logging.WARNING if polled.failed else logging.INFO
+    logger.log(level, "polled %s: %s", polled.source, polled.said)
 
 
 def alone(batch: Batch) -> Batch:

@@ -11,6 +11,7 @@ out, the rest waits for the next minute; what has waited for STALE is left out.
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,6 +19,8 @@ from trackers.tweets.models import METRICS
 from trackers.tweets.movers.models import EVER, Window
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+logger = logging.getLogger(__name__)
 
 # A list's length, by gain and again by velocity: forty pages of fifty.
 LIST_MOST = 2_000
@@ -198,6 +201,11 @@ def keep(*, now: datetime, deadline: Deadline) -> Worked:
     worked = in_pieces("what grows fastest", piece, left=left, deadline=deadline)
     with cursor() as db:
         db.execute(TRIM, floors())
+    if worked.left:
+        logger.warning(
+            "more tweets change than can be ranked: statements with changes of %d saves wait",
+            worked.left,
+        )
     return worked
 
 
