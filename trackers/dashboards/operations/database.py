@@ -60,12 +60,22 @@ class PartitionLine:
 
 
 def checks(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> list[Check]:
-    return list(each_check(health, oldest, wal))
+    return [
+        oldest_transaction(oldest),
+        dead_rows(health),
+        connections(health),
+        wal_written(wal),
+        wal_kept(health),
+        *archiving(health),
+        transaction_numbers(health),
+        *strays(health),
+        size(health),
+    ]
 
 
-def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> Iterator[Check]:
+def oldest_transaction(oldest: Horizon) -> Check:
     who = f" ({oldest.who}, pid {oldest.pid})" if oldest.pid else ""
-    yield Check(
+    return Check(
         "Oldest transaction",
         f"{lasting(timedelta(seconds=oldest.seconds))}{who}",
         above(oldest.seconds, warn=30, bad=300),
@@ -73,9 +83,12 @@ def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> It
         "End what holds it open: a report, a forgotten psql, a backup. By hand: "
         f"SELECT pg_terminate_backend({oldest.pid or 'pid'}).",
     )
+
+
+def dead_rows(health: Health) -> Check:
     worst = max(health.tables, key=dead_share, default=None)
     share = dead_share(worst) if worst else 0.0
-    yield Check(
+    return Check(
         "Dead rows",
         f"{share:.0%} of {worst.name}" if worst and share else "few",
         above(share, warn=0.3, bad=0.6),
@@ -85,8 +98,11 @@ def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> It
         f"VACUUM (ANALYZE) {worst.name if worst else 'the table'}, and give autovacuum more to "
         "spend (autovacuum_vacuum_cost_limit).",
     )
+
+
+def connections(health: Health) -> Check:
     taken = health.connections / health.connections_most
-    yield Check(
+    return Check(
         "Connections",
         f"{counted(health.connections)} of {counted(health.connections_most)}",
         above(taken, warn=0.8, bad=0.95),
@@ -94,22 +110,31 @@ def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> It
         "Lower WORKERS or the threads of gunicorn, raise max_connections, or put PgBouncer in "
         "between (docs/postgresql.md).",
     )
+
+
+def wal_written(wal: Sequence[int | None]) -> Check:
     known = [one for one in wal if one is not None]
-    yield Check(
+    return Check(
         "WAL written",
         f"{sized(round(sum(known) / len(known)))} a minute" if known else "not known yet",
         "",
         "The server's log of changes, on average over the last hour. Replicas and backups must "
         "keep up with it.",
     )
+
+
+def wal_kept(health: Health) -> Check:
     behind = f", kept for the slot {health.slot}" if health.slot else ""
-    yield Check(
+    return Check(
         "WAL kept",
         f"{sized(health.slot_behind)}{behind}" if health.slot_behind else "none beyond the usual",
         above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
         "WAL that a replication slot keeps from being removed. It may fill the disk.",
         f"Have the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
     )
+
+
+def archiving(health: Health) -> Iterator[Check]:
     if health.archiving_fails:
         yield Check(
             "Archiving",
@@ -118,24 +143,32 @@ def each_check(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> It
             "WAL that could not be archived is kept, until the disk is full.",
             "Read the server's log, and mend archive_command.",
         )
-    yield Check(
+
+
+def transaction_numbers(health: Health) -> Check:
+    return Check(
         "Transaction numbers",
         f"{health.xid_age / 2_000_000_000:.0%} used",
         above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
         "They come round after two thousand million, unless vacuum has frozen old rows before.",
         "End old transactions, and run VACUUM (FREEZE) on the largest tables.",
     )
-    strays = [one for one in health.partitions if one.default_size]
-    if strays:
+
+
+def strays(health: Health) -> Iterator[Check]:
+    if found := [one for one in health.partitions if one.default_size]:
         yield Check(
             "Partitions",
-            f"rows in {', '.join(f'{one.table}_default' for one in strays)}",
+            f"rows in {', '.join(f'{one.table}_default' for one in found)}",
             "warn",
             "Rows for which no partition existed when they came. They are found all the same.",
             "Look whether the task make_partitions fails (below, and in the admin under Failed "
             "tasks).",
         )
-    yield Check(
+
+
+def size(health: Health) -> Check:
+    return Check(
         "Size",
         f"{sized(health.size)}{grows(health.grows_a_day)}",
         "",
