@@ -1,8 +1,22 @@
-"""All that the store has, to be compared with what it had."""
+"""What the store has: a timeline as it is read, and all there is, to compare with what it had."""
 
 from __future__ import annotations
 
+from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
+from trackers.timelines.store import Entry
+
+
+def entries(*ids):
+    return [Entry(id) for id in ids]
+
+
+def ids(found):
+    return [entry.id for entry in found]
+
+
+def shown(name="home"):
+    return ids(store.get(name, 0, 10_000))
 
 
 def state():
