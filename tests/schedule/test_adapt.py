@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.schedule.adapt import WAIT, Bounds, adapted_wait
-from trackers.schedule.paid_days import DAY_S, SPREAD_S, across_days
 from trackers.schedule.stretch import FILL, MOST, Group, demand, needed_stretch
 from tweetwatch.database import cursor
 
@@ -132,44 +131,3 @@ def test_an_import_takes_half_of_the_room_at_most():
 
 def test_an_empty_fleet_needs_no_stretch():
     assert needed_stretch([], room=100, backlog=0) == 1
-
-
-# ---------------------------------------------------------------- not enough money
-
-NOON = 20_000 * DAY_S + DAY_S / 2
-
-
-def test_a_wait_within_the_day_stays():
-    assert across_days(NOON, 3 * HOUR, day_stretch=5, chance=0.5) == 3 * HOUR
-
-
-def test_a_day_that_is_paid_for_is_closed():
-    """The next look would be tomorrow: one more in the last half hour of today."""
-    assert across_days(NOON, 20 * HOUR, day_stretch=5, chance=0) == 12 * HOUR - SPREAD_S
-    assert across_days(NOON, 20 * HOUR, day_stretch=5, chance=1) == 12 * HOUR
-
-
-def test_a_new_day_is_begun_later():
-    # Four days' wait: too little of it is left of today to close the day.
-    assert across_days(NOON, 4 * DAY, day_stretch=2.5, chance=0.5) == 10 * DAY
-
-
-@given(
-    st.floats(min_value=0, max_value=2e9),
-    st.floats(min_value=1, max_value=30 * DAY),
-    st.floats(min_value=1, max_value=100),
-    st.floats(min_value=0, max_value=1),
-)
-def test_a_look_of_another_day_never_comes_just_after_midnight(now, wait, day_stretch, chance):
-    found = across_days(now, wait, day_stretch=day_stretch, chance=chance)
-
-    left = DAY_S - now % DAY_S
-    if wait < left:
-        assert found == wait
-    elif found > left:
-        assert found >= left + SPREAD_S * chance
-        assert found >= wait or found == pytest.approx(left + SPREAD_S * chance)
-    else:
-        # A closing look, in the last half hour.
-        assert left - found <= SPREAD_S
-    assert found > 0

@@ -1,4 +1,5 @@
-"""Where X's windows are too short, adapting waits are stretched; re-planning follows the rule."""
+"""Where X's windows or the budgets are too small, adapting waits are stretched; re-planning follows
+the rule."""
 
 from __future__ import annotations
 
@@ -7,14 +8,21 @@ from itertools import pairwise
 
 import pytest
 
-from tests.factories import CredentialFactory, IntervalFactory, TweetFactory, id_born
+from tests.factories import (
+    AppFactory,
+    CredentialFactory,
+    IntervalFactory,
+    ProjectFactory,
+    TweetFactory,
+    id_born,
+)
 from trackers.credentials.models import Window
 from trackers.jobs import queue
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.census import take
 from trackers.schedule.intervals import Plan, Tier
-from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.models import Interval, Stretch, TweetCensus
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import PLACES, chosen_places, groups
 from trackers.schedule.replan import go_on, replan
@@ -111,6 +119,63 @@ def test_fixed_rows_are_never_stretched():
     assert restretch(Plan((Tier(30 * DAY, SECOND),)), now=now).windows == 1
 
 
+def with_budget(posts):
+    CredentialFactory(app=AppFactory(project=ProjectFactory(name="ours", posts_a_day=posts)))
+
+
+def test_what_the_budgets_cannot_pay_is_stretched():
+    now, _ = intervals.current()
+    tracked(200, age=5 * DAY, pace=0, now=now)
+    with_budget(50)
+    take(PLAN, now=now)
+
+    row = restretch(PLAN, now=now)
+
+    # A quarter of its age.
+    assert row.days_demand == pytest.approx(200 / 1.25, rel=0.1)
+    assert (row.days_room, row.budget) == (50, "ours: tweet-days a UTC day")
+    assert row.windows == 1
+    assert 2 < row.money < 10
+    assert intervals.current()[1].day_stretch == row.money
+
+
+def test_new_tweets_cost_what_no_stretch_can_save():
+    now, _ = intervals.current()
+    tracked(100, age=5 * DAY, pace=0.3 / DAY.total_seconds(), now=now)
+    with_budget(60)
+    take(PLAN, now=now)
+    without = restretch(PLAN, now=now).money
+
+    tracked(20, age=2 * HOUR, pace=1 / 3600, now=now)
+    TweetCensus.objects.all().delete()
+    take(PLAN, now=now)
+
+    assert restretch(PLAN, now=now).money > without
+
+
+@pytest.mark.parametrize("budget", [None, 100_000])
+def test_with_money_for_all_no_day_is_begun_later(budget):
+    now, _ = intervals.current()
+    tracked(20, age=5 * DAY, now=now)
+    with_budget(budget)
+    take(PLAN, now=now)
+
+    row = restretch(PLAN, now=now)
+
+    assert (row.money, row.days_room) == (1, budget)
+    assert intervals.current()[1].day_stretch == 1
+
+
+def test_fixed_rows_begin_no_day_later():
+    now, _ = intervals.current()
+    tracked(20, age=5 * DAY, now=now)
+    with_budget(1)
+    fixed = Plan((Tier(30 * DAY, HOUR),))
+    take(fixed, now=now)
+
+    assert restretch(fixed, now=now).money == 1
+
+
 @pytest.mark.parametrize("bad", ["NaN", "Infinity", "-1"])
 def test_replanning_goes_by_the_rule(bad):
     now, _ = intervals.current()
@@ -144,3 +209,31 @@ def test_replanning_goes_by_the_rule(bad):
         known = paces[job.key] if job.key == 1 else strangers_pace(age)
         wait = adapted_wait(age, known, MONTH, 2.0)
         assert wait - 1 <= (job.due_at - now).total_seconds() <= wait + 60
+
+
+def test_replanning_begins_days_later_where_money_is_short():
+    now, _ = intervals.current()
+    Interval.objects.all().delete()
+    adapts = {"accuracy": 0.05, "at_most": 60 * SECOND, "at_least": 4 * DAY}
+    IntervalFactory(younger_than=30 * DAY, every=DAY, jitter=0, **adapts)
+    Stretch.objects.create(pk=1, money=2.5)
+    measured = now.replace(hour=13, minute=0, second=0) - DAY
+    for id in range(1, 11):
+        TweetFactory(
+            id=id,
+            created_at=measured - 10 * DAY,
+            measurements=1,
+            measured_until=measured,
+            taken_at=measured,
+            pace=0,
+        )
+        queue.schedule(TWEET_UPDATE, id, DAY)
+
+    replan()
+    go_on(1)
+
+    # 2.5 days: so little of it is left that the day is closed first, which is over now.
+    wait = adapted_wait(10 * 86400.0, 0, MONTH)
+    due = {job.due_at for job in TweetUpdate.objects.all()}
+    assert wait == 2.5 * 86400
+    assert {round((at - measured) / DAY, 2) for at in due} == {6.25}

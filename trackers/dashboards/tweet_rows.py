@@ -216,6 +216,6 @@ def usual(tweet: Tweet, plan: Plan) -> Usual:
 
     def every(at: datetime) -> object:
         tier = plan.tier(tweet.created_at, now=at) or (plan.tiers[-1] if plan.tiers else None)
-        return tier.longest(plan.stretch) if tier else None
+        return plan.longest(tier) if tier else None
 
     return every  # type: ignore[return-value]

@@ -6,7 +6,7 @@ The day is by X's clock. What is reserved counts as spent, at the project's pric
 from __future__ import annotations
 
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -65,7 +65,7 @@ class Books:
 def books() -> list[Books]:
     """Of every project, by name: three queries in all."""
     found = {purse.project: purse for purse in purses()}
-    sums = spent(list(found.values()))
+    sums = spent({purse.project: purse.day for purse in found.values()})
     return [
         of_project(project, found[project.pk], sums.get(project.pk, Spent()))
         for project in Project.objects.all()
@@ -110,10 +110,9 @@ def allowed(project: Project, spent: Spent, *, day: date) -> dict[str, int]:
     return posts
 
 
-def spent(of: Sequence[Purse]) -> dict[int, Spent]:
-    """By project, for the day of its purse and the month of that day."""
-    projects = array(purse.project for purse in of)
-    days = array(purse.day.isoformat() for purse in of)
+def spent(days: Mapping[int, date]) -> dict[int, Spent]:
+    """By project, each for its day and the month of that day."""
     with cursor() as db:
-        rows = db.execute(SPENT, {"projects": projects, "days": days}).fetchall()
+        given = {"projects": array(days), "days": array(day.isoformat() for day in days.values())}
+        rows = db.execute(SPENT, given).fetchall()
     return {row[0]: Spent(*row[1:]) for row in rows}

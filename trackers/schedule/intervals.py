@@ -48,10 +48,12 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The enabled intervals, by increasing age, and the stretch of those that adapt."""
+    """The enabled intervals, by increasing age, and the stretches of those that adapt: of all
+    waits, and of waits that end on another UTC day (`paid_days`)."""
 
     tiers: tuple[Tier, ...]
     stretch: float = 1.0
+    day_stretch: float = 1.0
 
     def tier(self, created_at: datetime | None, *, now: datetime) -> Tier | None:
         """The tier of a tweet posted at `created_at`.
@@ -91,7 +93,11 @@ class Plan:
         Twice the longest wait; a tweet that is too old for any has the last tier's.
         """
         tier = tier or (self.tiers[-1] if self.tiers else None)
-        return 2 * tier.longest(self.stretch) if tier else None
+        return 2 * self.longest(tier) if tier else None
+
+    def longest(self, tier: Tier) -> timedelta:
+        """The longest that a tweet waits for its next look as things are, jitter aside."""
+        return tier.longest(self.stretch * self.day_stretch)
 
 
 def plan(intervals: Iterable[Interval | Row]) -> Plan:
@@ -116,9 +122,10 @@ def plan(intervals: Iterable[Interval | Row]) -> Plan:
 
 # Read with every batch, so in one round trip and without the ORM.
 CURRENT = """
-    SELECT now(), (SELECT windows FROM trackers_stretch), i.younger_than, i.every, i.jitter,
+    SELECT now(), s.windows, s.money, i.younger_than, i.every, i.jitter,
            i.accuracy, i.at_most, i.at_least
-    FROM (SELECT) once LEFT JOIN trackers_interval i ON i.enabled
+    FROM (SELECT) once LEFT JOIN trackers_stretch s ON s.id = 1
+    LEFT JOIN trackers_interval i ON i.enabled
     ORDER BY i.younger_than
 """
 
@@ -131,13 +138,13 @@ def current() -> tuple[datetime, Plan]:
 
 def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
     """Parse the rows of CURRENT."""
-    now, stretch, *_ = rows[0]
+    now, stretch, day_stretch, *_ = rows[0]
     tiers = tuple(
         Tier(younger_than, every, jitter, bounds(*adapts))
-        for _, _, younger_than, every, jitter, *adapts in rows
+        for _, _, _, younger_than, every, jitter, *adapts in rows
         if younger_than is not None
     )
-    return now, Plan(tiers, stretch or 1.0)
+    return now, Plan(tiers, stretch or 1.0, day_stretch or 1.0)
 
 
 def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:

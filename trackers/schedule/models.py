@@ -93,7 +93,7 @@ class Interval(models.Model):
 
 
 class Stretch(models.Model):
-    """By how much adapting intervals are longer now, in one row; see `schedule.stretch`."""
+    """By how much adapting intervals are longer now, in one row; see `schedule.restretch`."""
 
     ONLY = 1
 
@@ -103,8 +103,19 @@ class Stretch(models.Model):
     room = models.FloatField(null=True, help_text="Looks a second that X's windows allow.")
     backlog = models.PositiveBigIntegerField(default=0)
 
+    money = models.FloatField(
+        db_default=1.0, help_text="Of waits that end on another UTC day. 1: there is money for all."
+    )
+    days_demand = models.FloatField(null=True, help_text="Tweet-days a day with `money` 1.")
+    days_room = models.FloatField(
+        null=True, help_text="Tweet-days a day that the budgets allow; null: no limit."
+    )
+    budget = models.CharField(
+        max_length=200, db_default="", help_text="The budgets that set this limit, in words."
+    )
+
     def __str__(self) -> str:
-        return f"{self.windows:.2f} times"
+        return f"{self.windows:.2f} times, across days {self.money:.2f} times"
 
 
 class Replanning(models.Model):

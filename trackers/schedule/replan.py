@@ -21,6 +21,7 @@ from trackers.schedule import adapt, intervals
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Replanning
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.paid_days import ACROSS_DAYS, LEFT
 from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
@@ -46,6 +47,15 @@ WAIT = adapt.WAIT.format(
     at_most="tier.at_most",
     at_least="tier.at_least",
     stretch="coalesce((SELECT windows FROM trackers_stretch), 1)",
+)
+# Where money is short, a wait that ends on another day than the last look is stretched.
+DAY_STRETCH = "coalesce((SELECT money FROM trackers_stretch), 1)"
+ACROSS = ACROSS_DAYS.format(
+    wait="extract(epoch FROM w.wait)::float8",
+    left=LEFT.format(at="t.measured_until"),
+    day_stretch=DAY_STRETCH,
+    longest=f"(tier.at_least * {adapt.STRETCH_MOST})",
+    chance="w.chance",
 )
 # One piece: the next tweets, youngest first. A tweet's tier is the first whose bound exceeds its
 # age; one from up to five minutes in the future has age 0, as in the pure rule. It is due one
@@ -75,14 +85,20 @@ REPLAN_PIECE = """
     ),
     wished AS MATERIALIZED (
         SELECT t.id,
-               t.measured_until + tier.every * (1 + tier.jitter * (2 * random() - 1)) AS due_at
+               t.measured_until + CASE WHEN tier.accuracy IS NULL OR w.chance IS NULL THEN w.wait
+                   ELSE interval '1 second' * {across} END AS due_at
         FROM piece t
         CROSS JOIN LATERAL (
             SELECT CASE WHEN tier.accuracy IS NULL THEN tier.every
-                   ELSE interval '1 second' * {wait} END AS every, jitter FROM tier
+                   ELSE interval '1 second' * {wait} END AS every, jitter, accuracy, at_least
+            FROM tier
             WHERE younger_than > greatest(now() - t.created_at, interval '0')
             ORDER BY younger_than LIMIT 1
         ) tier
+        CROSS JOIN LATERAL (
+            SELECT tier.every * (1 + tier.jitter * (2 * random() - 1)) AS wait,
+                   CASE WHEN {day_stretch} > 1 THEN random() END AS chance
+        ) w
         WHERE NOT t.paused AND t.gone_at IS NULL AND t.missing_since IS NULL
           AND t.version_of IS NULL
           AND t.measurements > 0 AND t.created_at <= now() + interval '5 minutes'
@@ -153,6 +169,7 @@ REPLAN_PIECE = """
            (SELECT count(*) FROM moved), (SELECT count(*) FROM woken),
            (SELECT count(*) FROM planned WHERE is_overdue)
 """.replace("{wait}", WAIT).replace("{age}", LAST_AGE)
+REPLAN_PIECE = REPLAN_PIECE.replace("{across}", ACROSS).replace("{day_stretch}", DAY_STRETCH)
 
 # The planner's estimate is good enough for a progress bar.
 ABOUT_HOW_MANY = """

@@ -1,39 +1,63 @@
-"""Once a minute: are X's windows wide enough for all looks? If not, adapting waits are stretched.
+"""Once a minute: is there room for all looks, in X's windows and in the budgets? If not, adapting
+waits are stretched.
 
-census, sample ─> groups ─┐
-windows of X ─> room ─────┼─> needed_stretch ─> one row, read with the intervals
-due now ─> backlog ───────┘
+census, sample ─> groups ─┬─> needed_stretch, for the windows ───────┐
+windows of X ─> room ─────┤                                          ├─> one row, read with the
+due now ─> backlog ───────┘                                          │   intervals
+groups, budgets ─> allowance ─> needed_day_stretch, for the money ───┘
 A new stretch applies when a tweet is next scheduled. Nothing that is scheduled moves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace
+from trackers.money.allowance import allowance
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
+from trackers.schedule.cost import AGES, DAY
+from trackers.schedule.day_stretch import needed_day_stretch, tweet_days
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.population import groups
-from trackers.schedule.stretch import WINDOW_S, demand, needed_stretch
+from trackers.schedule.stretch import WINDOW_S, Group, demand, needed_stretch
 
 
 def restretch(plan: Plan, *, now: datetime) -> Stretch:
-    """Work out the stretch and write it; 1 while X has told no limit, and where nothing adapts.
+    """Work out both stretches and write them; 1 where nothing adapts, where X has told no limit,
+    and where there is no budget.
 
-    What a stretch cannot help is left to the queue: its oldest keys wait.
+    What a stretch cannot help is left to the queue and to rationing: the oldest wait.
     """
-    row = Stretch(pk=Stretch.ONLY, windows=1.0, taken_at=now)
-    counts = census(plan, now=now).tiers
-    if plan.adapts and counts is not None:
+    row = Stretch(pk=Stretch.ONLY, windows=1.0, money=1.0, taken_at=now)
+    counted = census(plan, now=now)
+    if plan.adapts and counted.tiers is not None:
         windows = capacity(Namespace.objects.get(pk=TWEET_UPDATE).request_keys).windows
-        fleet = groups(plan, counts, now=now)
+        fleet = groups(plan, counted.tiers, now=now)
         row.demand, row.room = demand(fleet, 1.0) / WINDOW_S, windows
         row.backlog = figures(TWEET_UPDATE).due
         if windows:
             row.windows = needed_stretch(fleet, room=windows * WINDOW_S, backlog=row.backlog)
+        stretch_for_money(row, fleet, born_today(counted.ages))
     row.save()
     return row
+
+
+def stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> None:
+    """The waits are those that the windows leave; what the budgets leave comes after that."""
+    allowed = allowance()
+    row.days_demand = tweet_days(fleet, 1.0, stretch=row.windows) + arrivals
+    row.days_room, row.budget = allowed.tweet_days, allowed.budgets[:200]
+    if allowed.tweet_days is not None:
+        row.money = needed_day_stretch(
+            fleet, allowed=allowed.tweet_days, arrivals=arrivals, stretch=row.windows
+        )
+
+
+def born_today(ages: Sequence[int] | None) -> float:
+    """How many of the tweets are younger than a day: about as many come each day."""
+    return sum((ages or ())[: AGES.index(DAY)])

@@ -8,9 +8,12 @@ from datetime import timedelta
 from trackers.schedule.adapt import adapted_wait
 from trackers.schedule.durations import spell, spell_share
 from trackers.schedule.intervals import Tier
+from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 
 # Of due times, which are whole seconds, rounded up; and of the batch that a look waits for.
 TOLERANCE_S = 3.0
+# The last looks of a day come within this time of midnight.
+LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
 # Below this growth in an hour a person sees nothing move.
 STILL = 0.0005
 
@@ -18,18 +21,50 @@ STILL = 0.0005
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A tweet that was looked at when `age` seconds old, growing by `pace` a second, and is looked
-    at again `wait` seconds after that."""
+    at again `wait` seconds after that. `looked_at`: Unix time (s)."""
 
     age: float
     pace: float
     wait: float
+    looked_at: float = 0.0
+
+    @property
+    def is_for_another_day(self) -> bool:
+        return (self.looked_at + self.wait) // DAY_S > self.looked_at // DAY_S
+
+    @property
+    def closes_the_day(self) -> bool:
+        left = DAY_S - (self.looked_at + self.wait) % DAY_S
+        return not self.is_for_another_day and left + TOLERANCE_S >= LATE_S and left <= LAST_LOOKS_S
 
 
-def why(tier: Tier, waiting: Waiting, *, room: float | None = None) -> str:
-    """The reason for the wait, to follow "Next look in 14 min: ".
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The share of all looks that X's windows have room for, and of all tweet-days that the budgets
+    allow; None where it is not known, or there is no limit."""
 
-    `room`: the share of all looks that X's windows have room for, where it is known.
-    """
+    windows: float | None = None
+    money: float | None = None
+
+    @property
+    def short_of_money(self) -> bool:
+        return self.money is not None and self.money < 1
+
+    def reason(self, *, for_another_day: bool) -> str:
+        """Why waits are longer than usual; empty if there is room for all by now."""
+        short = []
+        if self.windows is not None and self.windows < 1:
+            short.append(f"X’s windows have room for {self.windows:.0%} of the looks")
+        if for_another_day and self.money is not None and self.money < 1:
+            short.append(f"the budgets allow {self.money:.0%} of the tweet-days")
+        return f", since {' and '.join(short)}" if short else ""
+
+
+NO_LIMIT = Room()
+
+
+def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
+    """The reason for the wait, to follow "Next look in 14 min: "."""
     spread = tier.jitter * waiting.wait + TOLERANCE_S
     if tier.bounds is None:
         if abs(waiting.wait - tier.every.total_seconds()) > spread:
@@ -40,12 +75,11 @@ def why(tier: Tier, waiting: Waiting, *, room: float | None = None) -> str:
         )
     usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
     if waiting.wait < usual - spread:
-        return ELSEWHERE
+        return CLOSES if room.short_of_money and waiting.closes_the_day else ELSEWHERE
     if waiting.wait > usual + spread:
         times = f"{waiting.wait / usual:.1f} times as long as usual"
-        if room is None or room >= 1:
-            return f"{moves(waiting)}; the wait is {times}."
-        return f"{moves(waiting)}; the wait is {times}, since X’s windows have room for {room:.0%}."
+        because = room.reason(for_another_day=waiting.is_for_another_day)
+        return f"{moves(waiting)}; the wait is {times}{because}."
     accuracy, at_most, at_least = tier.bounds
     if usual <= at_most:
         return f"{moves(waiting)}, and this row looks at most every {length(at_most)}."
@@ -54,6 +88,10 @@ def why(tier: Tier, waiting: Waiting, *, room: float | None = None) -> str:
     return f"{moves(waiting)}, and {spell_share(accuracy)} may be missed."
 
 
+# Where money is short. X bills a tweet once a day, so this look is paid for already.
+CLOSES = "it is a last look on a day that is paid for, since money is short."
+TOMORROW = "it waits for tomorrow’s money, since today’s is spent."
+EVENING = "it waits for what is left of today’s money in the evening."
 # The intervals have changed since, a person asked for it, or X has to confirm something.
 ELSEWHERE = "it was planned before these figures came, or somebody asked for it."
 

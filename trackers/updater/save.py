@@ -14,6 +14,7 @@ from trackers.jobs.queue import Batch, new_stamp
 from trackers.outbox.staging import TWEETS, later
 from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
+from trackers.schedule.paid_days import ACROSS_DAYS, LEFT
 from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.record import recording
 from trackers.tweets.snowflake import BORN_AT
@@ -63,6 +64,21 @@ WAIT = (
     )
     + " * (1 + (%(jitter)s::float8[])[m.adapting] * (2 * random() - 1))"
 )
+# X has just billed the tweet for this day. Where money is short, a wait that ends on another day is
+# stretched: by our clock, which is X's but for seconds. A verdict that comes sooner than the
+# interval ever does (an edit is looked at again at once) stays.
+AT_LEAST = "(%(at_least)s::float8[])[m.adapting]"
+ACROSS = ACROSS_DAYS.format(
+    wait="least(h.due_in, m.wait)",
+    left=LEFT.format(at="now()"),
+    day_stretch="%(day_stretch)s::float8",
+    longest=f"({AT_LEAST} * {adapt.STRETCH_MOST})",
+    chance="m.chance",
+)
+SECONDS = f"""CASE
+    WHEN %(day_stretch)s::float8 <= 1
+         OR h.due_in < {AT_LEAST} * (1 - (%(jitter)s::float8[])[m.adapting])
+    THEN least(h.due_in, m.wait) ELSE {ACROSS} END"""
 HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
                coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
 SAVE = recording(
@@ -117,18 +133,25 @@ SAVE = recording(
     {{record}},
     planned AS MATERIALIZED (
         SELECT h.place,
-               CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL
+               CASE WHEN m.wait IS NOT NULL
                          AND (h.kind IS NULL OR h.kind = 'measured' AND h.due_in IS NOT NULL)
-                    THEN to_timestamp(ceil(extract(epoch FROM now()) + least(h.due_in, {WAIT})))
+                    THEN to_timestamp(ceil(extract(epoch FROM now()) + {SECONDS}))
                     WHEN h.kind IS NULL
                     THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
                     ELSE to_timestamp(ceil(extract(epoch FROM now()) + h.due_in)) END AS due_at,
                CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
                     ELSE h.urgent END AS urgent
         FROM held h LEFT JOIN (
-            SELECT t.id, t.pace, {BORN_AGE} AS age, {TIER.replace(AGE, BORN_AGE)} AS adapting,
-                   {TIER.replace("m.at", "t.at")} AS tier
-            FROM recorded t
+            -- Each tweet's chances once: they are volatile, so this is not pulled up.
+            SELECT m.id, m.adapting, m.tier,
+                   CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL THEN {WAIT} END
+                       AS wait,
+                   CASE WHEN %(day_stretch)s::float8 > 1 THEN random() END AS chance
+            FROM (
+                SELECT t.id, t.pace, {BORN_AGE} AS age, {TIER.replace(AGE, BORN_AGE)} AS adapting,
+                       {TIER.replace("m.at", "t.at")} AS tier
+                FROM recorded t
+            ) m
         ) m ON m.id = h.id
     ),
     moved AS (
@@ -284,7 +307,7 @@ def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, obj
 
 def of_plan(plan: Plan) -> dict[str, object]:
     """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
-    longest = [tier.longest(plan.stretch).total_seconds() for tier in plan.tiers]
+    longest = [plan.longest(tier).total_seconds() for tier in plan.tiers]
     bounds = [tier.bounds or (None, None, None) for tier in plan.tiers]
     return {
         "bounds": [tier.younger_than.total_seconds() for tier in plan.tiers],
@@ -297,6 +320,7 @@ def of_plan(plan: Plan) -> dict[str, object]:
         "at_least": [one[2] for one in bounds],
         "jitter": [tier.jitter for tier in plan.tiers],
         "stretch": plan.stretch,
+        "day_stretch": plan.day_stretch,
     }
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tests.benchmarks.cadence.errors import Look
 from tests.benchmarks.cadence.world import DAY, HOUR, LAST_AGE, MINUTE, Tweet
-from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
 from trackers.schedule.paid_days import across_days
 from trackers.tweets.pace import pace
 
@@ -94,7 +94,11 @@ def looks(
         wait *= 1 + JITTER * (2 * chance.random() - 1)
         if day_stretch is not None:
             wait = across_days(
-                tweet.born + age, wait, day_stretch=day_stretch, chance=chance.random()
+                tweet.born + age,
+                wait,
+                day_stretch=day_stretch,
+                longest=STRETCH_MOST * AT_LEAST[row(age)],
+                chance=chance.random(),
             )
         age += wait
     return found

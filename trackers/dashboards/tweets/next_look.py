@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from math import isfinite
 
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.why import Waiting, why
+from trackers.schedule.why import EVENING, NO_LIMIT, TOMORROW, Room, Waiting, why
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace
 
 
-def reason(tweet: Tweet, due_at: datetime | None, plan: Plan) -> str:
+def reason(
+    tweet: Tweet, due_at: datetime | None, plan: Plan, *, now: datetime, waits_for_money: bool
+) -> str:
     """Empty where the intervals do not decide: not measured yet, missing, not scheduled."""
+    if due_at is not None and waits_for_money:
+        return TOMORROW if due_at.astimezone(UTC).date() > now.astimezone(UTC).date() else EVENING
     measured = tweet.measured_until
     if due_at is None or measured is None or tweet.created_at is None:
         return ""
@@ -26,11 +30,16 @@ def reason(tweet: Tweet, due_at: datetime | None, plan: Plan) -> str:
     pace = tweet.pace
     if pace is None or not isfinite(pace) or pace < 0:
         pace = strangers_pace(max(age, 1.0))
-    waiting = Waiting(age, pace, (due_at - measured).total_seconds())
-    return why(tier, waiting, room=room() if tier.bounds else None)
+    waiting = Waiting(age, pace, (due_at - measured).total_seconds(), measured.timestamp())
+    return why(tier, waiting, room=room() if tier.bounds else NO_LIMIT)
 
 
-def room() -> float | None:
-    """The share of all looks that X's windows have room for; None: not known."""
+def room() -> Room:
+    """What X's windows and the budgets have room for."""
     row = Stretch.objects.first()
-    return row.room / row.demand if row and row.room and row.demand else None
+    if row is None:
+        return NO_LIMIT
+    return Room(
+        row.room / row.demand if row.room and row.demand else None,
+        row.days_room / row.days_demand if row.days_room is not None and row.days_demand else None,
+    )

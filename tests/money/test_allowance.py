@@ -1,0 +1,90 @@
+"""What the budgets allow on a day to come."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from tests.factories import AppFactory, CredentialFactory, ProjectFactory
+from trackers.money.allowance import Allowance, a_day, allowance
+from trackers.money.books import Spent
+from trackers.money.projects import Project, Spending
+
+MIDDLE, LAST = date(2027, 4, 11), date(2027, 4, 30)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "spent", "day", "expected"),
+    [
+        ({"posts_a_day": 100}, Spent(posts_today=90), MIDDLE, {"posts_a_day": 100}),
+        ({"money_a_day": Decimal(1)}, Spent(), MIDDLE, {"money_a_day": 200}),
+        # Ten days are over, twenty are left with today, whatever today took already.
+        (
+            {"posts_a_month": 3000},
+            Spent(posts_month=1050, posts_today=50),
+            MIDDLE,
+            {"posts_a_month": 100},
+        ),
+        ({"money_a_month": Decimal(30)}, Spent(money_month=Decimal(10)), MIDDLE,
+         {"money_a_month": 200}),
+        # Tomorrow is a new month of 31 days.
+        ({"posts_a_month": 3100}, Spent(posts_month=3100), LAST, {"posts_a_month": 100}),
+        ({"posts_a_month": 3100}, Spent(posts_month=4000), MIDDLE, {"posts_a_month": 0}),
+        ({}, Spent(), MIDDLE, {}),
+    ],
+)  # fmt: skip
+def test_what_each_budget_allows(budgets, spent, day, expected):
+    assert a_day(Project(**budgets), spent, day=day) == pytest.approx(expected)
+
+
+def test_posts_that_cost_nothing_are_not_limited_by_dollars():
+    free = Project(money_a_day=Decimal(1), money_a_month=Decimal(1), price_of_a_post=Decimal(0))
+
+    assert a_day(free, Spent(), day=MIDDLE) == {}
+
+
+@pytest.fixture
+def two(db):
+    for name, budget in (("one", 100), ("two", 50)):
+        project = ProjectFactory(name=name, posts_a_day=budget)
+        CredentialFactory(app=AppFactory(project=project))
+
+
+def test_projects_are_one_purse(two):
+    assert allowance() == Allowance(150, "one: tweet-days a UTC day, two: tweet-days a UTC day")
+
+
+def test_the_budget_that_leaves_least_counts(two):
+    Project.objects.filter(name="one").update(money_a_month=Decimal("3"))
+    Spending.objects.create(
+        project=Project.objects.get(name="one"), day=timezone.now().date(), money=Decimal("1")
+    )
+
+    found = allowance()
+
+    assert found.tweet_days < 150
+    assert found.budgets.startswith("one: US dollars a month")
+
+
+def test_who_may_not_ask_does_not_count(two):
+    Project.objects.filter(name="two").update(stopped_until=timezone.now() + timedelta(hours=1))
+    assert allowance().tweet_days == 100
+
+    Project.objects.filter(name="one").update(stopped_until=timezone.now() + timedelta(hours=1))
+    assert allowance() == Allowance()
+
+
+def test_with_one_project_that_has_no_budget_nothing_is_limited(two):
+    CredentialFactory(app=AppFactory(project=ProjectFactory(name="three")))
+
+    assert allowance() == Allowance()
+
+
+@pytest.mark.django_db
+def test_without_a_credential_nothing_is_limited():
+    ProjectFactory(name="one", posts_a_day=5)
+
+    assert allowance() == Allowance()

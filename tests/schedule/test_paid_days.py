@@ -1,0 +1,223 @@
+"""When next, where money is short: paid days are closed, new ones begun later."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.day_stretch import MARGIN, MOST, needed_day_stretch, tweet_days
+from trackers.schedule.paid_days import ACROSS_DAYS, DAY_S, LATE_S, LEFT, SPREAD_S, across_days
+from trackers.schedule.stretch import Group
+from tweetwatch.database import cursor
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+NOON = 20_000 * DAY_S + DAY_S / 2
+
+
+def test_a_wait_within_the_day_stays():
+    assert across_days(NOON, 3 * HOUR, day_stretch=5, longest=DAY, chance=0.5) == 3 * HOUR
+
+
+def test_a_day_that_is_paid_for_is_closed():
+    """The next look would be tomorrow: one more today, spread over half an hour."""
+    close = 12 * HOUR - LATE_S
+    closing = [across_days(NOON, 20 * HOUR, day_stretch=5, longest=DAY, chance=c) for c in (0, 1)]
+    assert closing == [close - SPREAD_S, close]
+
+
+@pytest.mark.parametrize(
+    ("longest", "found"), [(12 * DAY, 10 * DAY), (6 * DAY, 6 * DAY), (DAY, 4 * DAY)]
+)
+def test_a_new_day_is_begun_later_up_to_a_bound(longest, found):
+    # Four days' wait: too little of it is left of today to close the day.
+    assert across_days(NOON, 4 * DAY, day_stretch=2.5, longest=longest, chance=0.5) == found
+
+
+WAITS = st.floats(min_value=1, max_value=30 * DAY)
+TIMES = st.floats(min_value=0, max_value=2e9)
+SHARES = st.floats(min_value=0, max_value=1)
+
+
+@settings(max_examples=200)
+@given(TIMES, WAITS, st.floats(min_value=-0.5, max_value=0.5), st.floats(1, 100), SHARES)
+def test_no_jitter_carries_a_look_into_a_day_that_is_not_paid_for(
+    now, usual, jitter, day_stretch, chance
+):
+    """A look is due well before midnight, or it is one that begins a day, as late as it should."""
+    wait = usual * (1 + jitter)
+    longest = 3 * usual
+
+    found = across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)
+
+    left = DAY_S - now % DAY_S
+    late = min(LATE_S, wait / 2)
+    assert found > 0
+    if found < left:
+        assert found <= left - late + 1e-3, "a little late, and it would be tomorrow"
+        assert found <= wait
+    else:
+        assert found >= left + min(SPREAD_S, wait / 2) * chance - 1e-3
+        assert found >= min(wait * day_stretch, longest) - 1e-3
+        # Nobody is blind for longer: three times the usual, or until midnight and a while.
+        assert found <= max(longest, wait, 2 * wait) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("wait", [20, 10 * MINUTE, 3 * HOUR, 8 * HOUR])
+def test_the_looks_of_the_morning_are_spread(wait):
+    chance = random.Random(4)
+    midnight = 20_000 * DAY_S
+    looks: list[float] = []
+    for _ in range(2000):
+        # Looked at before, at any time of the last wait; those for which a closing look is due
+        # have it first.
+        now = midnight - wait * chance.random()
+        while now < midnight:
+            now += across_days(now, wait, day_stretch=1.2, longest=3 * wait, chance=chance.random())
+        looks.append(now - midnight)
+
+    slot = max(1.0, min(SPREAD_S, wait) / 10)
+    fullest = max(Counter(int(look / slot) for look in looks).values())
+    assert fullest <= len(looks) / 3, "never all at once"
+    assert sum(look < 1 for look in looks) <= len(looks) / 4
+
+
+@pytest.mark.django_db
+def test_sql_and_rule_agree():
+    chance = random.Random(18)
+    cases = []
+    for _ in range(10_000):
+        # A third of them within the last hours of a day.
+        time = chance.choice([chance.uniform(0, DAY), chance.uniform(0, DAY), DAY - HOUR])
+        wait = math.exp(chance.uniform(0, math.log(30 * DAY)))
+        cases.append(
+            (
+                20_000 * DAY_S + time + chance.uniform(0, HOUR),
+                chance.choice([wait, DAY - time % DAY, DAY - time % DAY - LATE_S]),
+                chance.choice([1.0, chance.uniform(1, 30)]),
+                chance.uniform(0, 3) * wait,
+                chance.choice([0.0, 1.0, chance.random()]),
+            )
+        )
+    cases = [case for case in cases if case[1] > 0]
+    rule = ACROSS_DAYS.format(
+        wait="wait", left="left_", day_stretch="s", longest="longest", chance="chance"
+    )
+    ats = [datetime.fromtimestamp(case[0], UTC) for case in cases]
+    columns = [list(map(float, each)) for each in zip(*[case[1:] for case in cases], strict=True)]
+    with cursor() as db:
+        found = db.execute(
+            f"""SELECT {rule} FROM (
+                    SELECT *, {LEFT.format(at="at")} AS left_
+                    FROM unnest(%s::timestamptz[], {", ".join(["%s::float8[]"] * 4)})
+                        WITH ORDINALITY AS a(at, wait, s, longest, chance, n)
+                ) a ORDER BY n""",
+            [ats, *columns],
+        ).fetchall()
+
+    expected = [
+        across_days(at.timestamp(), wait, day_stretch=s, longest=longest, chance=place)
+        for at, (_, wait, s, longest, place) in zip(ats, cases, strict=True)
+    ]
+    assert [row[0] for row in found] == [pytest.approx(one, abs=0.01) for one in expected]
+
+
+# ---------------------------------------------------------------- how much is needed
+
+MONTHLY, WEEKLY = Bounds(0.05, 15 * MINUTE, 4 * DAY), Bounds(0.05, 5 * MINUTE, DAY)
+FLEET = [
+    Group(1000, 12 * HOUR, 0.1 / HOUR, Bounds(0.05, MINUTE, 3 * HOUR)),
+    Group(3000, 3 * DAY, 0.02 / HOUR, WEEKLY),
+    Group(6000, 5 * DAY, 0.1 / DAY, WEEKLY),
+    Group(20_000, 20 * DAY, 0.01 / DAY, MONTHLY),
+    Group(100, 60, 0, None, every=2 * DAY),
+]
+
+
+def test_without_a_stretch_a_tweet_is_paid_for_each_day_or_each_wait():
+    few = [Group(10, 20 * DAY, 0, MONTHLY), Group(10, 12 * HOUR, 0, WEEKLY)]
+    fixed = Group(10, 0, 0, None, every=2 * DAY)
+
+    assert tweet_days([*few, fixed], 1.0) == pytest.approx(10 / 4 + 10 + 10 / 2)
+
+
+@pytest.mark.parametrize("day_stretch", [1.3, 2.0, 5.0])
+def test_tweet_days_are_those_that_the_rule_takes(day_stretch):
+    """A hundred tweets a group are walked through 60 days, look by look."""
+    chance = random.Random(2)
+    for group in FLEET[:-1]:
+        bounds = group.bounds
+        assert bounds
+        usual = adapted_wait(group.age, group.pace, bounds)
+        days = 0
+        for _ in range(100):
+            now, end = DAY * chance.random(), 61 * DAY
+            paid = set()
+            while now < end:
+                paid.add(int(now // DAY))
+                # Waits are of no fixed length: tweets grow older, and livelier or quieter.
+                wait = usual * chance.uniform(0.85, 1.15)
+                now += across_days(
+                    now,
+                    wait,
+                    day_stretch=day_stretch,
+                    longest=3 * bounds.at_least,
+                    chance=chance.random(),
+                )
+            days += len(paid)
+        expected = 60 * tweet_days([group._replace(tweets=100)], day_stretch)
+        assert days - 100 == pytest.approx(expected, rel=0.08), group
+
+
+@settings(max_examples=20)
+@given(st.floats(min_value=0.3, max_value=1))
+def test_the_stretch_is_enough_and_no_more(share):
+    wanted = tweet_days(FLEET, 1.0) + 500
+    allowed = share * wanted
+
+    found = needed_day_stretch(FLEET, allowed=allowed, arrivals=500)
+
+    if found == 1:
+        assert wanted <= allowed
+    elif found < MOST:
+        assert tweet_days(FLEET, found) + 500 <= allowed * (1 + MARGIN)
+        if found > 1.05:
+            assert tweet_days(FLEET, found / 1.02) + 500 > allowed * (1 + MARGIN) * 0.97
+
+
+@pytest.mark.parametrize(("allowed", "found"), [(1e9, 1.0), (0.0, MOST), (10.0, MOST)])
+def test_with_plenty_nothing_is_stretched_and_with_nothing_as_far_as_may_be(allowed, found):
+    assert needed_day_stretch(FLEET, allowed=allowed, arrivals=100) == found
+
+
+def test_an_import_of_a_million_sends_nobody_away_for_weeks():
+    """At once, with hardly any money, at any time of day: three times *at least every* at most."""
+    many = [Group(1e6, 20 * DAY, 0.01 / DAY, MONTHLY)]
+    day_stretch = needed_day_stretch(many, allowed=1000, arrivals=0, stretch=3)
+    wait = adapted_wait(20 * DAY, 0.01 / DAY, MONTHLY, 3)
+    waits = [
+        across_days(
+            20_000 * DAY_S + hour * HOUR,
+            wait,
+            day_stretch=day_stretch,
+            longest=3 * MONTHLY.at_least,
+            chance=0.5,
+        )
+        for hour in range(24)
+    ]
+
+    assert day_stretch == MOST
+    assert max(waits) <= 3 * MONTHLY.at_least
+
+
+def test_midnight_is_that_of_utc():
+    """In SQL as well, whatever the time zone of the connection."""
+    at = datetime(2027, 3, 10, 23, 0, tzinfo=UTC) + timedelta(minutes=30)
+
+    assert DAY_S - at.timestamp() % DAY_S == 30 * MINUTE

@@ -1,0 +1,74 @@
+"""What the projects together may spend on a day to come, and which budgets set that limit.
+
+A tweet whose project has no money left goes to the project that has most (`updater.shares`). So
+all projects that may ask are one purse, without a limit if one of them has none.
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from trackers.money.books import Spent, spent
+from trackers.money.ledger import purses
+from trackers.money.projects import Project
+
+WORDS = {
+    "posts_a_day": "tweet-days a UTC day",
+    "posts_a_month": "tweet-days a month",
+    "money_a_day": "US dollars a UTC day",
+    "money_a_month": "US dollars a month",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """Tweet-days a day; None without a limit, or while nobody may ask. `budgets`: in words."""
+
+    tweet_days: float | None = None
+    budgets: str = ""
+
+
+def allowance() -> Allowance:
+    """Of all projects that may ask now."""
+    usable = {purse.project: purse.day for purse in purses() if purse.usable}
+    projects = Project.objects.filter(pk__in=usable)
+    if not all(project.has_budget for project in projects):
+        return Allowance()
+    sums = spent(usable)
+    total, words = 0.0, []
+    for project in projects:
+        found = a_day(project, sums.get(project.pk, Spent()), day=usable[project.pk])
+        # A budget in dollars limits nothing where posts are free.
+        if not found:
+            return Allowance()
+        binding = min(found, key=lambda name: found[name])
+        total += found[binding]
+        words.append(f"{project}: {WORDS[binding]}")
+    return Allowance(total, ", ".join(words)) if words else Allowance()
+
+
+def a_day(project: Project, spent: Spent, *, day: date) -> Mapping[str, float]:
+    """Tweet-days that each budget allows on a day after `day`, by the budget's field.
+
+    What is left of a month is spread over its days, today among them; on the last one, what counts
+    is the month to come.
+    """
+    to_come = day + timedelta(days=1)
+    is_new_month = to_come.month != day.month
+    days_left = monthrange(to_come.year, to_come.month)[1] - to_come.day + 2 - is_new_month
+    price = float(project.price_of_a_post)
+    found: dict[str, float] = {}
+    if project.posts_a_day is not None:
+        found["posts_a_day"] = project.posts_a_day
+    if project.posts_a_month is not None:
+        used = 0 if is_new_month else spent.posts_month - spent.posts_today
+        found["posts_a_month"] = (project.posts_a_month - used) / days_left
+    if project.money_a_day is not None and price:
+        found["money_a_day"] = float(project.money_a_day) / price
+    if project.money_a_month is not None and price:
+        gone = 0.0 if is_new_month else float(spent.money_month - spent.money_today)
+        found["money_a_month"] = (float(project.money_a_month) - gone) / days_left / price
+    return {name: max(0.0, left) for name, left in found.items()}
