@@ -209,7 +209,19 @@ def test_the_databases_health_is_read():
     assert by_name["trackers_sample"].parts > 4
     parts = {one.table: one for one in found.partitions}
     assert parts["trackers_sample"].parts == by_name["trackers_sample"].parts - 1
-    assert parts["trackers_sample"].default_size == 0
+    assert parts["trackers_sample"].stray is None
+
+
+def test_a_row_outside_of_all_partitions_is_named_and_its_empty_file_is_not():
+    SAMPLES.make_ahead(now=now())
+    with connection.cursor() as db:
+        db.execute(
+            "INSERT INTO trackers_sample (tweet_id, taken_at) VALUES (1, now() + interval '1 year')"
+        )
+        assert "trackers_sample_default" in [one.stray for one in database.health().partitions]
+        db.execute("DELETE FROM trackers_sample")
+
+    assert [one.stray for one in database.health().partitions if one.stray] == []
 
 
 def test_wal_is_told_by_the_minute_and_a_new_server_is_no_negative_figure():

@@ -153,7 +153,7 @@ def test_a_healthy_database_needs_nothing():
         ("Transaction numbers", {"xid_age": 1_700_000_000}, "bad", "VACUUM (FREEZE)"),
         (
             "Partitions",
-            {"partitions": [PartitionsOf("s", 3, "s_1", "s_2", 9, 9, default_size=8192)]},
+            {"partitions": [PartitionsOf("s", 3, "s_1", "s_2", 9, 9, stray="s_default")]},
             "warn",
             "make_partitions",
         ),

@@ -48,7 +48,7 @@ class TableLine:
 
 @dataclass(frozen=True, slots=True)
 class PartitionLine:
-    """`stray`: the size of the default partition, empty while it has no rows."""
+    """`stray`: the default partition, empty while it has no rows."""
 
     table: str
     parts: str
@@ -156,10 +156,10 @@ def transaction_numbers(health: Health) -> Check:
 
 
 def strays(health: Health) -> Iterator[Check]:
-    if found := [one for one in health.partitions if one.default_size]:
+    if found := [one.stray for one in health.partitions if one.stray]:
         yield Check(
             "Partitions",
-            f"rows in {', '.join(f'{one.table}_default' for one in found)}",
+            f"rows in {', '.join(found)}",
             "warn",
             "Rows for which no partition existed when they came. They are found all the same.",
             "Look whether the task make_partitions fails (below, and in the admin under Failed "
@@ -218,7 +218,7 @@ def partitions(health: Health) -> list[PartitionLine]:
             until=start_of(one, one.last),
             size=sized(one.size),
             rows=counted(one.rows),
-            stray=sized(one.default_size) if one.default_size else "",
+            stray=one.stray or "",
         )
         for one in health.partitions
     ]

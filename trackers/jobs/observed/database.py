@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import models
+from psycopg import sql
 
 from tweetwatch.bounded import TookTooLong, bounded
 from tweetwatch.database import cursor
@@ -95,7 +97,7 @@ PARTITIONS = """
            max(c.relname) FILTER (WHERE NOT is_default),
            sum(pg_total_relation_size(c.oid))::bigint,
            sum(greatest(c.reltuples, 0))::bigint,
-           coalesce(sum(pg_relation_size(c.oid)) FILTER (WHERE is_default), 0)::bigint
+           max(c.relname) FILTER (WHERE is_default AND pg_relation_size(c.oid) > 0)
     FROM pg_inherits i
     JOIN pg_class parent ON parent.oid = i.inhparent AND parent.relkind = 'p'
     JOIN pg_class c ON c.oid = i.inhrelid
@@ -103,6 +105,8 @@ PARTITIONS = """
         SELECT pg_get_expr(c.relpartbound, c.oid) = 'DEFAULT' AS is_default) AS bound
     GROUP BY 1 ORDER BY 1
 """
+# A file keeps its pages after its last row has gone, until vacuum cuts them off.
+HAS_A_ROW = "SELECT EXISTS (SELECT FROM ONLY {})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,10 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsOf:
-    """`first` and `last` are names, which end with when they start, as YYYYMMDDHH."""
+    """`first` and `last` are names, which end with when they start, as YYYYMMDDHH.
+
+    `stray`: the name of its DEFAULT partition, if that holds a row.
+    """
 
     table: str
     parts: int
@@ -128,7 +135,7 @@ class PartitionsOf:
     last: str | None
     size: int
     rows: int
-    default_size: int
+    stray: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +179,17 @@ def health() -> Health | None:
             figures = db.execute(HEALTH).fetchone()
             grew = db.execute(GREW).fetchone()
             tables = [Table(*row) for row in db.execute(TABLES)]
-            partitions = [PartitionsOf(*row) for row in db.execute(PARTITIONS)]
+            partitions = [
+                PartitionsOf(*row, stray=stray if stray and has_a_row(db, stray) else None)
+                for *row, stray in db.execute(PARTITIONS).fetchall()
+            ]
     except TookTooLong:
         return None
     assert figures is not None
     tables.sort(key=lambda one: one.size, reverse=True)
     return Health(*(*figures, tables, partitions, grew[0] if grew else None))
+
+
+def has_a_row(db: Any, table: str) -> bool:
+    [has] = db.execute(sql.SQL(HAS_A_ROW).format(sql.Identifier(table))).fetchone()
+    return bool(has)
