@@ -216,7 +216,8 @@ def test_a_row_outside_of_all_partitions_is_named_and_its_empty_file_is_not():
     SAMPLES.make_ahead(now=now())
     with connection.cursor() as db:
         db.execute(
-            "INSERT INTO trackers_sample (tweet_id, taken_at) VALUES (1, now() + interval '1 year')"
+            "INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements) "
+            "SELECT 1, at, at, 1 FROM (SELECT now() + interval '1 year' AS at) AS far"
         )
         assert "trackers_sample_default" in [one.stray for one in database.health().partitions]
         db.execute("DELETE FROM trackers_sample")

@@ -57,4 +57,13 @@ def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff
         page.goto(f"{live_server.url}/tweets/{lone.pk}/")
         page.wait_for_selector("#chart canvas")
         span = timedelta(seconds=float(page.get_attribute("#chart", "data-seconds")))
+
+        # No answer for the figures alone; then there is one, and nobody has to reload the page.
+        page.route("**/series**", lambda route: route.abort())
+        page.reload()
+        page.wait_for_selector("#chart:has-text('could not be loaded')")
+        page.unroute("**/series**")
+        page.wait_for_selector("#chart canvas")
+        assert all("ERR_FAILED" in one for one in seen.faults), seen.faults
+        seen.faults.clear()
     assert timedelta(0) < span <= timedelta(minutes=2)

@@ -38,12 +38,12 @@
     });
   };
 
-  const load = async () => {
+  const load = () => {
     const points = Math.round(2 * (box.clientWidth || 600));
-    const answer = await fetch(`${box.dataset.series}&points=${points}`, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
-    fresh = await answer.json();
-    show();
+    plot.bring(`${box.dataset.series}&points=${points}`, (found) => {
+      fresh = found;
+      show();
+    });
   };
 
   // The address has what is shown, so that a range, a reload and a bookmark keep it.

@@ -52,24 +52,21 @@
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
     });
 
-  document.addEventListener("DOMContentLoaded", async () => {
+  document.addEventListener("DOMContentLoaded", () => {
     const box = document.getElementById("chart");
     if (!box) return;
     const logScale = document.querySelector("[data-log]");
     const isLog = () => logScale.getAttribute("aria-pressed") === "true";
-    const answer = await fetch(box.dataset.series, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
-    const { ages, tweets, bands } = await answer.json();
     const lines = named().map(({ place, name }) => ({
       label: name, colour: colour(place), dash: dash(place), scale: "counts", shown: true,
     }));
     const plot = new Plot(box, { x: "age", lines, log: isLog() });
     plot.zoomed = zoomButtons(document.querySelector(".chart .zoom"), plot);
-    plot.show({
+    plot.bring(box.dataset.series, ({ ages, tweets, bands }) => plot.show({
       columns: [ages, ...tweets.map(({ values }) => values), ...bands.map(({ median }) => median)],
       bands: bands.map(({ place, ages: xs, low, high }) => ({ xs, low, high, scale: "counts", colour: colour(place) })),
       marks: [],
-    });
+    }));
     logScale.addEventListener("click", () => {
       logScale.setAttribute("aria-pressed", String(!isLog()));
       plot.setLog(isLog());
@@ -85,7 +82,7 @@
     });
     document.querySelector("[data-picture]").addEventListener("click", (event) => {
       const { title, about } = event.currentTarget.dataset;
-      save(picture(plot, { title, about, names: named() }), "compare.png");
+      if (plot.u) save(picture(plot, { title, about, names: named() }), "compare.png");
     });
   });
 })();

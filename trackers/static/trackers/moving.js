@@ -7,10 +7,12 @@ document.addEventListener("DOMContentLoaded", () => {
   const button = page.querySelector("[data-pause]");
   const whole = document.querySelector("[data-live]");
   const most = Number(page.dataset.most);
+  const LIVE = "Live: changes appear as they happen.";
   let stream = null;
   let paused = false;
   let asking = false;
   let more = false;
+  let failed = false;
   let stays = 0;
   let lost = 0;
   let retry = 0;
@@ -34,7 +36,10 @@ document.addEventListener("DOMContentLoaded", () => {
         if (!answer.ok || answer.redirected) throw new Error(String(answer.status));
         show(await answer.text());
       } while (more && !paused);
+      if (failed && stream?.readyState === EventSource.OPEN) tell(LIVE);
+      failed = false;
     } catch {
+      failed = true;
       tell("The latest changes could not be loaded. Trying again …");
       setTimeout(bring, 5000);
     } finally {
@@ -70,7 +75,7 @@ document.addEventListener("DOMContentLoaded", () => {
     stream.addEventListener("open", () => {
       clearTimeout(lost);
       // Unless it says at once that it will not stay.
-      stays = setTimeout(() => tell("Live: changes appear as they happen."), 300);
+      stays = setTimeout(() => tell(LIVE), 300);
     });
     for (const topic of new URL(stream.url).searchParams.get("topics").split(",")) {
       stream.addEventListener(topic, bring);

@@ -56,6 +56,7 @@
     constructor(box, { x, lines, log = false, zoomed = () => {} }) {
       Object.assign(this, { box, x: X[x], isTime: x === "time", lines, log, zoomed });
       this.data = { columns: [[]], bands: [], marks: [] };
+      this.asked = 0;
       new ResizeObserver(() => {
         if (this.u && Math.abs(this.u.width - box.clientWidth) > 2) this.draw();
       }).observe(box);
@@ -64,6 +65,28 @@
 
     get empty() {
       return !this.data.columns[0].length;
+    }
+
+    // Uses the JSON of an address. Until there is any an empty box says so, and the page's next tick
+    // tries again. Only the newest address counts.
+    async bring(address, use) {
+      this.asked += 1;
+      const mine = this.asked;
+      let found = null;
+      try {
+        const answer = await fetch(address, { headers: { Accept: "application/json" } });
+        if (answer.ok && !answer.redirected) found = await answer.json();
+      } catch {
+        // That the server does not answer is said above.
+      }
+      if (mine !== this.asked) return;
+      if (found) {
+        use(found);
+        return;
+      }
+      if (!this.u) this.box.textContent = "The chart could not be loaded. Trying again …";
+      const again = () => mine === this.asked && this.bring(address, use);
+      document.body.addEventListener("tick", again, { once: true });
     }
 
     // {columns, bands: [{xs, low, high, scale, colour}], marks: [{at, number}]}
