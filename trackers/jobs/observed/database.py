@@ -180,7 +180,7 @@ def health() -> Health | None:
             grew = db.execute(GREW).fetchone()
             tables = [Table(*row) for row in db.execute(TABLES)]
             partitions = [
-                PartitionsOf(*row, stray=stray if stray and has_a_row(db, stray) else None)
+                PartitionsOf(*row, stray if stray and has_a_row(db, stray) else None)
                 for *row, stray in db.execute(PARTITIONS).fetchall()
             ]
     except TookTooLong:
