@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -179,10 +179,7 @@ def health() -> Health | None:
             figures = db.execute(HEALTH).fetchone()
             grew = db.execute(GREW).fetchone()
             tables = [Table(*row) for row in db.execute(TABLES)]
-            partitions = [
-                PartitionsOf(*row, stray if stray and has_a_row(db, stray) else None)
-                for *row, stray in db.execute(PARTITIONS).fetchall()
-            ]
+            partitions = [sure(db, PartitionsOf(*row)) for row in db.execute(PARTITIONS).fetchall()]
     except TookTooLong:
         return None
     assert figures is not None
@@ -190,6 +187,9 @@ def health() -> Health | None:
     return Health(*(*figures, tables, partitions, grew[0] if grew else None))
 
 
-def has_a_row(db: Any, table: str) -> bool:
-    [has] = db.execute(sql.SQL(HAS_A_ROW).format(sql.Identifier(table))).fetchone()
-    return bool(has)
+def sure(db: Any, of: PartitionsOf) -> PartitionsOf:
+    """Without `stray` if no row is in it."""
+    if of.stray is None:
+        return of
+    [has_a_row] = db.execute(sql.SQL(HAS_A_ROW).format(sql.Identifier(of.stray))).fetchone()
+    return of if has_a_row else replace(of, stray=None)
