@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertPlace, AlertRule
 from trackers.arrivals.models import Arrival, DeliveryBucket, Origin, TimelineDelivery
 from trackers.credentials.models import Credential, Window
 from trackers.dashboards.columns.models import Column
@@ -68,6 +69,11 @@ from trackers.tweets.tags.models import Tag, TweetTag
 from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
 
 __all__ = [
+    "AlertDigest",
+    "AlertMail",
+    "AlertNotice",
+    "AlertPlace",
+    "AlertRule",
     "ApiAnswer",
     "ApiToken",
     "ApiUse",

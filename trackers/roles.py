@@ -30,6 +30,7 @@ RUN = {
     *("subscriber", "topic", "milestone", "column", "savedview", "watcher", "follow"),
     *("tag", "tweettag"),
     "feedsettings",
+    "alertrule",
 }
 # The queues are there, and are paused and resumed.
 CHANGED = {"namespace"}

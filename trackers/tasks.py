@@ -11,6 +11,10 @@ from functools import partial
 
 from django.conf import settings
 
+from trackers.alerts import mail
+from trackers.alerts.digest import make_digests
+from trackers.alerts.forget import forget_notices
+from trackers.alerts.judge import judge
 from trackers.bus.forget_keys import forget_keys
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
@@ -36,6 +40,7 @@ from trackers.jobs import (
     begun,
     failures,
     figures,
+    ordinary,
     pausing,
     queue,
     schedules,
@@ -368,10 +373,34 @@ def audit_books() -> None:
 
 
 def alert_people() -> None:
-    """Every minute: what has been wrong for a minute is an alert, and that it is over another."""
+    """Every minute: what has been wrong for a minute is an alert, and that it is over another; and
+    what people's rules find."""
     now, _ = intervals.current()
-    for told in troubles.watch([*queue_looks(), *stream_looks(now=now)], now=now):
-        logger.warning("alert: %s", told.data)
+    built_in = [*queue_looks(), *stream_looks(now=now)]
+    for news in judge(built_in, now=now, deadline=time_for_a_chore().halfway()):
+        logger.warning("alert: %s", news.data)
+    if written := make_digests(now=now):
+        logger.info("wrote %d daily digests", written)
+    if mail.waits():
+        ordinary.enqueue("trackers.tasks.send_mail")
+
+
+def send_mail() -> None:
+    """Each minute in which e-mails of alerts wait: send them, outside of every transaction."""
+    public_url, deadline = settings.PUBLIC_URL, time_for_a_chore()
+    sent = mail.send(settings.EMAIL_SERVER, public_url=public_url, deadline=deadline)
+    if sent.given_up:
+        logger.error(
+            "%d e-mails of alerts were given up: the log of alerts says why", sent.given_up
+        )
+
+
+def forget_alerts() -> None:
+    """Every hour: the log of alerts after three months, and pauses of rules that are over."""
+    now, _ = intervals.current()
+    troubles.forget_rested(now=now)
+    worked = forget_notices(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "alerts", task="trackers.tasks.forget_alerts")
 
 
 def forget_events() -> None:

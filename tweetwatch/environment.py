@@ -15,10 +15,12 @@ import environ
 from cryptography.fernet import Fernet
 from django.core.exceptions import ImproperlyConfigured
 
+from tweetwatch.mail_server import Server
 from tweetwatch.proxy import Proxy, is_loopback
 
 # Nothing starts without these; if the environment has them, no file is needed.
 NEEDED = ("SECRET_KEY", "FIELD_KEYS")
+MAIL_PORTS = {"smtp+tls": 587, "smtp+ssl": 465, "smtp": 25}
 DECADE = 10.0 * 365 * 86400
 HOW_TO_SIGN = (
     "make one with: python -c 'import secrets; print(secrets.token_urlsafe(50))' "
@@ -213,6 +215,43 @@ def proxy(env: environ.Env, name: str) -> Proxy | None:
     if not (user + password).isprintable() or (password and not user):
         refuse(name, "has control characters, or a password without a user name", how)
     return Proxy(host, port, user, password)
+
+
+def mail_server(env: environ.Env, *, public_url: str, task_timeout: int) -> Server | None:
+    """smtp+tls://user:password@host:port of the mail server for alerts; None if unset."""
+    name = "EMAIL_URL"
+    text: str = env.str(name, default="").strip()
+    timeout = seconds(env, "EMAIL_TIMEOUT", default=min(10, task_timeout / 3), least=1, most=60)
+    host = urlsplit(public_url).hostname or "localhost"
+    sender: str = env.str("EMAIL_FROM", default="").strip() or f"tweetwatch@{host}"
+    if not text:
+        return None
+    how = f"{name}=smtp+tls://user:password@mail.example:587 (@ in a password is %40, / is %2F)"
+    try:
+        parts = urlsplit(text)
+        found, port = parts.hostname, parts.port
+    except ValueError:
+        found = port = None
+    # Outside of the except: its text may hold a part of the password.
+    if not found or parts.path not in ("", "/") or parts.query or parts.fragment:
+        refuse(name, "is not the address of a mail server", how)
+    if parts.scheme not in MAIL_PORTS:
+        refuse(name, f"begins with none of {', '.join(MAIL_PORTS)}", how)
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    if not (user + password).isprintable() or bool(user) != bool(password):
+        refuse(name, "has control characters, or a user name or password without the other", how)
+    if password and parts.scheme == "smtp" and not is_loopback(found):
+        refuse(name, "would send the password in clear", how)
+    if "\n" in sender or "@" not in sender:
+        refuse("EMAIL_FROM", "is no e-mail address", "EMAIL_FROM=tweetwatch@watch.example")
+    if timeout.total_seconds() > task_timeout / 2:
+        refuse(
+            "EMAIL_TIMEOUT", f"is more than half of TASK_TIMEOUT ({task_timeout} s)",
+            "EMAIL_TIMEOUT=10",
+        )  # fmt: skip
+    security = parts.scheme.partition("+")[2]
+    place = port or MAIL_PORTS[parts.scheme]
+    return Server(found, place, sender, timeout, user, password, security)
 
 
 def ca_file(env: environ.Env, name: str) -> str:

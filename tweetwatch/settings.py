@@ -125,6 +125,10 @@ BUS_ROOT_TOKEN = environment.bus_root_token(env)
 BUS_DATA_MOST = environment.number(env, "BUS_DATA_MOST", default=512, least=0, most=65_536)
 BUS_SCALE_ABOVE = environment.number(env, "BUS_SCALE_ABOVE", default=100, least=1, most=1_000_000)
 
+# E-mails of alerts
+
+EMAIL_SERVER = environment.mail_server(env, public_url=PUBLIC_URL, task_timeout=TASK_TIMEOUT)
+
 # Database
 
 EMBEDDED_POSTGRES_DIR = Path(

@@ -23,6 +23,7 @@ FIRST_RELEASE = "0044"
 SMALL = {
     *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
     *("milestone", "namespace", "project", "source", "stream", "subscriber", "apitoken", "worker"),
+    "trouble",
 }
 # `migrate` sets the time-out for locks itself; the rest is about taste.
 LEFT_OUT = (

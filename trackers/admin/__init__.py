@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 
 from trackers.admin import (
+    alerts,
     api_tokens,
     credentials,
     feeds,
@@ -25,6 +26,7 @@ from trackers.admin import (
 )
 
 __all__ = [
+    "alerts",
     "api_tokens",
     "credentials",
     "feeds",

@@ -25,6 +25,7 @@ WORDS = {
 }
 # Of an alert, by what it is about.
 ALERTED = {
+    "rule": "Rule",
     "subscriber": "Subscriber",
     "credential": "Credential",
     "project": "Project",

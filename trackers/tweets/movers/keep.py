@@ -15,10 +15,12 @@ import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.db import transaction
+
 from trackers.tweets.models import METRICS
 from trackers.tweets.movers.models import EVER, Window
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces, wait_for
 
 logger = logging.getLogger(__name__)
 
@@ -174,6 +176,7 @@ TRIM = """
 
 LEFT = "SELECT count(*) FROM (SELECT FROM trackers_changed LIMIT 1000) waiting"
 
+WORK = "what grows fastest"
 LISTS = [
     (window, place, metric) for window in (*Window, EVER) for place, metric in enumerate(METRICS, 1)
 ]
@@ -198,7 +201,7 @@ def keep(*, now: datetime, deadline: Deadline) -> Worked:
     def left() -> int:
         return count(LEFT, {})
 
-    worked = in_pieces("what grows fastest", piece, left=left, deadline=deadline)
+    worked = in_pieces(WORK, piece, left=left, deadline=deadline)
     with cursor() as db:
         db.execute(TRIM, floors())
     if worked.left:
@@ -215,6 +218,17 @@ def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
     with cursor() as db:
         db.execute(INTERPRETED)
         db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists})
+
+
+def rank_named(ids: list[int], *, now: datetime) -> None:
+    """Bring the gains of these few tweets up to date, whatever their places would be. The next
+    `keep` takes out those that the lists are too short for."""
+    lists = floors()
+    open_to_all = [None] * len(LISTS)
+    with transaction.atomic():
+        # Rows of a tweet that both rank are locked in the order of either's plan.
+        wait_for(WORK)
+        rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
 
 
 def floors() -> dict[str, Any]:

@@ -1,0 +1,264 @@
+"""E-mails reach a real server, or say why not; none is lost, and none is sent twice needlessly."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from tests.alerts.conftest import rule
+from tests.alerts.mail_servers import Box, free_port, hanging, listening, server
+from trackers import tasks
+from trackers.alerts import mail, notice
+from trackers.alerts.models import AlertMail, AlertNotice
+from trackers.outbox.troubles import Look, News
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+PUBLIC = "https://watch.example"
+
+
+def raised(*to, what="It broke.", state="down", name="Rocket"):
+    made = rule("trouble", name=name, to=list(to or ["ada@here.example"]))
+    look = Look("namespace", "x", what, "It works again.", "/operations/", rule=made.pk)
+    notice.add(made, [News(look, state)], now=timezone.now())
+    return made
+
+
+def send(to, seconds=30):
+    sent = mail.send(to, public_url=PUBLIC, deadline=Deadline.after(seconds))
+    return sent.sent, sent.later, sent.given_up
+
+
+def rows():
+    return [(one.state, one.attempts, one.error) for one in AlertMail.objects.all()]
+
+
+def again():
+    """As if the wait were over."""
+    AlertMail.objects.update(next_at=timezone.now())
+
+
+def test_an_e_mail_says_what_happened_why_it_came_and_where_to_look():
+    made, box = raised("ada@here.example", "bob@here.example"), Box()
+    with listening(box) as smtp:
+        assert send(smtp) == (2, 0, 0)
+        assert send(smtp) == (0, 0, 0)
+
+    first, second = box.got
+    assert (first["To"], second["To"]) == ("ada@here.example", "bob@here.example")
+    assert first["Subject"] == "[tweetwatch] Rocket"
+    assert first["From"] == "tweetwatch@here.example"
+    assert first["Auto-Submitted"] == "auto-generated"
+    assert first["Message-ID"] != second["Message-ID"]
+    text = box.texts[0]
+    assert text.startswith("It broke.\nhttps://watch.example/operations/\n")
+    assert f"Change it: https://watch.example/alerts/{made.pk}/" in text
+    assert [state for state, _, _ in rows()] == ["sent", "sent"]
+
+
+def test_that_it_is_over_is_in_the_subject():
+    raised(state="back")
+    with listening(Box()) as smtp:
+        box = Box()
+    with listening(box) as smtp:
+        send(smtp)
+
+    assert box.got[0]["Subject"] == "[tweetwatch] Rocket: over"
+    assert box.texts[0].startswith("Over: It works again.")
+
+
+def test_a_name_cannot_add_headers():
+    raised(name="Rocket\r\nBcc: eve@there.example")
+    box = Box()
+    with listening(box) as smtp:
+        send(smtp)
+
+    assert box.got[0]["Bcc"] is None
+    assert box.got[0]["Subject"] == "[tweetwatch] Rocket Bcc: eve@there.example"
+
+
+def away():
+    return server(free_port())
+
+
+@contextmanager
+def nobody():
+    yield away()
+
+
+@pytest.mark.parametrize(
+    ("there", "why"),
+    [
+        (nobody, "Nothing listens at 127.0.0.1:"),
+        (hanging, "did not answer in time. It is tried again by itself."),
+        (
+            lambda: listening(Box(mail="451 busy")),
+            "refuses the sender tweetwatch@here.example: 451",
+        ),
+        (lambda: listening(Box(rcpt="450 later")), "refuses the address: 450 later."),
+        (lambda: listening(Box(data="452 full")), "does not take the e-mail: 452 full."),
+        (lambda: listening(Box(), password="x"), "refuses the sender"),
+    ],
+    ids=["away", "hangs", "busy", "greylisted", "full", "login wanted"],
+)
+def test_what_fails_now_is_tried_again_later_and_arrives(there, why):
+    raised()
+    with there() as smtp:
+        assert send(smtp) == (0, 1, 0)
+        assert send(smtp) == (0, 0, 0)
+    [(state, attempts, error)] = rows()
+    assert (state, attempts) == ("waiting", 1)
+    assert why in error
+    [waits] = AlertMail.objects.all()
+    assert timedelta(0) < waits.next_at - timezone.now() <= mail.FIRST_WAIT
+
+    again()
+    box = Box()
+    with listening(box) as smtp:
+        assert send(smtp) == (1, 0, 0)
+    assert len(box.got) == 1
+    assert rows() == [("sent", 2, "")]
+
+
+def test_a_wrong_address_is_given_up_at_once_and_the_others_get_theirs():
+    raised("nobody@here.example")
+    raised("ada@here.example")
+
+    class Picky(Box):
+        async def handle_RCPT(self, server, session, envelope, address, options):
+            self.rcpt = "550 no such user" if address.startswith("nobody") else ""
+            return await super().handle_RCPT(server, session, envelope, address, options)
+
+    with listening(Picky()) as smtp:
+        assert send(smtp) == (1, 0, 1)
+
+    [(state, _, error), (other, _, _)] = rows()
+    assert (state, other) == ("given_up", "sent")
+    assert error == (
+        "The mail server refuses the address: 550 no such user. Correct it in the rule, or in the "
+        "account."
+    )
+
+
+def test_a_server_that_is_away_is_asked_once_a_run_and_all_others_wait():
+    for _ in range(3):
+        raised()
+
+    assert send(away()) == (0, 1, 0)
+    assert sorted(attempts for _, attempts, _ in rows()) == [0, 0, 1]
+
+
+def test_after_a_day_it_is_given_up_with_the_last_reason():
+    raised()
+    AlertMail.objects.update(made_at=timezone.now() - timedelta(days=1, seconds=1))
+
+    assert send(away()) == (0, 0, 1)
+    [(state, _, error)] = rows()
+    assert state == "given_up"
+    assert error.startswith("Given up after a day. Nothing listens at 127.0.0.1:")
+
+
+def test_without_a_server_e_mails_wait_for_a_day():
+    raised()
+    assert send(None) == (0, 0, 0)
+    assert rows() == [("waiting", 0, "")]
+    AlertMail.objects.update(made_at=timezone.now() - timedelta(days=1, seconds=1))
+
+    assert send(None) == (0, 0, 1)
+    [(_, _, error)] = rows()
+    assert error.startswith("Given up after a day. No mail server is set. Set EMAIL_URL")
+
+
+def test_the_password_is_nowhere(caplog):
+    secret = "hunter2hunter2"
+    raised()
+
+    class Parrot(Box):
+        async def handle_MAIL(self, server, session, envelope, address, options):
+            return f"535 not {secret} \x1b[31m"
+
+    with listening(Parrot()) as smtp:
+        told = server(smtp.port, user="", password=secret)
+        send(told)
+
+    assert secret not in repr(told)
+    assert secret not in caplog.text
+    [(_, _, error)] = rows()
+    assert "535 not … " in error
+    assert "\x1b" not in error
+
+
+def test_no_transaction_is_open_while_the_server_is_spoken_to():
+    raised()
+    box, seen = Box(), []
+    inside = len(connection.savepoint_ids)
+    box.meanwhile = lambda: seen.append(len(connection.savepoint_ids))
+    with listening(box) as smtp:
+        send(smtp)
+
+    assert seen == [inside]
+
+
+def test_a_process_that_dies_with_an_e_mail_leaves_it_for_later_under_the_same_id():
+    """As after kill -9 between the server's yes and what is written down about it."""
+    raised()
+    box = Box()
+    with listening(box) as smtp:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mail, "settle", dies)
+            with pytest.raises(KeyboardInterrupt):
+                send(smtp)
+        # Its claim holds for a minute, whoever comes.
+        assert send(smtp) == (0, 0, 0)
+        again()
+        assert send(smtp) == (1, 0, 0)
+
+    assert len(box.got) == 2
+    assert len({one["Message-ID"] for one in box.got}) == 1
+    assert rows() == [("sent", 2, "")]
+
+
+def dies(*_):
+    raise KeyboardInterrupt
+
+
+def test_the_minute_has_what_waits_sent_by_a_task_of_its_own(settings):
+    raised()
+    box = Box()
+    with listening(box) as smtp:
+        settings.EMAIL_SERVER = smtp
+        tasks.alert_people()
+        assert box.got == []
+        assert mail.waits()
+        tasks.send_mail()
+
+    assert len(box.got) == 1
+    assert not mail.waits()
+
+
+def test_what_is_claimed_is_another_ones():
+    raised()
+    raised()
+
+    first, second = mail.claim(), mail.claim()
+
+    assert {first.pk, second.pk} == set(AlertMail.objects.values_list("pk", flat=True))
+    assert mail.claim() is None
+
+
+def test_the_log_is_kept_for_three_months():
+    from trackers.alerts.forget import forget_notices
+
+    raised()
+    raised()
+    old = AlertNotice.objects.last()
+    AlertNotice.objects.filter(pk=old.pk).update(at=timezone.now() - timedelta(days=91))
+
+    worked = forget_notices(now=timezone.now(), deadline=Deadline.after(30))
+
+    assert worked.rows == 1
+    assert AlertNotice.objects.count() == AlertMail.objects.count() == 1

@@ -1,0 +1,134 @@
+"""Rules about velocity find what is in the lists, and the tweets that they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
+from tests.factories import figures
+from trackers.alerts.models import AlertNotice, AlertRule
+from trackers.alerts.moving import FOUND_MOST
+from trackers.ingest.sources.models import Source, SourceTweet
+from trackers.outbox.troubles import Trouble, forget_rested
+from trackers.schedule import steer
+from trackers.tweets.record import Measured, record
+
+pytestmark = pytest.mark.django_db
+FAST = {"metric": "likes", "at": 1000}
+
+
+def told(nth=0):
+    return [what.split()[1] for _, what in minute(nth)]
+
+
+def test_a_tweet_that_grows_fast_enough_is_told_once_with_its_figures():
+    rule("velocity", **FAST)
+    moves(tweet(1), 1500)
+    moves(tweet(2), 999)
+
+    assert minute() == [("down", "Tweet 1 of @a7 gained 1,500 likes in 1 h: 1,500 an hour.")]
+    assert minute(1) == []
+    [notice] = AlertNotice.objects.all()
+    assert notice.lines[0]["url"] == "/tweets/1/"
+
+
+def test_the_pause_holds_for_each_tweet_by_itself():
+    rule("velocity", **FAST, rest=HOUR)
+    one = moves(tweet(1), 1500)
+    assert told() == ["1"]
+    stands_still(one)
+    assert told(10) == []
+    moves(one, 1500)
+    moves(tweet(2), 1500)
+    assert told(20) == ["2"]
+    # It began anew, and its pause is over.
+    assert told(61) == ["1"]
+    assert told(62) == []
+
+
+def test_a_rest_that_is_over_is_forgotten():
+    rule("velocity", **FAST, rest=HOUR)
+    one = moves(tweet(1), 1500)
+    minute()
+    stands_still(one)
+    minute(1)
+
+    assert forget_rested(now=NOW + 59 * MINUTE) == 0
+    assert forget_rested(now=NOW + 61 * MINUTE) == 1
+    assert not Trouble.objects.exists()
+
+
+def test_a_rule_is_about_an_author_a_source_or_a_tweet_alone():
+    source = Source.objects.create(kind="search", of="cats")
+    for id, author in ((1, 7), (2, 8), (3, 9)):
+        moves(tweet(id, author=author), 2000)
+    SourceTweet.objects.create(source=source, tweet_id=3, seen_at=NOW)
+    rule("velocity", **FAST, about="author", of=8, name="author")
+    rule("velocity", **FAST, about="source", of=source.pk, name="source")
+    rule("velocity", **FAST, about="tweet", of=1, name="tweet")
+
+    minute()
+
+    found = {one.rule_name: [line["of"] for line in one.lines] for one in AlertNotice.objects.all()}
+    assert found == {"author": ["2"], "source": ["3"], "tweet": ["1"]}
+
+
+def test_a_named_tweet_is_ranked_whatever_the_lists_hold():
+    one = tweet(1)
+    for minutes, likes in ((-60, 5), (-30, 500), (-1, 2000)):
+        record([Measured(1, NOW + minutes * MINUTE, figures(likes), 60 * HOUR)])
+    rule("velocity", **FAST, about="tweet", of=one.pk)
+
+    assert minute() == [("down", "Tweet 1 of @a7 gained 1,995 likes in 59 min: 2,029 an hour.")]
+
+
+def test_more_than_fit_into_an_e_mail_are_counted():
+    rule("velocity", **FAST, to=["ada@here.example"])
+    for id in range(1, FOUND_MOST + 20):
+        moves(tweet(id), 2000 + id)
+
+    assert len(minute()) == FOUND_MOST
+    [notice] = AlertNotice.objects.all()
+    assert (len(notice.lines), notice.more) == (20, FOUND_MOST - 20)
+    assert notice.mails.count() == 1
+
+
+def test_a_rule_of_a_tweet_that_was_untracked_says_nothing():
+    one = moves(tweet(1), 1500)
+    rule("velocity", **FAST, about="tweet", of=1)
+    rule("milestone", metric="likes", at=10, about="tweet", of=1)
+    rule("usual", metric="likes", about="tweet", of=1)
+    steer.untrack([one.pk])
+
+    assert minute() == []
+
+
+def test_a_rule_that_is_deleted_or_switched_off_meanwhile_says_nothing(monkeypatch):
+    kept, gone, off = (rule("velocity", **FAST, name=name) for name in ("kept", "gone", "off"))
+    moves(tweet(1), 1500)
+
+    def meanwhile(*given, **also):
+        found = real(*given, **also)
+        gone.delete()
+        AlertRule.objects.filter(pk=off.pk).update(enabled=False)
+        return found
+
+    from trackers.alerts import judge
+
+    real = judge.moving_looks
+    monkeypatch.setattr(judge, "moving_looks", meanwhile)
+    minute()
+
+    assert [one.rule for one in AlertNotice.objects.all()] == [kept]
+    assert set(Trouble.objects.values_list("rule", flat=True)) == {kept.pk}
+
+
+def test_a_deleted_rule_takes_what_it_remembers_and_leaves_the_log():
+    one = rule("velocity", **FAST)
+    moves(tweet(1), 1500)
+    minute()
+    one.delete()
+
+    assert not Trouble.objects.exists()
+    [notice] = AlertNotice.objects.all()
+    assert (notice.rule, notice.rule_name) == (None, "velocity")

@@ -1,0 +1,154 @@
+"""Rules about what lasts: told when it begins, and when it is over."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from django.utils import timezone
+
+from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule
+from tests.factories import CredentialFactory, TweetUpdateFactory
+from trackers.alerts.models import AlertNotice
+from trackers.alerts.standing import allowed_tomorrow, dry
+from trackers.credentials.models import Credential
+from trackers.ingest.sources.days import SourceDay
+from trackers.ingest.sources.models import Source
+from trackers.jobs.models import Namespace
+from trackers.money.books import Books, Spent
+from trackers.money.projects import Project
+from trackers.outbox.troubles import Look
+
+pytestmark = pytest.mark.django_db
+
+
+def test_lateness_has_to_last():
+    rule("lateness", late_by=5 * MINUTE, lasting=2 * MINUTE)
+    job = TweetUpdateFactory(due_at=timezone.now() - timedelta(minutes=7, seconds=30))
+
+    assert minute() == minute(1) == []
+    [(state, what)] = minute(2)
+    assert state == "down"
+    assert what.startswith("The most overdue tweet should have been checked 7 min ")
+    assert minute(3) == []
+
+    type(job).objects.all().delete()
+    type(job).bucket.objects.all().delete()
+    assert minute(4) == [("back", "No tweet is later than 5 min any more.")]
+
+
+def test_that_a_person_paused_the_look_ups_is_no_lateness():
+    rule("lateness", late_by=5 * MINUTE, lasting=timedelta(0))
+    TweetUpdateFactory(due_at=timezone.now() - HOUR)
+    Namespace.objects.filter(name="tweet:update").update(paused=True)
+
+    assert minute() == []
+
+
+def test_a_credential_that_x_refuses_is_told_and_that_it_is_well_again():
+    rule("credential")
+    one = CredentialFactory(name="main")
+    CredentialFactory(name="by hand", disabled_at=NOW)
+    assert minute() == []
+    Credential.objects.filter(pk=one.pk).update(refused=2)
+
+    [(state, what)] = minute(1)
+    assert (state, what) == (
+        "down",
+        "The credential main fails: X refused its keys 2 times in a row. Correct them in the "
+        "admin, then check it again.",
+    )
+    Credential.objects.update(refused=0)
+    assert minute(2) == [("back", "X takes it again.")]
+    # Within the pause it is not told again, and neither is that it is over.
+    Credential.objects.filter(pk=one.pk).update(refused=3)
+    assert minute(3) == []
+    Credential.objects.update(refused=0)
+    assert minute(4) == []
+
+
+def test_sources_that_are_hidden_or_leak():
+    nasa, esa = (Source.objects.create(kind="account", of=name) for name in ("nasa", "esa"))
+    rule("source", name="all")
+    rule("source", name="nasa", about="source", of=nasa.pk)
+    assert minute() == []
+    Source.objects.filter(pk=esa.pk).update(hidden_because="protected")
+    SourceDay.objects.create(source=nasa, day=NOW.date(), late=3)
+
+    minute(1)
+    assert minute(2) == []
+
+    found = {
+        one.rule_name: [line["what"] for line in one.lines] for one in AlertNotice.objects.all()
+    }
+    leak = "3 posts slipped through the polls of @nasa's posts today, and came later."
+    hidden = "X no longer shows the source @esa's posts: protected."
+    assert {name: sorted(said) for name, said in found.items()} == {
+        "all": [leak, hidden], "nasa": [leak],
+    }  # fmt: skip
+
+
+def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, **project):
+    given = {"name": "p", "rationed_at": NOW, "needs": needs, "waiting": waiting, **project}
+    return Books(
+        Project(**given), date(2026, 3, 5), left,
+        Spent(posts_today=today, posts_month=month, money_month=month * Decimal("0.005")),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"posts_a_day": 2000}, ""),
+        ({"posts_a_day": 1400}, "runs dry tomorrow: it takes about 1,500 tweet-days as today does,"
+         " and 1,400 are left for it."),
+        ({"posts_a_day": 1500, "waiting": 7, "runs_dry_at": NOW + HOUR}, "runs dry at 13:00"),
+        ({"posts_a_day": 1400, "rationed_at": NOW - HOUR}, ""),
+        ({"posts_a_day": 1400, "needs": None}, ""),
+        ({"left": None}, ""),
+        ({"stopped_until": NOW + HOUR}, "has used up its credits"),
+    ],
+)  # fmt: skip
+def test_whether_a_budget_lasts_until_tomorrow_is_over(given, said):
+    found = dry(books(**given), now=NOW)
+
+    assert said in found
+    assert bool(said) == bool(found)
+
+
+def test_tomorrow_has_its_share_of_the_month_and_a_new_month_all_of_it():
+    # 26 days are left after today, of 30,000 - 5,000 - 1,000.
+    assert allowed_tomorrow(books(posts_a_month=30_000)) == 924
+    last = books(posts_a_month=31_000, month=30_900)
+    ending = Books(last.project, date(2026, 3, 31), 100, last.spent)
+    # April has thirty days.
+    assert allowed_tomorrow(ending) == 1034
+    assert allowed_tomorrow(books(money_a_day=Decimal("5"))) == 1000
+    assert allowed_tomorrow(books()) is None
+
+
+def test_what_goes_wrong_by_itself_is_in_the_log_and_goes_to_those_who_listen():
+    look = Look("namespace", "x", "It broke.", "It works again.", "/operations/")
+    minute(0, look)
+    assert minute(1, look) == [("down", "It broke.")]
+    assert [one.rule for one in AlertNotice.objects.all()] == [None]
+    listening = rule("trouble", to=["ada@here.example"])
+
+    over = Look("namespace", "x", "", "It works again.", "/operations/")
+    assert minute(2, over) == [("back", "It works again.")]
+
+    assert AlertNotice.objects.first().rule == listening
+    assert [one.to for one in AlertNotice.objects.first().mails.all()] == ["ada@here.example"]
+
+
+def test_a_look_that_fails_keeps_nobody_from_the_others(monkeypatch, caplog):
+    from trackers.alerts import judge
+
+    rule("velocity", metric="likes", at=1)
+    rule("credential")
+    CredentialFactory(name="main", refused=2)
+    monkeypatch.setattr(judge, "moving_looks", lambda *_, **__: 1 / 0)
+
+    assert len(minute()) == 1
+    assert "velocity could not be judged" in caplog.text

@@ -1,0 +1,111 @@
+"""Rules about what is far better than the author's usual: young movers, some a minute."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, moves, rule, stands_still, tweet
+from tests.factories import figures, id_born
+from trackers.alerts.unusual import JUDGED_MOST, turns, unusual_looks
+from trackers.tweets.record import Measured, record
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+
+
+def posted(before, likes, *, author=7):
+    """Posted so long before NOW, with so many likes an hour later, or now."""
+    born = NOW - before
+    one = tweet(id_born(born), author=author, created_at=born)
+    at = min(born + HOUR, NOW)
+    record([Measured(one.pk, at, figures(likes), 60 * HOUR)])
+    one.refresh_from_db()
+    return one
+
+
+def earlier(likes=100, count=5, *, author=7):
+    return [posted(timedelta(days=2 + nth), likes + nth, author=author) for nth in range(count)]
+
+
+def test_three_times_the_usual_at_the_same_age_is_told_with_what_is_usual():
+    earlier()
+    one = moves(posted(HOUR, 330), 330)
+    rule("usual", metric="likes", times=3)
+
+    [(state, what)] = minute()
+
+    assert state == "down"
+    assert what == (
+        f"Tweet {one.pk} of @a7 has 330 likes after 1 h, 3.2 times the usual: half of the author's "
+        "5 tweets before it had 102 or fewer by then."
+    )
+    assert minute(1) == []
+
+
+@pytest.mark.parametrize(
+    ("likes", "given"),
+    [(300, {}), (330, {"times": 4}), (330, {"at": 331}), (330, {"about": "author", "of": 8})],
+)
+def test_less_is_not_told(likes, given):
+    earlier()
+    moves(posted(HOUR, likes), 330)
+    rule("usual", **{"metric": "likes", "times": 3, **given})
+
+    assert minute() == []
+
+
+def test_with_too_few_earlier_tweets_nothing_is_usual():
+    earlier(count=3)
+    moves(posted(HOUR, 10_000), 330)
+    rule("usual", metric="likes")
+
+    assert minute() == []
+
+
+def test_only_young_movers_are_judged_and_those_with_a_rule_of_their_own():
+    earlier()
+    old = moves(posted(25 * HOUR, 10_000), 330)
+    still = posted(2 * HOUR, 10_000)
+    rule("usual", metric="likes")
+    assert minute() == []
+
+    rule("usual", metric="likes", about="tweet", of=still.pk, name="its own")
+    rule("usual", metric="likes", about="tweet", of=old.pk, name="old")
+    # Its own rule brings it in, and the one about all sees it too.
+    assert [what.split()[1] for _, what in minute(1)] == [str(still.pk)] * 2
+
+
+def test_one_that_is_usual_again_may_be_told_again():
+    earlier()
+    one = moves(posted(HOUR, 330), 330)
+    rule("usual", metric="likes", times=3, rest=HOUR)
+    assert len(minute()) == 1
+    record([Measured(one.pk, NOW + MINUTE, figures(200), 60 * HOUR)])
+    assert minute(2) == []
+    record([Measured(one.pk, NOW + 3 * MINUTE, figures(400), 60 * HOUR)])
+    assert minute(4) == []
+    assert len(minute(65)) == 1
+
+
+def test_with_many_movers_each_has_its_turn():
+    tweets = [nth << 22 for nth in range(1000, 1000 + 5 * JUDGED_MOST)]
+
+    rounds = [turns(tweets, minute=nth) for nth in range(5)]
+
+    assert {len(one) for one in rounds} == {JUDGED_MOST}
+    assert sorted(id for one in rounds for id in one) == tweets
+
+
+def test_when_time_is_up_the_rest_is_left_for_later():
+    earlier()
+    one = moves(posted(HOUR, 330), 330)
+    rules = [rule("usual", metric="likes")]
+
+    assert unusual_looks(rules, now=NOW, deadline=Deadline.after(0)) == []
+    assert [look.of for look in unusual_looks(rules, now=NOW, deadline=Deadline.after(60))] == [
+        str(one.pk)
+    ]
+    stands_still(one)
+    assert unusual_looks(rules, now=NOW, deadline=Deadline.after(60)) == []

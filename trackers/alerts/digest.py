@@ -1,0 +1,128 @@
+"""Once a day, to each person who wants it: what was alerted, what grew most, freshness, money.
+
+A minute's look: whose hour has come ─> the text ─> AlertNotice and AlertMail, in one transaction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Q
+
+from trackers.alerts import notice
+from trackers.alerts.models import AlertDigest, AlertNotice
+from trackers.alerts.moving import names_of
+from trackers.alerts.standing import dry
+from trackers.alerts.words import lasting
+from trackers.jobs.figures import figures
+from trackers.money.books import books
+from trackers.money.projects import Spending
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.movers.models import Mover, Window
+
+A_DAY = timedelta(days=1)
+NOTICES_MOST, MOVERS_MOST = 20, 5
+METRICS = ("likes", "impressions")
+# What an account must be allowed to see for a part of the e-mail.
+TWEETS, MONEY, RULES = (f"trackers.view_{what}" for what in ("tweet", "project", "alertrule"))
+
+
+def make_digests(*, now: datetime) -> int:
+    """Write those whose hour has come today; how many there were. Two that look at once: the
+    second waits for the row, and finds today's day in it."""
+    today, hour = now.astimezone(UTC).date(), now.astimezone(UTC).hour
+    is_due = Q(hour__lte=hour) & (Q(day=None) | Q(day__lt=today))
+    made = 0
+    for id in AlertDigest.objects.filter(is_due).order_by("pk").values_list("pk", flat=True):
+        with transaction.atomic():
+            row = AlertDigest.objects.select_for_update().filter(is_due, pk=id).first()
+            if row is not None:
+                row.day = today
+                row.save(update_fields=["day"])
+                made += make(row, now=now)
+    return made
+
+
+def make(row: AlertDigest, *, now: datetime) -> int:
+    """0 where there is nothing to say, or nobody to say it to."""
+    user = User.objects.get(pk=row.user_id)
+    alerts = alerts_since(now - A_DAY) if user.has_perm(RULES) else []
+    if not user.is_active or not user.email or not (alerts or row.when_quiet):
+        return 0
+    body = "\n\n".join(parts(user, alerts, now=now))
+    made = AlertNotice.objects.create(kind=AlertNotice.Kind.DIGEST, at=now, body=body)
+    notice.post(made, [user.email], now=now)
+    return 1
+
+
+def parts(user: User, alerts: Sequence[AlertNotice], *, now: datetime) -> Iterator[str]:
+    if user.has_perm(RULES):
+        yield titled("Alerts", alert_lines(alerts) or ["None in the last 24 hours."])
+    if user.has_perm(TWEETS):
+        yield titled("What grew most in 24 hours", list(grown()) or ["Nothing."])
+        yield titled("Freshness", [freshness()])
+    if user.has_perm(MONEY):
+        today = now.astimezone(UTC).date()
+        lines = list(money(today, now=now))
+        yield titled("Money", lines or ["No project has spent anything yet."])
+
+
+def titled(title: str, lines: Sequence[str]) -> str:
+    return "\n".join([title, "-" * len(title), *lines])
+
+
+def alerts_since(at: datetime) -> list[AlertNotice]:
+    found = AlertNotice.objects.filter(kind=AlertNotice.Kind.ALERT, at__gt=at)
+    return list(found.order_by("-pk")[: NOTICES_MOST + 1])
+
+
+def alert_lines(alerts: Sequence[AlertNotice]) -> list[str]:
+    lines = []
+    for one in alerts[:NOTICES_MOST]:
+        more = len(one.lines) + one.more - 1
+        first = one.lines[0]["what"] if one.lines else ""
+        name = one.rule_name or "Trouble"
+        said = f"{one.at.astimezone(UTC):%H:%M}  {name}: {first}"
+        lines.append(f"{said} And {more:,} more." if more > 0 else said)
+    if len(alerts) > NOTICES_MOST:
+        lines.append("Older ones are on the page of alerts.")
+    return lines
+
+
+def grown() -> Iterator[str]:
+    for metric in METRICS:
+        movers = Mover.objects.fastest(Window.DAY, metric, by="gain")[:MOVERS_MOST]
+        authors = names_of({one.tweet.author_id for one in movers if one.tweet.author_id})
+        for one in movers:
+            whose = authors.get(one.tweet.author_id or 0, "")
+            whose = f" of {whose}" if whose else ""
+            yield f"+{one.gain:,} {metric}: tweet {one.tweet_id}{whose}"
+
+
+def freshness() -> str:
+    found = figures(TWEET_UPDATE)
+    if not found.scheduled:
+        return "No tweet has a next check."
+    late = timedelta(seconds=found.oldest_due_seconds)
+    of = f"{found.scheduled:,} tweets have a next check, {found.due:,} are due now."
+    if late < timedelta(minutes=1):
+        return f"Everything is fresh. {of}"
+    return f"The most overdue tweet should have been checked {lasting(late)} ago. {of}"
+
+
+def money(today: date, *, now: datetime) -> Iterator[str]:
+    before = {one.project_id: one for one in Spending.objects.filter(day=today - timedelta(days=1))}
+    for one in books():
+        past = before.get(one.project.pk)
+        yesterday = (
+            f"{past.posts:,} tweet-days and ${past.money:,.2f} yesterday"
+            if past
+            else ("nothing yesterday")
+        )
+        yield (
+            f"{one.project.name}: {yesterday}, ${one.spent.money_month:,.2f} this month. "
+            f"{dry(one, now=now)}".strip()
+        )

@@ -1,0 +1,36 @@
+"""The log of alerts is kept for three months, and no more than its newest 100,000 lines."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+
+KEPT_FOR = timedelta(days=90)
+KEPT_MOST = 100_000
+
+# In the order of the key, the oldest first; e-mails go with their notice, by their own index.
+OLD = """
+    SELECT id FROM trackers_alertnotice
+    WHERE at < %(before)s
+       OR id <= (SELECT id FROM trackers_alertnotice ORDER BY id DESC OFFSET %(most)s LIMIT 1)
+"""
+FORGET = f"""
+    WITH old AS MATERIALIZED ({OLD} ORDER BY id LIMIT 2000),
+    mails AS (DELETE FROM trackers_alertmail WHERE notice_id = ANY(ARRAY(SELECT id FROM old)))
+    DELETE FROM trackers_alertnotice WHERE id = ANY(ARRAY(SELECT id FROM old))
+"""
+
+
+def forget_notices(*, now: datetime, deadline: Deadline) -> Worked:
+    given = {"before": now - KEPT_FOR, "most": KEPT_MOST}
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return db.execute(FORGET, given).rowcount or None
+
+    def left() -> int:
+        return count(f"SELECT count(*) FROM ({OLD} LIMIT 100000) old", given)
+
+    return in_pieces("the log of alerts", piece, left=left, deadline=deadline)

@@ -1,0 +1,191 @@
+"""The form of a rule, on the page and in the admin: what a rule of its kind needs, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+
+from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, Kind
+from trackers.alerts.models import ADDRESSES_MOST, LEAST_REST, MOST_REST, RULES_MOST, AlertRule
+from trackers.alerts.words import title
+from trackers.ingest.sources.models import Source
+from trackers.schedule.durations import spell
+from trackers.schedule.forms import LengthField
+from trackers.tweets.models import METRICS, Author, Tweet
+from trackers.tweets.snowflake import LARGEST_ID
+
+About = AlertRule.About
+THERE: dict[str, type[Model]] = {
+    About.TWEET: Tweet, About.AUTHOR: Author, About.SOURCE: Source
+}  # fmt: skip
+OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
+FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
+PLAIN = {"spellcheck": "false", "autocomplete": "off"}
+SOON = f"From {spell(LEAST_REST)} to {spell(MOST_REST)}, as 30m, 6h or 1d."
+
+
+class AddressesField(forms.CharField):
+    """Addresses, separated by commas, blanks or lines; each once, in the order given."""
+
+    def to_python(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return value
+        words = (super().to_python(value) or "").replace(",", " ").replace(";", " ").split()
+        found = list(dict.fromkeys(words))
+        if len(found) > ADDRESSES_MOST:
+            raise ValidationError(f"At most {ADDRESSES_MOST} addresses.")
+        for one in found:
+            try:
+                forms.EmailField().clean(one)
+            except ValidationError:
+                raise ValidationError(f"“{one[:80]}” is no e-mail address.") from None
+        return found
+
+    def prepare_value(self, value: Any) -> Any:
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return self.prepare_value(initial or []) != (data or "")
+
+
+class RuleForm(forms.ModelForm):
+    """A new rule, or an existing one, whose kind is fixed. With a `kind`, its fields alone."""
+
+    to = AddressesField(
+        required=False,
+        label="E-mail to",
+        widget=forms.TextInput(attrs=PLAIN),
+        help_text="Addresses, separated by commas. Empty: no e-mail.",
+    )
+
+    class Meta:
+        model = AlertRule
+        fields = FIELDS
+        field_classes = {"late_by": LengthField, "lasting": LengthField, "rest": LengthField}
+        labels = {
+            "about": "About",
+            "of": "Its number",
+            "minutes": "Measured over the last",
+            "times": "Times the usual",
+            "late_by": "Later than",
+            "lasting": "For at least",
+            "rest": "Pause after an alert",
+            "by_event": "Also an event, for subscribers to alerts",
+            "enabled": "Switched on",
+        }
+        widgets = {"name": forms.TextInput(attrs=PLAIN)}
+        help_texts = {
+            "name": "The subject of its e-mails. Empty: a name is made.",
+            "rest": f"For so long there is no other alert of it about the same thing. {SOON}",
+            "by_event": "",
+        }
+
+    def __init__(self, *args: Any, kind: str = "", **given: Any) -> None:
+        super().__init__(*args, **given)
+        self.is_new = self.instance.pk is None
+        self.kind = kind if self.is_new else self.instance.kind
+        self.fields["name"].required = False
+        if not self.is_new:
+            self.fields["kind"].disabled = True
+        metrics = [("", "choose one"), *((one, one) for one in METRICS)]
+        self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
+        for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
+            self.fields[name].required = False
+        if self.kind:
+            self.keep_to(Kind(self.kind))
+
+    def keep_to(self, kind: AlertRule.Kind) -> None:
+        """Drop what a rule of this kind does not have."""
+        shape = SHAPES[kind]
+        self.instance.kind = kind
+        self.fields["kind"].initial = kind
+        self.fields["kind"].widget = forms.HiddenInput()
+        for name in set(OF_A_KIND) - set(shape.fields):
+            del self.fields[name]
+        self.fields["about"].choices = [  # type: ignore[attr-defined]
+            (one.value, one.label) for one in shape.about
+        ]
+        if len(shape.about) == 1:
+            del self.fields["about"], self.fields["of"]
+        if self.is_new:
+            self.fields["rest"].initial = shape.rest
+        if kind == Kind.VELOCITY:
+            self.fields["at"].label = "Gain per hour, at least"
+            self.fields["at"].help_text = ""
+        elif kind == Kind.MILESTONE:
+            self.fields["at"].label = "Figure"
+            self.fields[
+                "at"
+            ].help_text = "It also becomes a milestone, which subscribers hear of as events."
+        elif kind == Kind.USUAL:
+            self.fields["at"].help_text = "With fewer than this, nothing is said."
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        kind = cleaned.get("kind")
+        if kind not in Kind.values:
+            return cleaned
+        self.fill_in(cleaned, Kind(kind))
+        self.check_about(cleaned, Kind(kind))
+        if kind in ABOUT_TWEETS and not cleaned.get("metric") and "metric" not in self.errors:
+            self.refuse("metric", "Choose a figure.")
+        if kind in (Kind.VELOCITY, Kind.MILESTONE) and not cleaned.get("at"):
+            self.refuse("at", "Enter a number from 1 on.")
+        rest = cleaned.get("rest")
+        if rest is not None and not LEAST_REST <= rest <= MOST_REST:
+            self.refuse("rest", SOON)
+        if not cleaned.get("to") and not cleaned.get("by_event") and "to" not in self.errors:
+            self.refuse("to", "Nobody would be told. Enter an address, or tick the event.")
+        if self.is_new and AlertRule.objects.count() >= RULES_MOST:
+            raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
+        if kind == Kind.MILESTONE and not self.errors:
+            self.check_figure(cleaned)
+        if not cleaned.get("name") and not self.errors:
+            cleaned["name"] = title(kind, cleaned["about"], cleaned["of"], cleaned["metric"])
+        return cleaned
+
+    def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
+        """What the form does not have, or nobody filled in, has the model's default."""
+        shape, usual = SHAPES[kind], AlertRule()
+        for name in OF_A_KIND:
+            if name not in shape.fields or cleaned.get(name) in (None, ""):
+                cleaned[name] = getattr(usual, name)
+        if cleaned.get("rest") is None and "rest" not in self.errors:
+            cleaned["rest"] = shape.rest
+        cleaned.setdefault("about", About.ANY)
+        if cleaned["about"] == About.ANY:
+            cleaned["of"] = None
+        cleaned.setdefault("of", None)
+
+    def check_about(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
+        about, of = cleaned["about"], cleaned["of"]
+        if about not in SHAPES[kind].about:
+            self.refuse("about", "A rule of this kind cannot be about that.")
+        elif about != About.ANY and "of" not in self.errors:
+            is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
+            there = of is not None and 0 < of <= LARGEST_ID
+            if not is_same and not (there and THERE[about].objects.filter(pk=of).exists()):  # type: ignore[attr-defined]
+                what = "tracked tweet" if about == About.TWEET else about
+                self.refuse("of", f"There is no {what} of this number.")
+
+    def check_figure(self, cleaned: dict[str, Any]) -> None:
+        """A figure that a tweet has already is never reached."""
+        if cleaned["about"] != About.TWEET or not {"metric", "at"} & set(self.changed_data):
+            return
+        tweet = Tweet.objects.filter(pk=cleaned["of"]).first()
+        has = getattr(tweet, cleaned["metric"]) if tweet else None
+        if has is not None and has >= cleaned["at"]:
+            self.refuse("at", f"It has {has:,} already. Enter more.")
+
+    def refuse(self, field: str, said: str) -> None:
+        self.add_error(field if field in self.fields else None, said)
+
+    def _post_clean(self) -> None:
+        # What the form does not show is set as well.
+        for name in (*OF_A_KIND, "about", "of"):
+            if name not in self.fields and name in self.cleaned_data:
+                setattr(self.instance, name, self.cleaned_data[name])
+        super()._post_clean()  # type: ignore[misc]

@@ -1,0 +1,94 @@
+"""Every minute: what the rules see, what of it is news, and who is told.
+
+rules ─> looks ─┐
+                ├─> outbox.troubles ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
+built-in looks ─┘
+All looks are made first, and everything is written in one transaction: an alert, its event and its
+e-mails are there together, or not at all.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+
+from django.db import transaction
+
+from trackers.alerts import notice, reached
+from trackers.alerts.kinds import Kind
+from trackers.alerts.models import RULES_MOST, AlertRule
+from trackers.alerts.moving import moving_looks
+from trackers.alerts.standing import standing_looks
+from trackers.alerts.unusual import unusual_looks
+from trackers.events.live.cursor import Cursor
+from trackers.outbox import troubles
+from trackers.outbox.troubles import Look, News
+from tweetwatch.database import LOST
+from tweetwatch.pieces import Deadline
+
+logger = logging.getLogger(__name__)
+
+
+def judge(built_in: Iterable[Look], *, now: datetime, deadline: Deadline) -> Sequence[News]:
+    """Look, remember, tell; what was told. The e-mails are for `mail.send`.
+
+    A kind of rule whose look fails is logged, and the others go on.
+    """
+    rules = list(AlertRule.objects.filter(enabled=True).order_by("pk")[:RULES_MOST])
+    looks = list(built_in)
+    judged: set[int] = set()
+    place: Cursor | None = None
+    is_read = False
+
+    with trying("what lasts"):
+        found, complete = standing_looks(rules, now=now)
+        looks += found
+        judged |= complete
+    with trying("velocity"):
+        looks += moving_looks(of(rules, Kind.VELOCITY), now=now)
+        judged |= ids_of(rules, Kind.VELOCITY)
+    with trying("what is better than usual"):
+        looks += unusual_looks(of(rules, Kind.USUAL), now=now, deadline=deadline)
+    with trying("milestones"):
+        looks += reached.reached_looks(of(rules, Kind.MILESTONE))
+        judged |= ids_of(rules, Kind.MILESTONE)
+        crossed, place = reached.crossed_looks(of(rules, Kind.MILESTONE))
+        looks += crossed
+        is_read = True
+
+    with transaction.atomic():
+        there = still_there(rules)
+        kept = [one for one in looks if one.rule is None or one.rule in there]
+        news = troubles.watch(kept, now=now, judged=judged & there)
+        if is_read:
+            reached.keep_place(place)
+        notice.make(news, [one for one in rules if one.pk in there], now=now)
+    return news
+
+
+@contextmanager
+def trying(what: str) -> Iterator[None]:
+    """A fault of one look keeps the others from nothing; a lost database is no such fault."""
+    try:
+        yield
+    except LOST:
+        raise
+    except Exception:
+        logger.exception("rules about %s could not be judged this minute", what)
+
+
+def still_there(rules: Iterable[AlertRule]) -> set[int]:
+    """Those that nobody has deleted or switched off since; they stay until the commit."""
+    ids = [one.pk for one in rules]
+    found = AlertRule.objects.filter(pk__in=ids, enabled=True).order_by("pk")
+    return set(found.select_for_update(no_key=True).values_list("pk", flat=True))
+
+
+def of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> list[AlertRule]:
+    return [one for one in rules if one.kind == kind]
+
+
+def ids_of(rules: Iterable[AlertRule], kind: AlertRule.Kind) -> set[int]:
+    return {one.pk for one in of(rules, kind)}

@@ -1,0 +1,131 @@
+"""Send what waits: claimed, sent without a transaction, settled.
+
+claim ─ attempts + 1, tried again later ─> SMTP ─> sent, or why not
+At least once: a process that is killed between the server's yes and `settle` leaves an e-mail that
+is sent again. It has the same Message-ID then, by which most mailboxes show it once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F
+from django.db.models.functions import Now
+
+from trackers.alerts import smtp, text
+from trackers.alerts.models import AlertMail
+from trackers.alerts.smtp import Verdict
+from tweetwatch.database import cursor
+from tweetwatch.mail_server import Server
+from tweetwatch.pieces import Deadline
+
+logger = logging.getLogger(__name__)
+
+# After so long nobody needs it any more.
+GIVEN_UP_AFTER = timedelta(days=1)
+FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
+GIVEN_UP = "Given up after a day. "
+
+# The wait doubles with each attempt. It begins with the claim, so that an e-mail whose process
+# died is not tried at once by the next one, which may die of it too.
+# SKIP LOCKED: several may send side by side, and none waits for another's claim.
+CLAIM = """
+    UPDATE trackers_alertmail m SET
+        attempts = least(m.attempts + 1, 32767),
+        next_at = clock_timestamp()
+                  + least(%(first)s * power(2, least(m.attempts, 20)), %(longest)s)
+    FROM (
+        SELECT id FROM trackers_alertmail
+        WHERE state = 'waiting' AND next_at <= clock_timestamp()
+        ORDER BY next_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) due
+    WHERE m.id = due.id RETURNING m.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How many e-mails were sent, how many are tried again, how many were given up."""
+
+    sent: int = 0
+    later: int = 0
+    given_up: int = 0
+
+
+def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
+    """Send what waits, until nothing does, time is up, or the server fails: what is behind would
+    only wait for it as well. Without a server all of it waits."""
+    if server is None:
+        return Sent(given_up=give_up_unsent())
+    counts = dict.fromkeys(AlertMail.State.values, 0)
+    while not deadline.is_over and (mail := claim()):
+        verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
+        counts[settle(mail, verdict)] += 1
+        if verdict.is_of_all and not verdict.is_sent:
+            break
+    return Sent(counts["sent"], counts["waiting"], counts["given_up"])
+
+
+def waits() -> bool:
+    """Whether any is to be sent now."""
+    return AlertMail.objects.filter(state=AlertMail.State.WAITING, next_at__lte=Now()).exists()
+
+
+def claim() -> AlertMail | None:
+    """One at a time: an e-mail that is claimed and not reached would wait for nothing."""
+    given: dict[str, Any] = {"first": FIRST_WAIT, "longest": LONGEST_WAIT}
+    with cursor() as db:
+        row = db.execute(CLAIM, given).fetchone()
+    return AlertMail.objects.select_related("notice__rule").get(pk=row[0]) if row else None
+
+
+def settle(mail: AlertMail, verdict: Verdict) -> str:
+    """Write down what came of it; the state that it is in now. Only while it still waits: another
+    process may have sent it meanwhile."""
+    waiting = AlertMail.objects.filter(pk=mail.pk, state=AlertMail.State.WAITING)
+    if verdict.is_sent:
+        waiting.update(state=AlertMail.State.SENT, sent_at=Now(), error="")
+        return AlertMail.State.SENT
+    logger.warning("an e-mail of alerts was not sent: %s", verdict.said)
+    if verdict.is_final:
+        waiting.update(state=AlertMail.State.GIVEN_UP, error=verdict.said)
+        return AlertMail.State.GIVEN_UP
+    waiting.update(error=verdict.said)
+    if waiting.filter(made_at__lte=Now() - GIVEN_UP_AFTER).update(
+        state=AlertMail.State.GIVEN_UP, error=f"{GIVEN_UP}{verdict.said}"[:300]
+    ):
+        return AlertMail.State.GIVEN_UP
+    return AlertMail.State.WAITING
+
+
+def give_up_unsent() -> int:
+    """What has waited for a day without any server."""
+    waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)
+    return waiting.filter(made_at__lte=Now() - GIVEN_UP_AFTER).update(
+        state=AlertMail.State.GIVEN_UP, error=f"{GIVEN_UP}{smtp.NOT_SET}"
+    )
+
+
+def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -> list[Verdict]:
+    """At once, while a person waits for it: a test. What fails is not tried again, nor is the
+    server asked again when it failed for all."""
+    verdicts: list[Verdict] = []
+    for mail in mails:
+        last = verdicts[-1] if verdicts else None
+        verdict = last if last and last.is_of_all and not last.is_sent else None
+        if verdict is None:
+            verdict = smtp.deliver(text.message(mail, server, public_url=public_url), server)
+        settle(mail, verdict if verdict.is_sent else replace(verdict, is_final=True))
+        verdicts.append(verdict)
+    return verdicts
+
+
+def wait_until(mails: Iterable[AlertMail], at: datetime) -> None:
+    """Nobody else sends them before then."""
+    AlertMail.objects.filter(pk__in=[one.pk for one in mails]).update(
+        next_at=at, attempts=F("attempts") + 1
+    )

@@ -1,0 +1,219 @@
+"""Rules that people add, what they raised, and the e-mails about it.
+
+AlertRule ─ every minute ─> looks ─> outbox.troubles ─ news ─> AlertNotice ─> AlertMail
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from trackers.tweets.models import METRICS
+from trackers.tweets.movers.models import Window
+
+# However many rules there are, a minute's work is bounded.
+RULES_MOST = 500
+ADDRESSES_MOST = 10
+LEAST_REST, MOST_REST = timedelta(minutes=1), timedelta(days=30)
+
+
+class AlertRule(models.Model):
+    """What somebody wants to be told of. Which fields count depends on the kind (`alerts.kinds`).
+
+    A tweet, author or source is named by its id alone: it may be gone tomorrow, and the rule then
+    says so.
+    """
+
+    class Kind(models.TextChoices):
+        VELOCITY = "velocity", "It grows fast"
+        MILESTONE = "milestone", "It reaches a figure"
+        USUAL = "usual", "It does far better than usual"
+        LATENESS = "lateness", "Checks are late"
+        CREDENTIAL = "credential", "A credential fails"
+        SOURCE = "source", "A source leaks or is hidden"
+        BUDGET = "budget", "A budget runs dry today or tomorrow"
+        TROUBLE = "trouble", "Requests keep failing, or the stream is down"
+
+    class About(models.TextChoices):
+        ANY = "any", "all"
+        TWEET = "tweet", "one tweet"
+        AUTHOR = "author", "one author's tweets"
+        SOURCE = "source", "one source"
+
+    name = models.CharField(max_length=80, help_text="The subject of the e-mails.")
+    kind = models.CharField(max_length=10, choices=Kind)
+    about = models.CharField(max_length=6, choices=About, default=About.ANY)
+    of = models.BigIntegerField(
+        "id", null=True, blank=True, help_text="The number of that tweet, author or source."
+    )
+
+    metric = models.CharField(
+        max_length=11, blank=True, choices=[(one, one) for one in METRICS], default=""
+    )
+    minutes = models.SmallIntegerField("measured over", choices=Window, default=Window.HOUR)
+    at = models.BigIntegerField(
+        "at least",
+        default=0,
+        validators=[MinValueValidator(0), MaxValueValidator(10**15)],
+        help_text="Of growth: the gain per hour. Of what is better than usual: with fewer than "
+        "this, nothing is said.",
+    )
+    times = models.FloatField(
+        "times the usual",
+        default=3.0,
+        validators=[MinValueValidator(1.1), MaxValueValidator(1000)],
+        help_text="How many times as much as the median of the author's earlier tweets at that "
+        "age.",
+    )
+    late_by = models.DurationField(
+        "later than",
+        default=timedelta(minutes=5),
+        help_text="How late the most overdue tweet may be.",
+    )
+    lasting = models.DurationField(
+        "for at least", default=timedelta(minutes=5), help_text="How long that has to last."
+    )
+
+    rest = models.DurationField(
+        "pause after an alert",
+        default=timedelta(hours=1),
+        validators=[MinValueValidator(LEAST_REST), MaxValueValidator(MOST_REST)],
+        help_text="For so long there is no other alert of this rule about the same thing.",
+    )
+    to = ArrayField(
+        models.EmailField(),
+        size=ADDRESSES_MOST,
+        default=list,
+        blank=True,
+        verbose_name="e-mail to",
+        help_text="Addresses, separated by commas. Empty: no e-mail.",
+    )
+    by_event = models.BooleanField(
+        "also as an event", default=True, help_text="For subscribers to the topic alerts."
+    )
+    enabled = models.BooleanField(default=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False
+    )
+    made_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering = ["name", "pk"]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(about="any", of=None) | (~Q(about="any") & Q(of__isnull=False)),
+                name="alertrule_of_what_it_is_about",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AlertNotice(models.Model):
+    """What a rule raised in one minute; or a test, or a digest. Kept for a while as the log.
+
+    `lines`: [{"what", "url", "state", "kind", "of"}], the first of them; `more`: how many follow.
+    `rule_name`: empty for what tweetwatch looks at by itself. `body`: the text of a digest.
+    """
+
+    class Kind(models.TextChoices):
+        ALERT = "alert"
+        TEST = "test"
+        DIGEST = "digest"
+
+    kind = models.CharField(max_length=6, choices=Kind, default=Kind.ALERT)
+    rule = models.ForeignKey(AlertRule, on_delete=models.SET_NULL, null=True)
+    rule_name = models.CharField(max_length=80, blank=True)
+    at = models.DateTimeField()
+    lines = models.JSONField(default=list)
+    more = models.IntegerField(default=0)
+    body = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        # "which are old enough to be forgotten?"
+        indexes = [models.Index(fields=["at"], name="alertnotice_at")]
+
+    def __str__(self) -> str:
+        return f"{self.rule_name or self.kind} at {self.at:%Y-%m-%d %H:%M}"
+
+
+class AlertMail(models.Model):
+    """One e-mail to one address. waiting ─> sent, or given up; `error`: why not yet, or not at all.
+
+    `next_at`: when it is tried next, moved ahead by the claim, so that a process that dies with it
+    leaves it to another one later.
+    """
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        SENT = "sent"
+        GIVEN_UP = "given_up", "given up"
+
+    notice = models.ForeignKey(AlertNotice, on_delete=models.CASCADE, related_name="mails")
+    to = models.EmailField()
+    state = models.CharField(max_length=8, choices=State, default=State.WAITING)
+    made_at = models.DateTimeField()
+    next_at = models.DateTimeField()
+    attempts = models.PositiveSmallIntegerField(default=0)
+    sent_at = models.DateTimeField(null=True)
+    error = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        indexes = [
+            # "which is to be sent next?"
+            models.Index(
+                fields=["next_at"], name="alertmail_waiting", condition=Q(state="waiting")
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state="sent", sent_at__isnull=False)
+                | (~Q(state="sent") & Q(sent_at=None)),
+                name="alertmail_sent_at",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"to {self.to}, {self.get_state_display()}"
+
+
+class AlertDigest(models.Model):
+    """A person's daily e-mail, to the address of the account. `day`: the last one that was made."""
+
+    user = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE)
+    hour = models.PositiveSmallIntegerField(
+        "hour (UTC)", default=7, validators=[MaxValueValidator(23)]
+    )
+    when_quiet = models.BooleanField("also on days without alerts", default=False)
+    day = models.DateField(null=True, editable=False)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(hour__lte=23), name="alertdigest_hour"),
+        ]
+
+    def __str__(self) -> str:
+        return f"daily at {self.hour:02}:00 UTC"
+
+
+class AlertPlace(models.Model):
+    """How far the rules about milestones have read the live feed; one row."""
+
+    id = models.SmallIntegerField(primary_key=True, default=1)
+    place = models.BigIntegerField(default=0)
+    nth = models.IntegerField(default=0)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="alertplace_is_one")]
+
+    def __str__(self) -> str:
+        return f"{self.place}-{self.nth}"

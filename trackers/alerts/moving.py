@@ -1,0 +1,162 @@
+"""Rules about velocity: read from the lists of what grows fastest, never from all tweets.
+
+rules about one tweet ─> that tweet is ranked, whatever its place ─┐
+rules about all, an author, a source ─> the lists ─────────────────┴─> who is fast enough
+A rule finds the hundred fastest. A list holds 2,000 tweets, so a rule about an author or a source
+finds what is among these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from trackers.alerts.models import AlertRule
+from trackers.alerts.words import lasting
+from trackers.outbox.troubles import AT_ONCE, Look
+from trackers.tweets.models import Author
+from trackers.tweets.movers.keep import LIST_MOST, rank_named
+from tweetwatch.database import array, cursor
+
+# Tweets that a rule finds at a time.
+FOUND_MOST = 100
+# Of a tweet that many sources brought.
+SOURCES_MOST = 20
+
+# Each list is read from the front of its index, and tweets, authors and sources are found one by
+# one by their key: LATERAL with LIMIT, whatever the statistics say.
+FAST = """
+    WITH rule AS MATERIALIZED (
+        SELECT * FROM unnest(
+            %(rules)s::bigint[], %(minutes)s::int[], %(metrics)s::text[], %(ats)s::bigint[],
+            %(abouts)s::text[], %(ofs)s::bigint[]
+        ) AS r(rule_id, minutes, metric, at, about, of)
+    ),
+    list AS MATERIALIZED (
+        SELECT minutes, metric, min(at) AS at FROM rule WHERE about <> 'tweet'
+        GROUP BY minutes, metric
+    ),
+    fast AS MATERIALIZED (
+        SELECT m.* FROM list CROSS JOIN LATERAL (
+            SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_mover
+            WHERE minutes = list.minutes AND metric = list.metric AND velocity >= list.at
+            ORDER BY velocity DESC, tweet_id DESC LIMIT %(list_most)s
+        ) m
+    ),
+    tweet AS MATERIALIZED (
+        SELECT t.* FROM (SELECT DISTINCT tweet_id AS id FROM fast) f CROSS JOIN LATERAL (
+            SELECT id, author_id FROM trackers_tweet
+            WHERE id = f.id AND gone_at IS NULL LIMIT 1
+        ) t
+    ),
+    brought AS MATERIALIZED (
+        SELECT tweet.id, s.source_id FROM tweet CROSS JOIN LATERAL (
+            SELECT source_id FROM trackers_sourcetweet
+            WHERE tweet_id = tweet.id LIMIT %(sources_most)s
+        ) s WHERE EXISTS (SELECT FROM rule WHERE about = 'source')
+    ),
+    found AS (
+        SELECT rule_id, fast.*, author_id FROM rule
+        JOIN fast USING (minutes, metric) JOIN tweet ON tweet.id = tweet_id
+        WHERE about = 'any' AND velocity >= rule.at
+        UNION ALL
+        SELECT rule_id, fast.*, author_id FROM rule
+        JOIN tweet ON tweet.author_id = of
+        JOIN fast ON (fast.tweet_id, fast.minutes, fast.metric)
+                   = (tweet.id, rule.minutes, rule.metric)
+        WHERE about = 'author' AND velocity >= rule.at
+        UNION ALL
+        SELECT rule_id, fast.*, author_id FROM rule
+        JOIN brought ON brought.source_id = of JOIN tweet ON tweet.id = brought.id
+        JOIN fast ON (fast.tweet_id, fast.minutes, fast.metric)
+                   = (tweet.id, rule.minutes, rule.metric)
+        WHERE about = 'source' AND velocity >= rule.at
+        UNION ALL
+        SELECT rule_id, m.*, t.author_id FROM rule CROSS JOIN LATERAL (
+            SELECT tweet_id, minutes, metric, gain, velocity, since, until FROM trackers_mover
+            WHERE tweet_id = rule.of AND minutes = rule.minutes AND metric = rule.metric LIMIT 1
+        ) m CROSS JOIN LATERAL (
+            SELECT author_id FROM trackers_tweet
+            WHERE id = rule.of AND gone_at IS NULL LIMIT 1
+        ) t
+        WHERE about = 'tweet' AND velocity >= rule.at
+    )
+    SELECT rule_id, tweet_id, author_id, metric, gain, velocity, since, until FROM (
+        SELECT *, row_number() OVER (
+            PARTITION BY rule_id ORDER BY velocity DESC, tweet_id DESC) AS place
+        FROM found
+    ) placed WHERE place <= %(found_most)s ORDER BY rule_id, place
+"""
+
+
+class Fast(NamedTuple):
+    """A tweet that grows as fast as a rule asks for."""
+
+    rule: int
+    tweet: int
+    author: int | None
+    metric: str
+    gain: int
+    velocity: float
+    since: datetime
+    until: datetime
+
+
+def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Look]:
+    """Of these rules, which are all about velocity; tweets that are slower have no look."""
+    if not rules:
+        return []
+    named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})
+    if named:
+        rank_named(named, now=now)
+    found = fast(rules)
+    by_id = {one.pk: one for one in rules}
+    authors = names_of({one.author for one in found if one.author is not None})
+    return [look_of(by_id[one.rule], one, authors) for one in found]
+
+
+def fast(rules: Sequence[AlertRule]) -> list[Fast]:
+    given = {
+        "rules": array(one.pk for one in rules),
+        "minutes": [one.minutes for one in rules],
+        "metrics": [one.metric for one in rules],
+        "ats": array(one.at for one in rules),
+        "abouts": [one.about for one in rules],
+        "ofs": [one.of for one in rules],
+        "list_most": LIST_MOST,
+        "sources_most": SOURCES_MOST,
+        "found_most": FOUND_MOST,
+    }
+    with cursor() as db:
+        return [Fast._make(row) for row in db.execute(FAST, given)]
+
+
+def names_of(authors: set[int]) -> dict[int, str]:
+    return {id: str(one) for id, one in Author.objects.in_bulk(authors).items()}
+
+
+def look_of(rule: AlertRule, one: Fast, authors: dict[int, str]) -> Look:
+    return tweet_look(rule, one.tweet, said(one, authors.get(one.author or 0, "")))
+
+
+def said(one: Fast, author: str) -> str:
+    lasted = max(one.until - one.since, timedelta(minutes=1))
+    whose = f" of {author}" if author else ""
+    return (
+        f"Tweet {one.tweet}{whose} gained {one.gain:,} {one.metric} in {lasting(lasted)}: "
+        f"{round(one.velocity):,} an hour."
+    )
+
+
+def tweet_look(rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False) -> Look:
+    """Nothing is said when it is over."""
+    return Look(
+        *("tweet", str(tweet), wrong, "", f"/tweets/{tweet}/"),
+        rule=rule.pk,
+        patience=AT_ONCE,
+        rest=rule.rest,
+        is_moment=is_moment,
+        is_event=rule.by_event,
+        data={"rule": rule.name},
+    )

@@ -1,0 +1,159 @@
+"""Rules about milestones: one tweet by its figure, others by the events of `milestones`.
+
+rule ─> Milestone, and its topic is watched ─> crossings, told by the save ─> the live feed ─> here
+While such a rule exists, each save compares what it measured with the milestones, as it does for a
+subscriber. A crossing belongs to the newest events only: what came while nobody read for an hour is
+not found any more.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from trackers.alerts.models import AlertPlace, AlertRule
+from trackers.alerts.moving import SOURCES_MOST, names_of, tweet_look
+from trackers.events.delivery.shapes import Told
+from trackers.events.live.cursor import Cursor
+from trackers.events.live.read import Wanted, begin, look, read_on
+from trackers.events.live.watch import watch
+from trackers.milestones.models import Milestone
+from trackers.outbox.models import MILESTONES
+from trackers.outbox.troubles import Look
+from trackers.tweets.models import Tweet
+from tweetwatch.database import array, cursor
+
+logger = logging.getLogger(__name__)
+
+# Reads of up to 500 events each; what is left waits for the next minute.
+READS_MOST = 10
+
+# By their keys, whatever the statistics say.
+ORIGINS = f"""
+    SELECT asked.id, t.author_id, ARRAY(
+        SELECT source_id FROM trackers_sourcetweet WHERE tweet_id = asked.id LIMIT {SOURCES_MOST})
+    FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+        SELECT author_id FROM trackers_tweet WHERE id = asked.id LIMIT 1
+    ) t
+"""
+
+
+def of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
+    return [one for one in rules if one.about == AlertRule.About.TWEET]
+
+
+def reached_looks(rules: Sequence[AlertRule]) -> list[Look]:
+    """Of tweets that have a rule of their own; each lasts until the figure falls again."""
+    chosen = of_one(rules)
+    tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
+    looks = []
+    for rule in chosen:
+        tweet = tweets.get(rule.of or 0)
+        figure = getattr(tweet, rule.metric) if tweet else None
+        if figure is not None and figure >= rule.at:
+            said = f"Tweet {rule.of} has reached {rule.at:,} {rule.metric}: it has {figure:,}."
+            looks.append(tweet_look(rule, rule.of or 0, said))
+    return looks
+
+
+def make_milestones(rules: Iterable[AlertRule]) -> None:
+    """The figures of these rules, as far as they are no milestones yet."""
+    wanted = [Milestone(metric=one.metric, at=one.at) for one in rules if one.at]
+    Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
+
+
+def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Look], Cursor | None]:
+    """What crossed since the last time, and how far that was read: to be kept with what follows.
+
+    None: there is no such rule, and nothing is watched.
+    """
+    chosen = [one for one in rules if one.about != AlertRule.About.TWEET]
+    if not chosen:
+        return [], None
+    make_milestones(chosen)
+    topics = watch([MILESTONES])
+    told, reached = read(Wanted(frozenset(topics.values())))
+    return looks_of(chosen, told), reached
+
+
+def read(wanted: Wanted) -> tuple[list[Told], Cursor]:
+    kept = AlertPlace.objects.filter(pk=1).first()
+    newest = look()
+    began = begin(Cursor(kept.place, kept.nth) if kept else None)
+    if began.gap:
+        logger.warning("milestones before %s were not read for alerts", began.gap.kept_since)
+    at, told = began.reached, []
+    for _ in range(READS_MOST):
+        if at.place > newest:
+            break
+        found = read_on(at, wanted)
+        told += [one for _, one in found.events]
+        if found.reached == at:
+            break
+        at = found.reached
+    return told, at
+
+
+def keep_place(at: Cursor | None) -> None:
+    """None: the next rule begins with what comes then."""
+    if at is None:
+        AlertPlace.objects.all().delete()
+        return
+    AlertPlace.objects.update_or_create(pk=1, defaults={"place": at.place, "nth": at.nth})
+
+
+def looks_of(rules: Sequence[AlertRule], told: Sequence[Told]) -> list[Look]:
+    by_figure: dict[tuple[str, int], list[AlertRule]] = {}
+    for rule in rules:
+        by_figure.setdefault((rule.metric, rule.at), []).append(rule)
+    crossed = [
+        (one.tweet_id, data, by_figure[figure])
+        for one in told
+        if one.tweet_id is not None
+        and (data := data_of(one))
+        and (figure := (str(data["metric"]), int(data["at"]))) in by_figure
+    ]
+    origins = origins_of(tweet for tweet, _, _ in crossed)
+    authors = names_of({author for author, _ in origins.values() if author is not None})
+    looks: dict[str, Look] = {}
+    for tweet, data, wanted in crossed:
+        if tweet not in origins:
+            continue  # Untracked meanwhile.
+        author, sources = origins[tweet]
+        for rule in wanted:
+            if is_of(rule, author, sources):
+                whose = f" of {authors[author]}" if author in authors else ""
+                said = (
+                    f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: it has "
+                    f"{int(data['figure']):,}."
+                )
+                found = tweet_look(rule, tweet, said, is_moment=True)
+                looks[found.key] = found
+    return list(looks.values())
+
+
+def is_of(rule: AlertRule, author: int | None, sources: Sequence[int]) -> bool:
+    match rule.about:
+        case AlertRule.About.AUTHOR:
+            return author == rule.of
+        case AlertRule.About.SOURCE:
+            return rule.of in sources
+    return True
+
+
+def data_of(told: Told) -> dict[str, Any]:
+    data: dict[str, Any] = orjson.loads(told.data) if told.data else {}
+    return data if {"metric", "at", "figure"} <= data.keys() else {}
+
+
+def origins_of(tweets: Iterable[int]) -> dict[int, tuple[int | None, list[int]]]:
+    """The author and the sources of each that is still tracked."""
+    ids = sorted(set(tweets))
+    if not ids:
+        return {}
+    with cursor() as db:
+        rows = db.execute(ORIGINS, {"ids": array(ids)})
+        return {id: (author, sources) for id, author, sources in rows}

@@ -1,0 +1,152 @@
+"""Hand one e-mail to the mail server, and say in one sentence what came of it and what helps.
+
+Whatever the server says is shown without control characters, without the password and shortened.
+"""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+import ssl
+from dataclasses import dataclass
+
+from django.core.mail import EmailMessage
+from django.core.mail.backends.smtp import EmailBackend
+from django.core.mail.message import sanitize_address
+
+from tweetwatch.mail_server import Server
+
+NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
+SAID_MOST, LONGEST = 120, 300
+LATER = "It is tried again by itself."
+# What is wrong with one e-mail, or one address.
+OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`said`: why it was not sent, and the next step; empty: it was. `is_final`: trying again is
+    no use. `is_of_all`: the next e-mail would fare no better."""
+
+    said: str = ""
+    is_final: bool = False
+    is_of_all: bool = False
+
+    @property
+    def is_sent(self) -> bool:
+        return not self.said
+
+
+SENT = Verdict()
+
+
+def deliver(message: EmailMessage, server: Server) -> Verdict:
+    """Never inside a transaction. Every answer of the server is awaited for EMAIL_TIMEOUT."""
+    backend = EmailBackend(
+        host=server.host,
+        port=server.port,
+        username=server.user,
+        password=server.password,
+        use_tls=server.security == "tls",
+        use_ssl=server.security == "ssl",
+        timeout=max(1, int(server.timeout.total_seconds())),
+    )
+    try:
+        backend.open()
+        assert backend.connection is not None
+        to = [sanitize_address(one, "utf-8") for one in message.recipients()]
+        backend.connection.sendmail(server.sender, to, bytes_of(message))
+    except (OSError, smtplib.SMTPException, UnicodeError) as error:
+        return verdict(error, server)
+    finally:
+        quit_quietly(backend)
+    return SENT
+
+
+def bytes_of(message: EmailMessage) -> bytes:
+    return message.message().as_bytes(linesep="\r\n")  # type: ignore[call-arg]
+
+
+def quit_quietly(backend: EmailBackend) -> None:
+    """The e-mail is with the server already, or is not; a QUIT that fails changes neither."""
+    connection, backend.connection = backend.connection, None
+    if connection is not None:
+        try:
+            connection.quit()
+        except (OSError, smtplib.SMTPException):
+            connection.close()
+
+
+def verdict(error: Exception, server: Server) -> Verdict:
+    said, is_final = why(error, server)
+    is_of_one = isinstance(error, OF_ONE)
+    return Verdict(said[:LONGEST], is_final, is_of_all=not is_of_one)
+
+
+def why(error: Exception, server: Server) -> tuple[str, bool]:
+    """The most particular first: most of these are each other's subclasses, and OSErrors."""
+    at = server.place
+    match error:
+        case smtplib.SMTPRecipientsRefused():
+            code, answer = next(iter(error.recipients.values()), (550, b""))
+            said = f"The mail server refuses the address: {quoted(code, answer, server)}."
+            return f"{said} Correct it in the rule, or in the account.", code >= 500
+        case smtplib.SMTPSenderRefused():
+            said = quoted(error.smtp_code, error.smtp_error, server)
+            return (
+                f"The mail server refuses the sender {server.sender}: {said}. Set EMAIL_FROM.",
+                False,
+            )
+        case smtplib.SMTPAuthenticationError():
+            said = quoted(error.smtp_code, error.smtp_error, server)
+            return (
+                f"The mail server refuses the user name or the password: {said}. Check EMAIL_URL.",
+                False,
+            )
+        case smtplib.SMTPDataError():
+            said = quoted(error.smtp_code, error.smtp_error, server)
+            return f"The mail server does not take the e-mail: {said}.", error.smtp_code >= 500
+        case smtplib.SMTPNotSupportedError():
+            return (
+                f"The mail server {at} does not offer what EMAIL_URL asks for (STARTTLS, or a "
+                "login). Check EMAIL_URL.",
+                False,
+            )
+        case smtplib.SMTPServerDisconnected():
+            return f"The mail server {at} hung up, or did not answer in time. {LATER}", False
+        case smtplib.SMTPResponseException():
+            said = quoted(error.smtp_code, error.smtp_error, server)
+            return f"The mail server {at} refuses: {said}. {LATER}", False
+        case ssl.SSLCertVerificationError():
+            return (
+                f"The certificate of the mail server {at} is not valid: {error.verify_message}. "
+                "Use the name in its certificate in EMAIL_URL.",
+                False,
+            )
+        case ssl.SSLError():
+            return (
+                f"No secure connection to {at}: {error.reason or 'TLS failed'}. Port 587 mostly "
+                "takes smtp+tls, and 465 smtp+ssl; check EMAIL_URL.",
+                False,
+            )
+        case TimeoutError():
+            waited = f"{server.timeout.total_seconds():g} s"
+            return f"The mail server {at} did not answer within {waited}. {LATER}", False
+        case ConnectionRefusedError():
+            return f"Nothing listens at {at}. Start the mail server, or check EMAIL_URL.", False
+        case socket.gaierror():
+            return f"There is no host {server.host}. Check EMAIL_URL.", False
+        case UnicodeError():
+            return "The address cannot be written in an e-mail. Correct it.", True
+        case OSError():
+            return f"The mail server {at} cannot be reached: {error.strerror or error}.", False
+    return f"The mail server {at} does not understand us. Check EMAIL_URL.", False
+
+
+def quoted(code: int, answer: bytes | str, server: Server) -> str:
+    """The server's own words, in one line."""
+    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+    plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    if server.password:
+        plain = plain.replace(server.password, "…")
+    return f"{code} {plain}"[:SAID_MOST].strip().rstrip(".")

@@ -1,0 +1,195 @@
+"""What lasts: late checks, credentials that fail, sources that leak or are hidden, dry budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+
+from django.db.models import Q
+
+from trackers.alerts.kinds import Kind
+from trackers.alerts.models import AlertRule
+from trackers.alerts.words import lasting
+from trackers.credentials.models import Credential
+from trackers.ingest.sources.days import SourceDay
+from trackers.ingest.sources.models import Source
+from trackers.ingest.sources.standing import HIDDEN
+from trackers.jobs import pausing
+from trackers.jobs.figures import figures
+from trackers.jobs.models import Namespace
+from trackers.money.books import Books, allowed, books
+from trackers.money.books import Spent as Spending
+from trackers.outbox.troubles import AT_ONCE, Look
+from trackers.schedule.namespace import TWEET_UPDATE
+from tweetwatch.clock_times import clock_time
+
+OPERATIONS = "/operations/"
+# Of one rule, so that a bad day of very many sources stays one e-mail.
+SOURCES_MOST = 200
+# The forecast is made every minute; an older one says nothing.
+RECKONED_WITHIN = timedelta(minutes=5)
+
+Found = tuple[list[Look], set[int]]
+
+
+def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
+    """The looks of these rules, and which rules were judged: one query or two for each kind."""
+    looks: list[Look] = []
+    judged: set[int] = set()
+    for kind, look_at in LOOKED.items():
+        chosen = [one for one in rules if one.kind == kind]
+        if chosen and (found := look_at(chosen, now)) is not None:
+            looks += found
+            judged |= {one.pk for one in chosen}
+    return looks, judged
+
+
+def of_rule(
+    rule: AlertRule, kind: str, of: str, wrong: str, over: str, url: str, **more: timedelta
+) -> Look:
+    return Look(
+        kind,
+        of,
+        wrong,
+        over,
+        url,
+        rule=rule.pk,
+        patience=more.get("patience", AT_ONCE),
+        rest=rule.rest,
+        is_event=rule.by_event,
+        data={"rule": rule.name},
+    )
+
+
+def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
+    """None while a person has paused the look-ups: that they are late then is no news."""
+    if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
+        return None
+    late = timedelta(seconds=figures(TWEET_UPDATE).oldest_due_seconds)
+    said = f"The most overdue tweet should have been checked {lasting(late)} ago."
+    return [
+        of_rule(
+            rule,
+            *("queue", TWEET_UPDATE, said if late > rule.late_by else ""),
+            *(f"No tweet is later than {lasting(rule.late_by)} any more.", OPERATIONS),
+            patience=rule.lasting,
+        )
+        for rule in rules
+    ]
+
+
+def credentials(rules: list[AlertRule], now: datetime) -> list[Look]:
+    """Of each credential. That a person disabled one is no failure."""
+    return [
+        of_rule(
+            rule,
+            *("credential", one.name, failing(one)),
+            *("X takes it again.", f"/admin/trackers/credential/{one.pk}/change/"),
+        )
+        for one in Credential.objects.all()
+        for rule in rules
+    ]
+
+
+def failing(credential: Credential) -> str:
+    because = credential.disabled_because or credential.renewal_problem or credential.refused_keys
+    return f"The credential {credential.name} fails: {because}" if because else ""
+
+
+def sources(rules: list[AlertRule], now: datetime) -> list[Look]:
+    """Of those that are hidden, or leaked today: others have no look, and what was is over."""
+    today = now.astimezone(UTC).date()
+    one_of = Q(pk__in=[rule.of for rule in rules if rule.of is not None])
+    wanted = Q() if any(rule.of is None for rule in rules) else one_of
+    hidden = Source.objects.filter(wanted).exclude(hidden_because="")[:SOURCES_MOST]
+    leaked = dict(
+        SourceDay.objects.filter(day=today, late__gt=0).values_list("source_id", "late")[
+            :SOURCES_MOST
+        ]
+    )
+    found = {one.pk: one for one in hidden}
+    found |= Source.objects.filter(wanted).in_bulk(leaked)
+    looks = []
+    for source in found.values():
+        for what, wrong in said_of(source, leaked.get(source.pk, 0)):
+            looks += [
+                of_rule(
+                    *(rule, what, str(source.pk), wrong, ""),
+                    f"/sources/{source.pk}/",
+                )
+                for rule in rules
+                if rule.of in (None, source.pk)
+            ]
+    return looks
+
+
+def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
+    if source.hidden_because:
+        why = HIDDEN.get(source.hidden_because, source.problem or source.hidden_because)
+        yield "hidden", f"X no longer shows the source {source}: {why}."
+    if leaked:
+        posts = "post" if leaked == 1 else "posts"
+        yield (
+            "leak",
+            f"{leaked:,} {posts} slipped through the polls of {source} today, and came later.",
+        )
+
+
+def budgets(rules: list[AlertRule], now: datetime) -> list[Look]:
+    """Of each project."""
+    return [
+        of_rule(
+            *(rule, "project", one.project.name, dry(one, now=now)),
+            *(f"The budget of {one.project.name} lasts again.", OPERATIONS),
+        )
+        for one in books()
+        for rule in rules
+    ]
+
+
+def dry(one: Books, *, now: datetime) -> str:
+    """Why its money does not last until tomorrow is over; empty if it does, or nobody knows."""
+    project, name = one.project, one.project.name
+    if project.stopped(now=now):
+        return f"X says that project {name} has used up its credits or its monthly cap."
+    at = project.rationed_at
+    if one.left is None or project.needs is None or at is None or now - at > RECKONED_WITHIN:
+        return ""
+    if project.waiting:
+        dry_at = project.runs_dry_at
+        when = f"at {clock_time(dry_at, now=now, seconds=False)}" if dry_at else "today"
+        return (
+            f"The budget of project {name} runs dry {when}: about {project.waiting:,} tweets wait "
+            "until 00:00 UTC. Raise it in the admin."
+        )
+    needed = one.spent.posts_today + project.needs
+    tomorrow = allowed_tomorrow(one)
+    if tomorrow is None or needed <= tomorrow:
+        return ""
+    return (
+        f"The budget of project {name} runs dry tomorrow: it takes about {needed:,} tweet-days as "
+        f"today does, and {max(0, tomorrow):,} are left for it. Raise it in the admin."
+    )
+
+
+def allowed_tomorrow(one: Books) -> int | None:
+    """How many tweet-days all budgets allow tomorrow, if today goes on as forecast."""
+    day = one.day + timedelta(days=1)
+    needs = one.project.needs or 0
+    is_new_month = day.day == 1
+    spent = Spending(
+        posts_month=0 if is_new_month else one.spent.posts_month + needs,
+        money_month=one.spent.money_month * 0
+        if is_new_month
+        else one.spent.money_month + needs * one.project.price_of_a_post,
+    )
+    found = allowed(one.project, spent, day=day)
+    return min(found.values()) if found else None
+
+
+LOOKED = {
+    Kind.LATENESS: lateness,
+    Kind.CREDENTIAL: credentials,
+    Kind.SOURCE: sources,
+    Kind.BUDGET: budgets,
+}

@@ -1,0 +1,72 @@
+"""What an e-mail says: its subject, its lines, and why it came."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from urllib.parse import urlsplit
+
+from django.core.mail import EmailMessage
+
+from trackers.alerts.models import AlertMail, AlertNotice
+from trackers.alerts.words import condition
+from tweetwatch.mail_server import Server
+
+SUBJECT_MOST = 120
+
+
+def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage:
+    notice = mail.notice
+    host = urlsplit(public_url).hostname or "tweetwatch"
+    return EmailMessage(
+        subject=subject(notice),
+        body=body(notice, public_url),
+        from_email=server.sender,
+        to=[mail.to],
+        headers={
+            # The same each time it is tried.
+            "Message-ID": f"<alert-{mail.notice_id}-{mail.pk}@{host}>",
+            "Date": f"{mail.made_at.astimezone(UTC):%a, %d %b %Y %H:%M:%S +0000}",
+            # No "I am on holiday" in return.
+            "Auto-Submitted": "auto-generated",
+        },
+    )
+
+
+def subject(notice: AlertNotice) -> str:
+    said = title(notice)
+    return f"[tweetwatch] {' '.join(said.split())}"[:SUBJECT_MOST]
+
+
+def title(notice: AlertNotice) -> str:
+    kind = AlertNotice.Kind
+    if notice.kind == kind.TEST:
+        return f"Test: {notice.rule_name}"
+    if notice.kind == kind.DIGEST:
+        return f"The day until {notice.at.astimezone(UTC):%d %b %Y, %H:%M} UTC"
+    name = notice.rule_name or "Trouble"
+    count = len(notice.lines) + notice.more
+    if notice.lines and all(one["state"] == "back" for one in notice.lines):
+        return f"{name}: over"
+    return name if count == 1 else f"{name}: {count:,} alerts"
+
+
+def body(notice: AlertNotice, public_url: str) -> str:
+    if notice.body:
+        return f"{notice.body}\n\nChange this e-mail: {public_url}/alerts/\n"
+    said = [
+        f"{'Over: ' if one['state'] == 'back' else ''}{one['what']}\n{public_url}{one['url']}"
+        for one in notice.lines
+    ]
+    if notice.more:
+        said.append(f"And {notice.more:,} more.")
+    return "\n\n".join([*said, why_it_came(notice, public_url)]) + "\n"
+
+
+def why_it_came(notice: AlertNotice, public_url: str) -> str:
+    rule = notice.rule
+    if rule is None:
+        return f"-- \nAll alerts: {public_url}/alerts/log/"
+    return (
+        f"-- \nThe rule “{rule.name}”: tell when {condition(rule)}.\n"
+        f"Change it: {public_url}/alerts/{rule.pk}/\nAll alerts: {public_url}/alerts/log/"
+    )

@@ -1,0 +1,75 @@
+"""The test of a rule: its e-mails at once, while a person waits, and an event. In the log, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from trackers.alerts import notice
+from trackers.alerts.mail import send_these, wait_until
+from trackers.alerts.models import AlertNotice, AlertRule
+from trackers.alerts.smtp import NOT_SET, Verdict
+from trackers.alerts.words import condition
+from trackers.outbox.models import ALERTS, Topic
+from trackers.outbox.tell import Told, tell
+from tweetwatch.mail_server import Server
+
+# Nobody else sends it meanwhile. A process that dies with it leaves it to the task.
+A_WHILE = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What came of it, in sentences; `is_well` if all of it did."""
+
+    said: str
+    is_well: bool
+
+
+def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: datetime) -> Tested:
+    """To all addresses of the rule, whatever its pause; and to subscribers, if it tells them."""
+    what = f"This is a test. The rule tells you when {condition(rule)}."
+    url = f"/alerts/{rule.pk}/"
+    with transaction.atomic():
+        made = AlertNotice.objects.create(
+            kind=AlertNotice.Kind.TEST,
+            rule=rule,
+            rule_name=rule.name,
+            at=now,
+            lines=[{"what": what, "url": url, "state": "down", "kind": "rule", "of": rule.name}],
+        )
+        if rule.by_event:
+            data = {"rule": rule.name, "state": "test", "what": what}
+            tell([Told(ALERTS, "create", url=url, data=data)])
+        mails = notice.post(made, rule.to if server else (), now=now)
+        wait_until(mails, now + A_WHILE)
+    verdicts = send_these(mails, server, public_url=public_url) if server else []
+    said = [*of_mail(rule, server, verdicts), *of_event(rule)]
+    is_well = all(one.is_sent for one in verdicts) and bool(server or not rule.to)
+    return Tested(" ".join(said), is_well and bool(rule.to or rule.by_event))
+
+
+def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict]) -> list[str]:
+    if not rule.to:
+        return ["It has no e-mail address." if rule.by_event else NOBODY]
+    if server is None:
+        return [NOT_SET]
+    failed = [
+        f"{to}: {one.said}" for to, one in zip(rule.to, verdicts, strict=False) if not one.is_sent
+    ]
+    sent = [to for to, one in zip(rule.to, verdicts, strict=False) if one.is_sent]
+    return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
+
+
+NOBODY = "It tells nobody: add an address, or have it tell subscribers."
+
+
+def of_event(rule: AlertRule) -> list[str]:
+    if not rule.by_event:
+        return []
+    if Topic.objects.filter(name=ALERTS, wanted=True).exists():
+        return ["Subscribers to alerts get an event."]
+    return ["No subscriber wants the topic alerts."]

@@ -1,0 +1,132 @@
+"""Rules about what is better than usual: a young tweet against its author's earlier ones.
+
+the lists of what grows fastest ─> the young ones ─> forty a minute ─> the usual at their age
+Each young mover has its turn: with more than forty, every second or third minute. What a minute
+costs is bounded by that, and by its deadline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.alerts.models import AlertRule
+from trackers.alerts.moving import names_of, tweet_look
+from trackers.alerts.reached import is_of, origins_of
+from trackers.alerts.words import lasting, plain
+from trackers.outbox.troubles import Look
+from trackers.tweets.growth.at_ages import at_ages
+from trackers.tweets.growth.band import Middle, counts_at, middle
+from trackers.tweets.growth.earlier import of_author
+from trackers.tweets.models import Tweet
+from trackers.tweets.movers.models import Mover, Window
+from tweetwatch.pieces import Deadline
+
+YOUNG = timedelta(days=1)
+# Before that, a few counts more or less are many times the usual.
+OLD_ENOUGH = timedelta(minutes=10)
+JUDGED_MOST = 40
+# Earlier tweets that one is compared with.
+COMPARED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """What a tweet had at an age, and what its author's earlier ones had then."""
+
+    tweet: int
+    author: int | None
+    age: timedelta
+    figure: int
+    usual: Middle
+
+
+def unusual_looks(rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline) -> list[Look]:
+    """Of the tweets whose turn it is; one without a look has not changed."""
+    looks: list[Look] = []
+    for metric in sorted({one.metric for one in rules}):
+        chosen = [one for one in rules if one.metric == metric]
+        turn = turns(young(chosen, metric, now=now), minute=int(now.timestamp() // 60))
+        origins = origins_of(turn)
+        wanted = {
+            id: [rule for rule in chosen if is_about(rule, id, *origins[id])]
+            for id in turn
+            if id in origins
+        }
+        stands = compared([id for id, rules in wanted.items() if rules], metric, deadline)
+        authors = names_of({one.author for one in stands if one.author is not None})
+        looks += [
+            tweet_look(rule, one.tweet, said(rule, one, authors.get(one.author or 0, "")))
+            for one in stands
+            for rule in wanted[one.tweet]
+        ]
+    return looks
+
+
+def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:
+    """The movers of the last hour that are young, the fastest first; and those with a rule of
+    their own."""
+    born = (now - YOUNG, now - OLD_ENOUGH)
+    own = [one.of for one in rules if one.about == AlertRule.About.TWEET and one.of is not None]
+    named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
+    found = list(named.values_list("pk", flat=True))
+    if len(own) < len(rules):
+        movers = Mover.objects.fastest(Window.HOUR, metric).select_related(None)
+        found += movers.filter(tweet__created_at__range=born).values_list("tweet_id", flat=True)
+    return list(dict.fromkeys(found))
+
+
+def turns(tweets: Sequence[int], *, minute: int) -> list[int]:
+    """Whose turn it is in this minute: JUDGED_MOST of them at the most."""
+    rounds = -(-len(tweets) // JUDGED_MOST) or 1
+    return [one for one in tweets if (one >> 22) % rounds == minute % rounds][:JUDGED_MOST]
+
+
+def is_about(rule: AlertRule, tweet: int, author: int | None, sources: Sequence[int]) -> bool:
+    if rule.about == AlertRule.About.TWEET:
+        return rule.of == tweet
+    return is_of(rule, author, sources)
+
+
+def compared(tweets: Iterable[int], metric: str, deadline: Deadline) -> list[Stands]:
+    """Those that can be compared. When time is up, the others wait for their next turn."""
+    rows = Tweet.objects.in_bulk(list(tweets))
+    found = []
+    for one in rows.values():
+        if deadline.is_over:
+            break
+        figure = getattr(one, metric)
+        if one.author_id is None or not one.created_at or figure is None:
+            continue
+        measured = one.measured_until or one.created_at
+        age = timedelta(seconds=int((measured - one.created_at).total_seconds()))
+        if age < OLD_ENOUGH:
+            continue
+        usual = usual_at(one.author_id, one.pk, age, metric, now=measured)
+        if usual:
+            found.append(Stands(one.pk, one.author_id, age, figure, usual))
+    return found
+
+
+def usual_at(
+    author: int, tweet: int, age: timedelta, metric: str, *, now: datetime
+) -> Middle | None:
+    """None where too few of the author's earlier tweets were measured near that age."""
+    earlier = of_author(author, most=COMPARED, below=tweet)
+    readings = at_ages(earlier, [age], now=now, metrics=(metric,))
+    return middle(counts[0] for counts in counts_at(readings, earlier).get(age, ()))
+
+
+def said(rule: AlertRule, one: Stands, author: str) -> str:
+    """Empty where it is not that much."""
+    median = one.usual.median
+    if one.figure < rule.at or one.figure < rule.times * median or not one.figure:
+        return ""
+    whose = f" of {author}" if author else ""
+    much = f"{plain(one.figure / median)} times the usual" if median else "and usually there are 0"
+    return (
+        f"Tweet {one.tweet}{whose} has {one.figure:,} {rule.metric} after {lasting(one.age)}, "
+        f"{much}: half of the author's {one.usual.tweets} tweets before it had "
+        f"{plain(round(median, 1))} or fewer by then."
+    )

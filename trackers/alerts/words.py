@@ -1,0 +1,85 @@
+"""Numbers, times and rules as an e-mail says them. Pure."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from trackers.alerts.models import AlertRule
+
+UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
+
+
+def lasting(length: timedelta) -> str:
+    """In its one or two largest units: 48 s, 12 min, 3 h 4 min."""
+    rest = max(0, int(length.total_seconds()))
+    said = []
+    for size, unit in UNITS:
+        if rest >= size:
+            said.append(f"{rest // size} {unit}")
+            rest %= size
+        elif said:
+            break
+        if len(said) == 2:
+            break
+    return " ".join(said) or "0 s"
+
+
+def plain(number: float) -> str:
+    """3, and 2.5."""
+    return f"{number:,.1f}".removesuffix(".0")
+
+
+def condition(rule: AlertRule) -> str:
+    """When it raises an alert, after "when"."""
+    kind = AlertRule.Kind
+    match rule.kind:
+        case kind.VELOCITY:
+            over = AlertRule._meta.get_field("minutes").choices
+            window = dict(over or ()).get(rule.minutes, f"{rule.minutes} minutes")
+            return (
+                f"{whose(rule)} gains {rule.at:,} {rule.metric} an hour or more, measured over "
+                f"{'an hour' if window == 'hour' else window}"
+            )
+        case kind.MILESTONE:
+            return f"{whose(rule)} reaches {rule.at:,} {rule.metric}"
+        case kind.USUAL:
+            least = f", and at least {rule.at:,}" if rule.at else ""
+            return (
+                f"{whose(rule)} has {plain(rule.times)} times the {rule.metric} that its author's "
+                f"tweets usually have at that age{least}"
+            )
+        case kind.LATENESS:
+            return (
+                f"the most overdue tweet is later than {lasting(rule.late_by)} for "
+                f"{lasting(rule.lasting)}"
+            )
+        case kind.CREDENTIAL:
+            return "X refuses a credential, or disables it"
+        case kind.SOURCE:
+            which = "a source" if rule.of is None else f"source {rule.of}"
+            return f"{which} leaks posts, or X hides it"
+        case kind.BUDGET:
+            return "a project's budget runs dry today or tomorrow"
+    return "requests keep failing, keys are isolated, or the stream is down"
+
+
+def whose(rule: AlertRule) -> str:
+    match rule.about:
+        case AlertRule.About.TWEET:
+            return f"tweet {rule.of}"
+        case AlertRule.About.AUTHOR:
+            return f"a tweet of author {rule.of}"
+        case AlertRule.About.SOURCE:
+            return f"a tweet from source {rule.of}"
+    return "a tweet"
+
+
+def title(kind: str, about: str, of: int | None, metric: str) -> str:
+    """The name of a rule that nobody gave one."""
+    what = {
+        AlertRule.Kind.VELOCITY: f"fast {metric}",
+        AlertRule.Kind.MILESTONE: f"milestone of {metric}",
+        AlertRule.Kind.USUAL: f"{metric} far above the usual",
+    }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
+    whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
+    return f"{what[:1].upper()}{what[1:]}{whose}"
