@@ -36,6 +36,13 @@ def soon():
     return Deadline.after(60)
 
 
+def test_letters_whose_capitals_differ_and_whose_small_ones_do_not_are_one_name():
+    """Looked for in one way and refused in another, the name would be made again for ever."""
+    assert made("Stra\N{LATIN CAPITAL LETTER SHARP S}e") == made(
+        "stra\N{LATIN SMALL LETTER SHARP S}e"
+    )
+
+
 @pytest.mark.parametrize(
     ("typed", "name"),
     [
