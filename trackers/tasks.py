@@ -15,7 +15,7 @@ from trackers.alerts import mail
 from trackers.alerts.digest import make_digests
 from trackers.alerts.forget import forget_notices
 from trackers.alerts.judge import judge
-from trackers.bus.forget_keys import forget_keys
+from trackers.bus import keys
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import keep
@@ -410,9 +410,9 @@ def forget_events() -> None:
         logger.info("dropped %d days of events and attempts", dropped)
     strays = keep.forget_strays(now=now, deadline=time_for_a_chore())
     tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
-    keys = forget_keys(now=now, deadline=time_for_a_chore())
-    tell_forgotten(keys, "keys of publications", task="trackers.tasks.forget_events")
-    answers = api_answers.forget(now=now, deadline=time_for_a_chore())
+    published = keys.KEPT.forget(now=now, deadline=time_for_a_chore())
+    tell_forgotten(published, "keys of publications", task="trackers.tasks.forget_events")
+    answers = api_answers.KEPT.forget(now=now, deadline=time_for_a_chore())
     tell_forgotten(answers, "answers of the API", task="trackers.tasks.forget_events")
 
 

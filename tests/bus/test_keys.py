@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from trackers.bus.forget_keys import forget_keys
+from trackers.bus.keys import KEPT
 from trackers.events.models import PublishedKey
 from tweetwatch.pieces import Deadline
 
@@ -100,9 +100,9 @@ def test_keys_are_forgotten_after_a_day_and_the_oldest_when_there_are_many():
         for n in range(30)
     )
 
-    assert forget_keys(now=now, deadline=Deadline.after(60)).rows == 6
+    assert KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 6
     assert PublishedKey.objects.count() == 24
-    forget_keys(now=now, deadline=Deadline.after(60), most=10)
+    KEPT.forget(now=now, deadline=Deadline.after(60), most=10)
 
     kept = PublishedKey.objects.order_by("-at").values_list("key", flat=True)
     assert [int(str(key)[-2:]) for key in kept] == list(range(10))

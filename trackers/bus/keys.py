@@ -17,9 +17,13 @@ from trackers.bus.answers import Refused, malformed
 from trackers.bus.auth import Caller
 from trackers.bus.fields import Publication
 from tweetwatch.database import cursor
+from tweetwatch.forgetting import Kept
 
 KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
-KEPT = timedelta(hours=24)
+# About 300 MB of them, with their indexes.
+KEPT = Kept(
+    "trackers_publishedkey", "keys", lasts=timedelta(hours=24), most=2_000_000, at_once=20_000
+)
 
 # The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
 # day old counts as unused, even before it is forgotten.
@@ -49,7 +53,12 @@ def is_first(key: str, caller: Caller, topic: str, given: Publication) -> bool:
     Refused with 422 if the client published something else with it.
     """
     body = half_of(orjson.dumps((topic, *astuple(given)), option=orjson.OPT_SORT_KEYS))
-    asked = {"token": caller.token_id, "key": half_of(key.encode()), "body": body, "kept": KEPT}
+    asked = {
+        "token": caller.token_id,
+        "key": half_of(key.encode()),
+        "body": body,
+        "kept": KEPT.lasts,
+    }
     with cursor() as db:
         if db.execute(KEEP, asked).fetchone():
             return True

@@ -6,7 +6,7 @@ keep ─> done ─> answered   in one transaction: either all of it happened, or
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from uuid import UUID
 
 from cryptography.fernet import InvalidToken
@@ -14,11 +14,10 @@ from django.conf import settings
 
 from trackers.credentials.secrets import fernet
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.forgetting import Kept
 
-KEPT = timedelta(hours=24)
-# Answers with their indexes; most take less than a kilobyte.
-MOST = 500_000
+# Most take less than a kilobyte, with their indexes.
+KEPT = Kept("trackers_apianswer", "answers", lasts=timedelta(hours=24), most=500_000, at_once=5_000)
 
 # The first to use a key keeps it; a second one waits for the first one's commit. A key that is a
 # day old counts as unused, even before it is forgotten.
@@ -39,15 +38,6 @@ ANSWER = """
     UPDATE trackers_apianswer
     SET status = %(status)s, content_type = %(content_type)s, answer = %(answer)s
     WHERE token_id = %(token)s AND key = %(key)s
-"""
-SURPLUS = "SELECT at FROM trackers_apianswer ORDER BY at DESC OFFSET %(most)s LIMIT 1"
-FORGET = """
-    DELETE FROM trackers_apianswer WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM trackers_apianswer WHERE at <= %(before)s ORDER BY at LIMIT 5000))
-"""
-LEFT = """
-    SELECT count(*) FROM (
-        SELECT FROM trackers_apianswer WHERE at <= %(before)s LIMIT 100000) left_over
 """
 
 
@@ -73,7 +63,7 @@ class UsedOtherwiseError(Exception):
 
 def keep(one: Asked) -> Answer | None:
     """None: nobody used the key yet, and now it is kept; else how that request was answered."""
-    given = {"token": one.token_id, "key": one.key, "asked": one.asked, "kept": KEPT}
+    given = {"token": one.token_id, "key": one.key, "asked": one.asked, "kept": KEPT.lasts}
     with cursor() as db:
         if db.execute(KEEP, given).fetchone():
             return None
@@ -97,16 +87,3 @@ def answer(one: Asked, given: Answer) -> None:
     row = {"token": one.token_id, "key": one.key, "status": given.status}
     with cursor() as db:
         db.execute(ANSWER, {**row, "content_type": given.content_type[:100], "answer": sealed})
-
-
-def forget(*, now: datetime, deadline: Deadline, most: int = MOST) -> Worked:
-    """Those of a day ago, and the oldest where there are very many."""
-    with cursor() as db:
-        row = db.execute(SURPLUS, {"most": most}).fetchone()
-    given = {"before": max(now - KEPT, row[0]) if row else now - KEPT}
-
-    def piece() -> int | None:
-        with cursor() as db:
-            return db.execute(FORGET, given).rowcount or None
-
-    return in_pieces("answers", piece, left=lambda: count(LEFT, given), deadline=deadline)
