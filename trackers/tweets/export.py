@@ -61,10 +61,13 @@ TWEETS = f"""
     WHERE {{chosen}} ORDER BY t.id
 """
 
-# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text.
-GUARD = "CASE WHEN {0} ~ '^[-=+@\\t\\r]' THEN '''' || {0} ELSE {0} END AS {1}"
-GUARDED_TWEETS = TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",").replace(
-    "t.came_from,", GUARD.format("t.came_from", "came_from") + ","
+# A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text. As in
+# `tweetwatch.csv_lines`.
+GUARD = "CASE WHEN {0} ~ '^[-=+@＝＋－＠\\t\\r\\n]' THEN '''' || {0} ELSE {0} END AS {1}"
+GUARDED_TWEETS = (
+    TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",")
+    .replace("t.came_from,", GUARD.format("t.came_from", "came_from") + ",")
+    .replace("a.username AS author,", GUARD.format("a.username", "author") + ",")
 )
 # As the pages write it: COPY itself would say t and f.
 GUARDED_TWEETS = GUARDED_TWEETS.replace("t.paused,", "t.paused::text AS paused,").replace(
