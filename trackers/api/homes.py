@@ -5,15 +5,16 @@ Which home: `me`, or the number of a watcher: the token's user, or a team of tha
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.http import HttpRequest
-from ninja import Query, Router, Status
+from ninja import Query, Router, Schema, Status
 
-from trackers.api.shown import tweets
+from trackers.api.shown import TweetOut, tweets
 from trackers.api.wire.auth import home_of, user_of
 from trackers.api.wire.fields import MOST, Id
+from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
 from trackers.timelines import feeds
 from trackers.timelines.models import Follow
 from trackers.timelines.watchers import Home, homes_of, watcher_of
@@ -22,14 +23,67 @@ router = Router(tags=["homes"])
 DONE: dict[Any, Any] = {204: None}
 
 
-@router.get("/users")
+class HomeOut(Schema):
+    id: DigitsOut
+    kind: Literal["user", "team"]
+    name: str
+
+
+class HomesOut(Schema):
+    users: list[HomeOut]
+
+
+class EmbeddedOut(Schema):
+    """As the home keeps it, from when the tweet came in; absent what its settings do not keep."""
+
+    text: str | None = None
+    author: str | None = None
+
+
+class PageOut(Schema):
+    """`older` and `newer` are anchors of the pages beside it; null where nothing more is.
+    `complete`: the home is laid out; `clock` is for `since`."""
+
+    tweets: list[TweetOut]
+    older: DigitsOut | None
+    newer: DigitsOut | None
+    served_by: str
+    complete: bool
+    clock: str
+    embedded: dict[str, EmbeddedOut]
+
+
+class SinceOut(PageOut):
+    """`late`: those that belong further down."""
+
+    late: list[DigitsOut]
+
+
+class FollowOut(Schema):
+    """A source or an account; the other one is null."""
+
+    source: DigitsOut | None
+    account: DigitsOut | None
+    followed_at: TimeOut
+
+
+class FollowingOut(Schema):
+    following: list[FollowOut]
+    next: DigitsOut | None
+
+
+class CountOut(Schema):
+    count: int
+
+
+@router.get("/users", response=HomesOut)
 def users(request: HttpRequest) -> dict[str, Any]:
     """The watchers whose homes this token reads: its user's own first, then those of teams."""
     user = user_of(request)
     return {"users": [told_home(one, user) for one in homes_of(user)]}
 
 
-@router.get("/users/{watcher}/timeline")
+@router.get("/users/{watcher}/timeline", response=PageOut, exclude_unset=True)
 def timeline(
     request: HttpRequest,
     watcher: str,
@@ -54,7 +108,7 @@ def timeline(
     return told_page(page)
 
 
-@router.get("/users/{watcher}/since")
+@router.get("/users/{watcher}/since", response=SinceOut, exclude_unset=True)
 def since(
     request: HttpRequest, watcher: str, tweet: Id | None = None, clock: str = ""
 ) -> dict[str, Any]:
@@ -63,7 +117,7 @@ def since(
     return {**told_page(page), "late": [str(id) for id in page.ids if id in page.late]}
 
 
-@router.get("/users/{watcher}/following")
+@router.get("/users/{watcher}/following", response=FollowingOut)
 def following(
     request: HttpRequest,
     watcher: str,
@@ -82,7 +136,7 @@ def following(
     }
 
 
-@router.get("/users/{watcher}/following_count")
+@router.get("/users/{watcher}/following_count", response=CountOut)
 def following_count(request: HttpRequest, watcher: str) -> dict[str, int]:
     return {"count": Follow.objects.filter(watcher_id=home_of(request, watcher)).count()}
 
@@ -112,12 +166,12 @@ def unfollow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
     return Status(204, None)
 
 
-@router.get("/sources/{source}/followers_count")
+@router.get("/sources/{source}/followers_count", response=CountOut)
 def followers_of_source(request: HttpRequest, source: Id) -> dict[str, int]:
     return {"count": Follow.objects.filter(origin_id=feeds.origin_of(source, None)).count()}
 
 
-@router.get("/accounts/{account}/followers_count")
+@router.get("/accounts/{account}/followers_count", response=CountOut)
 def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
     return {"count": Follow.objects.filter(origin_id=feeds.origin_of(None, account)).count()}
 
@@ -131,7 +185,7 @@ def told_follow(follow: Follow) -> dict[str, str | None]:
     return {
         "source": str(follow.source_id) if follow.source_id else None,
         "account": str(follow.author_id) if follow.author_id else None,
-        "followed_at": follow.followed_at.isoformat().replace("+00:00", "Z"),
+        "followed_at": iso(follow.followed_at),
     }
 
 

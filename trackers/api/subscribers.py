@@ -5,100 +5,45 @@ Works like the command (`manage.py subscriber`), with the same field names.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-from uuid import UUID
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Status
-from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
+from trackers.api.subscriber_bodies import (
+    AddedOut,
+    AttemptsOut,
+    BatchIn,
+    Change,
+    DroppedOut,
+    EventsOut,
+    New,
+    SecretOut,
+    SubscriberOut,
+    SubscribersOut,
+    Time,
+)
 from trackers.api.wire.auth import ADMIN, Bearer, may
-from trackers.api.wire.fields import Id, Strict
+from trackers.api.wire.fields import Id
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.spread import spread_all
 from trackers.events.subscribers import signing_keys, standing, subscribe, terms
 from trackers.events.subscribers.listing import described, shown
-from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS, NAME
+from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
-from trackers.events.subscribers.terms import NoSuchSubscriberError, Terms
+from trackers.events.subscribers.terms import NoSuchSubscriberError
 
 router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN))
 DONE: dict[Any, Any] = {204: None}
-ADDED: dict[Any, Any] = {201: dict[str, Any]}
 MOST_ATTEMPTS = 500
 
-Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
-Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
-# The fields of Subscriber that have the same name here.
-SAME = (
-    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
-    "with_data", "authors", "sources",
-)  # fmt: skip
-# Null removes the limit or the figure; for other fields null means absent.
-NULLABLE = ("rate", "at_least")
 
-
-class Change(Strict):
-    """Absent fields stay as they are, or get their defaults."""
-
-    callback: StrictStr | None = None
-    topics: Names | None = None
-    max_events: StrictInt | None = None
-    timeout_ms: StrictInt | None = None
-    ordered: StrictBool | None = None
-    concurrency: StrictInt | None = None
-    rate: StrictInt | None = None
-    format: StrictStr | None = None
-    with_data: StrictBool | None = None
-    each_change: StrictBool | None = None
-    authors: Ids | None = None
-    sources: Ids | None = None
-    at_least: StrictStr | None = None
-    headers: dict[StrictStr, StrictStr | None] | None = Field(default=None, repr=False)
-    uuid: StrictStr | None = Field(default=None, repr=False)
-
-    def terms(self) -> Terms:
-        given = {
-            name: value
-            for name in self.model_fields_set
-            if (value := getattr(self, name)) is not None or name in NULLABLE
-        }
-        fields = {name: given[name] for name in SAME if name in given}
-        if "each_change" in given:
-            fields["newest_only"] = not given["each_change"]
-        if "at_least" in given:
-            least = given["at_least"]
-            fields["metric"], fields["at_least"] = terms.at_least_of(least) if least else ("", None)
-        return Terms(
-            fields,
-            topics=given.get("topics"),
-            uuid=given.get("uuid"),
-            headers=given.get("headers", {}),
-        )
-
-
-class New(Change):
-    name: StrictStr
-    callback: StrictStr
-    topics: Names
-
-
-class Time(Strict):
-    since: AwareDatetime
-    until: AwareDatetime | None = None
-    dry_run: StrictBool = False
-
-
-class BatchIn(Strict):
-    batch: UUID
-
-
-@router.get("")
+@router.get("", response=SubscribersOut)
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     """All subscribers by name, with every event so far counted."""
     may(request, "trackers.view_subscriber")
@@ -108,7 +53,7 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
     return {"subscribers": [described(one) for one in found]}
 
 
-@router.post("", response=ADDED)
+@router.post("", response={201: AddedOut})
 def add_subscriber(request: HttpRequest, given: New) -> Status:
     """`signing_secret` is shown here, and by no other call."""
     may(request, "trackers.add_subscriber")
@@ -119,7 +64,7 @@ def add_subscriber(request: HttpRequest, given: New) -> Status:
     return Status(201, {**told(one), "signing_secret": key})
 
 
-@router.get("/{name}")
+@router.get("/{name}", response=SubscriberOut)
 def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
     may(request, "trackers.view_subscriber")
     with transaction.atomic():
@@ -127,7 +72,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
         return told(find(name))
 
 
-@router.patch("/{name}")
+@router.patch("/{name}", response=SubscriberOut)
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
     """Of `headers` only those named are replaced; null removes one."""
     may(request, "trackers.change_subscriber")
@@ -137,14 +82,14 @@ def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[st
         raise malformed(error) from None
 
 
-@router.delete("/{name}")
+@router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops what waits for it; `dropped` is how many events that was."""
     may(request, "trackers.delete_subscriber")
     return {"dropped": subscribe.remove(find(name))}
 
 
-@router.get("/{name}/attempts")
+@router.get("/{name}/attempts", response=AttemptsOut)
 def attempts(
     request: HttpRequest,
     name: str,
@@ -185,14 +130,14 @@ def resume(request: HttpRequest, name: str) -> Status:
     return Status(204, None)
 
 
-@router.post("/{name}/rotate_secret")
+@router.post("/{name}/rotate_secret", response=SecretOut)
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
     may(request, "trackers.change_subscriber")
     return {"signing_secret": signing_keys.rotate(find(name))}
 
 
-@router.post("/{name}/replay")
+@router.post("/{name}/replay", response=EventsOut)
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     """How many events of its topics are delivered again, before its filters apply."""
     may(request, "trackers.change_subscriber")
@@ -203,7 +148,7 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     return {"events": events if given.dry_run else again.replay(one, given.since, until)}
 
 
-@router.post("/{name}/redeliver")
+@router.post("/{name}/redeliver", response=EventsOut)
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
     """Sends a batch of the log, by its webhook-id, as a new one; how many events are still kept."""
     may(request, "trackers.change_subscriber")

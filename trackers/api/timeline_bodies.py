@@ -1,14 +1,16 @@
-"""The bodies of requests to the timeline store."""
+"""The bodies of requests to the timeline store, and of its answers."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+from ninja import Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.wire.fields import MOST, Id, Length, Offset, Strict
+from trackers.api.wire.outgoing import DigitsOut
 from trackers.timelines.store import Ask, Entry
 
 MOST_ASKS = 100
@@ -80,3 +82,23 @@ class AskIn(Strict):
 
 class Asks(Strict):
     asks: list[AskIn] = Field(max_length=MOST_ASKS)
+
+
+class EntryOut(Schema):
+    """`secondary`: what it repeats; `metadata` is base64, and empty in homes."""
+
+    id: DigitsOut
+    secondary: DigitsOut | None
+    metadata: str
+
+
+class SegmentOut(Schema):
+    """MISS: there is no timeline of this name."""
+
+    state: Literal["HIT", "MISS"]
+    size: int
+    entries: list[EntryOut]
+
+
+class SegmentsOut(Schema):
+    segments: list[SegmentOut]

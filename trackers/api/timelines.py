@@ -9,7 +9,16 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Query, Router, Status
 
-from trackers.api.timeline_bodies import Append, Asks, Delete, Entries, EntriesOrName, Filter
+from trackers.api.timeline_bodies import (
+    Append,
+    Asks,
+    Delete,
+    Entries,
+    EntriesOrName,
+    Filter,
+    SegmentOut,
+    SegmentsOut,
+)
 from trackers.api.wire.auth import HOMES, READ, Bearer, may_read, may_write
 from trackers.api.wire.fields import MOST, Id
 from trackers.timelines import store
@@ -39,7 +48,7 @@ def delete(request: HttpRequest, given: Delete) -> Status:
     return Status(204, None)
 
 
-@router.post("/get_multi", auth=Bearer(changes=READ))
+@router.post("/get_multi", response=SegmentsOut, auth=Bearer(changes=READ))
 def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
     """A segment for each ask, in their order; a MISS for a missing timeline."""
     may_read(request, *(ask.name for ask in given.asks))
@@ -53,7 +62,7 @@ def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
     return {"segments": segments}
 
 
-@router.get("/{name}")
+@router.get("/{name}", response=SegmentOut)
 def get(
     request: HttpRequest,
     name: str,
@@ -66,7 +75,7 @@ def get(
     return told(readable(name, store.get(name, offset, length, dedupe=dedupe)))
 
 
-@router.get("/{name}/since/{id}")
+@router.get("/{name}/since/{id}", response=SegmentOut)
 def get_since(
     request: HttpRequest,
     name: str,
@@ -115,7 +124,7 @@ def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
     return Status(204, None)
 
 
-@router.post("/{name}/filter", auth=Bearer(changes=READ))
+@router.post("/{name}/filter", response=SegmentOut, auth=Bearer(changes=READ))
 def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
     """Entries that have, or repeat, one of the ids, among the newest `max_search`."""
     may_read(request, name)

@@ -1,0 +1,150 @@
+"""The bodies of requests about subscribers, and of the answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from uuid import UUID
+
+from ninja import Schema
+from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
+
+from trackers.api.wire.fields import Id, Strict
+from trackers.api.wire.outgoing import DigitsOut, TimeOut
+from trackers.events.subscribers import terms
+from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS
+from trackers.events.subscribers.terms import Terms
+
+Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
+Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
+# The fields of Subscriber that have the same name here.
+SAME = (
+    "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
+    "with_data", "authors", "sources",
+)  # fmt: skip
+# Null removes the limit or the figure; for other fields null means absent.
+NULLABLE = ("rate", "at_least")
+
+
+class Change(Strict):
+    """Absent fields stay as they are, or get their defaults."""
+
+    callback: StrictStr | None = None
+    topics: Names | None = None
+    max_events: StrictInt | None = None
+    timeout_ms: StrictInt | None = None
+    ordered: StrictBool | None = None
+    concurrency: StrictInt | None = None
+    rate: StrictInt | None = None
+    format: StrictStr | None = None
+    with_data: StrictBool | None = None
+    each_change: StrictBool | None = None
+    authors: Ids | None = None
+    sources: Ids | None = None
+    at_least: StrictStr | None = None
+    headers: dict[StrictStr, StrictStr | None] | None = Field(default=None, repr=False)
+    uuid: StrictStr | None = Field(default=None, repr=False)
+
+    def terms(self) -> Terms:
+        given = {
+            name: value
+            for name in self.model_fields_set
+            if (value := getattr(self, name)) is not None or name in NULLABLE
+        }
+        fields = {name: given[name] for name in SAME if name in given}
+        if "each_change" in given:
+            fields["newest_only"] = not given["each_change"]
+        if "at_least" in given:
+            least = given["at_least"]
+            fields["metric"], fields["at_least"] = terms.at_least_of(least) if least else ("", None)
+        return Terms(
+            fields,
+            topics=given.get("topics"),
+            uuid=given.get("uuid"),
+            headers=given.get("headers", {}),
+        )
+
+
+class New(Change):
+    name: StrictStr
+    callback: StrictStr
+    topics: Names
+
+
+class Time(Strict):
+    since: AwareDatetime
+    until: AwareDatetime | None = None
+    dry_run: StrictBool = False
+
+
+class BatchIn(Strict):
+    batch: UUID
+
+
+class SubscriberOut(Schema):
+    """`state`: waiting means that nothing is sent before `next_at`, since deliveries failed; of
+    disabled ones `because` says why. Of `headers` the names alone."""
+
+    name: str
+    callback: str
+    topics: list[str]
+    max_events: int
+    timeout_ms: int
+    ordered: bool
+    concurrency: int
+    rate: int | None
+    format: str
+    with_data: bool
+    each_change: bool
+    authors: list[DigitsOut]
+    sources: list[DigitsOut]
+    at_least: str | None
+    headers: list[str]
+    state: Literal["ready", "waiting", "paused", "disabled"]
+    because: str
+    next_at: TimeOut | None
+    health: int
+    added: int
+    delivered: int
+    dropped: int
+    queued: int
+    batches: int
+    oldest: TimeOut | None
+
+
+class SubscribersOut(Schema):
+    subscribers: list[SubscriberOut]
+
+
+class AddedOut(SubscriberOut):
+    signing_secret: str
+
+
+class SecretOut(Schema):
+    signing_secret: str
+
+
+class DroppedOut(Schema):
+    dropped: int
+
+
+class EventsOut(Schema):
+    events: int
+
+
+class AttemptOut(Schema):
+    """`batch`: its webhook-id. `answer`: the first kilobyte of what was answered."""
+
+    at: str
+    batch: UUID
+    number: int
+    outcome: Literal["delivered", "failed", "lost", "late"]
+    events: int
+    status: int | None
+    took_ms: int | None
+    error: str
+    answer: str
+
+
+class AttemptsOut(Schema):
+    attempts: list[AttemptOut]
+    next: DigitsOut | None
