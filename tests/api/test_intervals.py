@@ -114,3 +114,28 @@ def test_an_interval_that_adapts_is_read_as_it_was_put(owner):
     owner.put("intervals", {"intervals": [{**row, "at_most": "20m"}]})
     assert owner.status == 422
     assert [one.written for one in Interval.objects.all()] == ["1h=30s..15m@5%"]
+
+
+def test_a_program_that_knows_nothing_of_adapting_does_not_end_it(owner):
+    """What it read, changed and put back would make them all fixed."""
+    adapting = {
+        "younger_than": "1h", "every": "5m", "accuracy": 0.05, "at_most": "30s", "at_least": "15m",
+    }  # fmt: skip
+    owner.put("intervals", {"intervals": [adapting]})
+    for rows in (NEW["intervals"], [{**adapting, "younger_than": "30m"}, *NEW["intervals"]]):
+        told = owner.put("intervals", {"intervals": rows})
+        assert (owner.status, "give each an accuracy" in told["error"]) == (422, True)
+        assert Interval.objects.get().accuracy == 0.05
+
+    owner.put("intervals", {"intervals": [{**one, "accuracy": None} for one in NEW["intervals"]]})
+    assert (owner.status, Interval.objects.filter(accuracy=None).count()) == (200, 2)
+    owner.put("intervals", NEW)
+    assert owner.status == 200
+
+
+def test_a_tag_that_a_proxy_weakened_is_still_the_tag(owner):
+    owner.get("intervals")
+    tag = owner.headers["ETag"]
+    for given, status in ((f"W/{tag}", 200), (tag, 412), ("odd", 412), ("*", 200)):
+        owner.ask("PUT", "intervals", NEW, **{"If-Match": given})
+        assert owner.status == status, given

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from django.http import HttpRequest
+from django.utils.http import parse_etags
 from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
@@ -34,6 +35,10 @@ from trackers.schedule.validate import (
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
 MOST = 100
 CHANGED = "The intervals were changed since they were read: read them again, then replace them."
+SILENT = (
+    "Some intervals in force adapt, and this list does not say which of its own do: give each an "
+    "accuracy, null for one that looks every so often whatever the tweets do."
+)
 NOTHING = "A list of no interval would stop all look-ups; pause the queue tweet:update instead."
 
 
@@ -55,7 +60,8 @@ Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=LEAST_ACCURACY, le=MOST_A
 class IntervalIn(Strict):
     """Tweets younger than this, and no younger row's, are looked up every so often. With an
     `accuracy` (0.05 is 5 %) the row adapts instead: at most every `at_most`, at least every
-    `at_least`; `every` is in force again once it has none."""
+    `at_least`; `every` is in force again once it has none. While rows in force adapt, each row of
+    a new list has an `accuracy`, or null."""
 
     younger_than: Length
     every: Length
@@ -83,6 +89,11 @@ class IntervalsIn(Strict):
 
     intervals: Annotated[list[IntervalIn], Field(max_length=MOST)]
     replan: StrictBool = False
+
+    @property
+    def say_what_adapts(self) -> bool:
+        """A program from before rows adapted says nothing of it."""
+        return all("accuracy" in one.model_fields_set for one in self.intervals)
 
 
 class IntervalOut(Schema):
@@ -145,12 +156,19 @@ def replace_intervals(
     given: IntervalsIn,
     if_match: Annotated[str, Header(alias="If-Match")] = "",
 ) -> dict[str, Any]:
-    """All of them, or none. With `If-Match`, 412 if somebody has changed them since."""
+    """All of them, or none. With `If-Match`, 412 if somebody has changed them since. 422 if rows in
+    force adapt, and this list does not say whether its own do."""
     user = may(request, "trackers.change_interval")
     rows = rows_of(given)
+    # W/: a proxy that compresses weakens the tag of what it passes on.
+    tags = {one.removeprefix("W/") for one in parse_etags(if_match)}
 
     def differ(present: list[Interval]) -> bool:
-        return bool(if_match) and if_match not in ("*", tag_of(IntervalsOut, told(present)))
+        if if_match and not tags & {"*", tag_of(IntervalsOut, told(present))}:
+            return True
+        if any(one.accuracy is not None for one in present) and not given.say_what_adapts:
+            raise Refused(422, SILENT)
+        return False
 
     if not replace(rows, unless=differ):
         raise Refused(412, CHANGED)

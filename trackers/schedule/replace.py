@@ -16,8 +16,10 @@ def replace(
 ) -> bool:
     """All of them or none. False, with nothing done, if `unless` says so of those in force."""
     with transaction.atomic():
-        # Locked, so that two lists set at the same time do not get mixed.
-        if unless(list(Interval.objects.select_for_update())):
+        # Locked, so that two lists set at the same time do not get mixed; then read, since what
+        # was locked may have been replaced while this waited.
+        list(Interval.objects.select_for_update())
+        if unless(list(Interval.objects.all())):
             return False
         Interval.objects.all().delete()
         Interval.objects.bulk_create(Interval(**asdict(row)) for row in rows)
