@@ -2,8 +2,10 @@
 
     watch = Tweetwatch("https://tweetwatch.example", token)
     watch.track(["https://x.com/nasa/status/2117044012446646274"])
-    for tweet in watch.tweets(q="liftoff"):
+    for tweet in watch.tweets(q="liftoff", lang="en", min_likes=100):
         print(tweet["id"], tweet["likes"])
+    with open("nasa.csv", "wb") as file:
+        watch.export(file, "csv", author="@nasa", age="7d")
 
 Lists are iterators that fetch page after page. What is refused raises ApiError, with the problem's
 sentence. A GET, and a POST by its Idempotency-Key, is sent again when there was no answer, or when
@@ -13,17 +15,21 @@ the token has made too many requests in this minute.
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from email.message import Message
-from typing import Any, Literal, TypedDict
+from typing import Any, BinaryIO, Literal, TypedDict, Unpack
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
 
 Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impressions"]
 Bucket = Literal["1m", "5m", "15m", "1h", "6h", "1d"]
+State = Literal[
+    "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
+]
 # Tweets in one request, as the API has it.
 MOST = 1_000
 # What may be gone in a moment: too many requests, and a database that is away.
@@ -67,6 +73,39 @@ class Leader(TypedDict):
     velocity: float
     since: str
     until: str
+
+
+class AtAge(Figures):
+    """All None where it was not measured around this age."""
+
+    age: str
+    measured_at: str | None
+
+
+class Compared(TypedDict):
+    tweet: Tweet
+    at: list[AtAge]
+
+
+class Filters(TypedDict, total=False):
+    """Those of the list of tweets. `author`: an id, or @name; `since` and `until`: days in UTC, as
+    2026-11-02."""
+
+    q: str
+    state: State
+    source: str
+    tag: str
+    author: str
+    lang: str
+    age: Literal["1h", "24h", "7d", "30d"]
+    since: str
+    until: str
+    min_retweets: int
+    min_replies: int
+    min_likes: int
+    min_quotes: int
+    min_bookmarks: int
+    min_impressions: int
 
 
 class Tracked(TypedDict):
@@ -119,17 +158,35 @@ class Tweetwatch:
             results += told["results"]
         return results
 
-    def tweets(
-        self,
-        *,
-        q: str = "",
-        state: str | None = None,
-        source: str | None = None,
-        author: str | None = None,
-    ) -> Iterator[Tweet]:
+    def tweets(self, **filters: Unpack[Filters]) -> Iterator[Tweet]:
         """The newest first."""
-        asked = {"q": q, "state": state, "source": source, "author": author, "limit": 200}
-        yield from self._pages("/tweets", "tweets", asked)
+        yield from self._pages("/tweets", "tweets", {**filters, "limit": 200})
+
+    def export(
+        self,
+        file: BinaryIO,
+        format: Literal["csv", "jsonl", "parquet"] = "jsonl",
+        **filters: Unpack[Filters],
+    ) -> None:
+        """All that `tweets` would give, written to the file."""
+        self._file("/tweets/export", file, {**filters, "format": format})
+
+    def dump(
+        self,
+        what: Literal["tweets", "samples"],
+        file: BinaryIO,
+        format: Literal["csv", "jsonl"] = "jsonl",
+        *,
+        ids: Iterable[str] = (),
+    ) -> None:
+        """Everything that is kept of up to 1,000 tweets, or of all."""
+        self._file(f"/exports/{what}", file, {"format": format, "ids": ",".join(ids)})
+
+    def compare(self, ids: Iterable[str], *, ages: Iterable[str] = ()) -> list[Compared]:
+        """2 to 6 tweets, in this order; `ages` as 15m, 1h or 7d."""
+        asked = {"ids": ",".join(ids), "ages": ",".join(ages)}
+        found: list[Compared] = self._get("/tweets/compare", asked)["tweets"]
+        return found
 
     def tweet(self, id: str) -> dict[str, Any]:
         """Everything that is known of it."""
@@ -219,17 +276,23 @@ class Tweetwatch:
             yield from page[name]
             cursor = page["next"]
 
+    def _address(self, path: str, asked: Mapping[str, Any] | None = None) -> str:
+        given = {name: one for name, one in (asked or {}).items() if one not in (None, "")}
+        return f"{self._base}{path}{'?' if given else ''}{urlencode(given)}"
+
+    def _file(self, path: str, file: BinaryIO, asked: Mapping[str, Any]) -> None:
+        """Sent again only until something was written to the file."""
+        self._request("GET", self._address(path, asked), None, {}, into=file)
+
     def _get(self, path: str, asked: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """What has not changed since it was last read here is not sent again."""
-        given = {name: one for name, one in (asked or {}).items() if one not in (None, "")}
-        query = urlencode(given)
-        address = f"{self._base}{path}{'?' if query else ''}{query}"
+        address = self._address(path, asked)
         seen = self._seen.get(address)
         headers = {"If-None-Match": seen[0]} if seen else {}
         status, told, answered = self._request("GET", address, None, headers)
         if status == 304 and seen:
             return dict(seen[1])
-        if (tag := answered.get("ETag")) and "cursor=" not in query:
+        if (tag := answered.get("ETag")) and "cursor=" not in address:
             self._seen[address] = (tag, told)
         return dict(told)
 
@@ -247,7 +310,13 @@ class Tweetwatch:
         return told or {}
 
     def _request(
-        self, method: str, address: str, body: Any, headers: Mapping[str, str]
+        self,
+        method: str,
+        address: str,
+        body: Any,
+        headers: Mapping[str, str],
+        *,
+        into: BinaryIO | None = None,
     ) -> tuple[int, Any, Message]:
         data = None if body is None else json.dumps(body).encode()
         given = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"}
@@ -258,7 +327,11 @@ class Tweetwatch:
         for left in reversed(range(self._tries)):
             try:
                 with urllib.request.urlopen(request, timeout=self._timeout) as answer:
-                    return answer.status, read(answer.read()), answer.headers
+                    if into is None:
+                        return answer.status, read(answer.read()), answer.headers
+                    may_repeat = False
+                    shutil.copyfileobj(answer, into)
+                    return answer.status, None, answer.headers
             except urllib.error.HTTPError as refused:
                 if refused.code == 304:
                     return 304, None, refused.headers

@@ -31,7 +31,7 @@ BLOCK, GROUP = 500, 10_000
 
 NO_PARQUET = (
     "Parquet files need the package pyarrow, which is not installed here. Choose CSV or JSONL, or "
-    "have it installed: pip install -r requirements-parquet.txt"
+    "have it installed with pip install -r requirements-parquet.txt."
 )
 
 

@@ -7,6 +7,8 @@ from http import HTTPStatus
 
 import pytest
 from django.contrib.auth.models import Permission, User
+from django.core.signals import request_finished
+from django.db import close_old_connections
 
 from trackers.tokens import api_tokens
 from trackers.tokens.models import ApiToken
@@ -32,19 +34,23 @@ class Program:
         self.status = self.headers = self.body = None
 
     def ask(self, method, path, body=None, **headers):
-        given = body if isinstance(body, str) else json.dumps(body)
-        answer = self.client.generic(
+        answer = self.raw(path, method, body, **headers)
+        self.status, self.headers = answer.status_code, answer.headers
+        content = answer.getvalue() if answer.streaming else answer.content
+        is_json = answer.get("Content-Type", "").partition(";")[0].endswith(("/json", "+json"))
+        self.body = None if not content else json.loads(content) if is_json else content.decode()
+        return self.body if self.status < 400 else of_problem(answer, self.body)
+
+    def raw(self, path, method="GET", body=None, **headers):
+        """The answer itself."""
+        given = body if isinstance(body, str | bytes) else json.dumps(body)
+        return self.client.generic(
             method,
             f"/api/v1/{path}",
             "" if body is None else given,
             content_type="application/json",
             headers={"Authorization": f"Bearer {self.token}"} | headers,
         )
-        self.status, self.headers = answer.status_code, answer.headers
-        content = answer.getvalue() if answer.streaming else answer.content
-        is_json = answer.get("Content-Type", "").partition(";")[0].endswith(("/json", "+json"))
-        self.body = None if not content else json.loads(content) if is_json else content.decode()
-        return self.body if self.status < 400 else of_problem(answer, self.body)
 
     def get(self, path, **headers):
         return self.ask("GET", path, **headers)
@@ -57,6 +63,13 @@ class Program:
 
     def delete(self, path):
         return self.ask("DELETE", path)
+
+
+def end(answer):
+    """Close it as a server does; the test's connection stays open, as the client keeps it."""
+    request_finished.disconnect(close_old_connections)
+    answer.close()
+    request_finished.connect(close_old_connections)
 
 
 def of_problem(answer, told):

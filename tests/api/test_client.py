@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import io
+import json
 import subprocess
 import sys
 from datetime import timedelta
@@ -40,6 +42,19 @@ def test_a_program_does_its_work_with_it(watch, client_file, settings):
     assert [one["outcome"] for one in told] == ["tracked", "tracked", "rejected"]
     TweetFactory(id=3, measured=True, likes=7)
     assert [one["id"] for one in watch.tweets()] == ["3", "2", "1"]
+    assert [one["id"] for one in watch.tweets(min_likes=7, state="resting")] == ["3"]
+    with pytest.raises(client_file.ApiError, match="400: lang: "):
+        next(watch.tweets(lang="english"))
+    compared = watch.compare(["3", "2"], ages=["15m"])
+    assert [(one["tweet"]["id"], one["at"][0]["age"]) for one in compared] == [
+        ("3", "15m"), ("2", "15m"),
+    ]  # fmt: skip
+    file = io.BytesIO()
+    watch.export(file, "csv", min_likes=7)
+    assert file.getvalue().splitlines()[1].startswith(b"3,https://x.com/")
+    file = io.BytesIO()
+    watch.dump("samples", file, ids=["3"])
+    assert json.loads(file.getvalue())["likes"] == 7
     assert [one["likes"] for one in watch.history("3")] == [7]
     assert [one["likes"] for one in watch.history("3", bucket="1h")] == [7]
     assert watch.tweet("3")["likes"] == 7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Permission, User
 from django.db import connection
 from django.db.models import F
 from django.utils import timezone
@@ -74,12 +74,12 @@ def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
             **{"Idempotency-Key": "k" * (number + 1)},
         )
     now = timezone.now()
-    assert api_answers.forget(now=now, deadline=Deadline.after(60)).rows == 0
+    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 0
     old = ApiAnswer.objects.order_by("at").values_list("key", flat=True)[:1]
     ApiAnswer.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
 
-    assert api_answers.forget(now=now, deadline=Deadline.after(60)).rows == 1
-    assert api_answers.forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
+    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 1
+    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
     assert ApiAnswer.objects.count() == 1
 
 
@@ -89,3 +89,22 @@ def test_a_day_later_a_key_is_new(owner):
 
     owner.post("subscribers", {**NEW, "name": "other"}, **KEY)
     assert (owner.status, Subscriber.objects.count()) == (201, 2)
+
+
+def test_what_was_refused_is_tried_again_with_the_same_key(program):
+    program.post("subscribers", NEW, **KEY)
+    assert (program.status, ApiAnswer.objects.count()) == (403, 0)
+    program.user.user_permissions.add(Permission.objects.get(codename="add_subscriber"))
+
+    program.post("subscribers", NEW, **KEY)
+    assert (program.status, Subscriber.objects.count()) == (201, 1)
+
+
+def test_an_answer_that_is_given_again_counts_against_the_limit(owner, settings):
+    settings.API_RATE_LIMIT = 3
+    left = []
+    for _ in range(5):
+        owner.post("subscribers", NEW, **KEY)
+        left.append((owner.status, owner.headers["RateLimit"].split(";")[1]))
+    assert left == [(201, "r=2"), (201, "r=1"), (201, "r=0"), (429, "r=0"), (429, "r=0")]
+    assert owner.headers["Retry-After"]

@@ -42,7 +42,8 @@ SAID = {
     422: "Understood, but it cannot be done; or the Idempotency-Key was used for something else.",
     429: "Too many requests in this minute.",
     500: "A mistake of ours; the server's log says what.",
-    503: "The database cannot be reached.",
+    501: "This server lacks what it takes; the sentence says what to install.",
+    503: "The database cannot be reached, or many others search or export at this moment.",
 }
 LIMITED = {
     "RateLimit-Policy": {"schema": {"type": "string"}, "description": "The limit: q in w seconds."},

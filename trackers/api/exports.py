@@ -1,4 +1,5 @@
-"""Tweets and their samples as files, in the API: CSV or JSON lines, sent while they are read."""
+"""All that is kept of tweets and their samples as files, in the API: CSV or JSON lines, sent while
+they are read."""
 
 from __future__ import annotations
 
@@ -11,13 +12,12 @@ from pydantic import StringConstraints
 
 from trackers.api.wire.auth import may
 from trackers.api.wire.fields import MOST, ids_of
+from trackers.api.wire.sending import in_a_place
 from trackers.tweets.export import Format, export_samples, export_tweets
 
 router = Router(tags=["exports"])
 VIEW = "trackers.view_tweet"
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-# A reader that takes nothing for so long loses the rest: the database keeps a snapshot for it.
-SILENCE_SECONDS = 30.0
 Listed = Annotated[str, StringConstraints(max_length=20_000)]
 GIVES: dict[str, Any] = {
     "responses": {
@@ -56,10 +56,12 @@ def sent(
     chosen = ids_of(ids) if ids else []
     if len(chosen) > MOST:
         raise ValueError(f"ids: up to {MOST:,} tweets.")
-    if socket := request.META.get("gunicorn.socket"):
-        socket.settimeout(SILENCE_SECONDS)
-    return StreamingHttpResponse(
-        export(chosen, format=form),
-        content_type=TYPES[form],
-        headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
-    )
+
+    def answer() -> StreamingHttpResponse:
+        return StreamingHttpResponse(
+            export(chosen, format=form),
+            content_type=TYPES[form],
+            headers={"Content-Disposition": f'attachment; filename="{what}.{form}"'},
+        )
+
+    return in_a_place(request, answer)

@@ -159,7 +159,7 @@ def list_budgets(request: HttpRequest) -> dict[str, Any]:
 
 def set_paused(request: HttpRequest, name: str, *, paused: bool) -> Status:
     user = may(request, "trackers.change_namespace")
-    found = Namespace.objects.filter(name=name).first() if "\0" not in name else None
+    found = Namespace.objects.filter(name=name).first()
     if found is None:
         raise LookupError("There is no queue of this name.")
     if Namespace.objects.filter(pk=found.pk, paused=not paused).update(paused=paused):

@@ -124,7 +124,7 @@ def list_sources(
     if kind:
         rows = rows.filter(kind=kind)
     if owner is not None:
-        rows = rows.filter(owner=without_nul(owner))
+        rows = rows.filter(owner=owner)
     if position := position_of(cursor, of=of):
         rows = rows.filter(pk__gt=position)
     found = list(rows[: limit + 1])
@@ -249,9 +249,3 @@ def refusal(refused: RefusedFieldsError) -> Refused:
     first = errors[0]
     detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
     return Refused(422, detail, errors=errors)
-
-
-def without_nul(text: str) -> str:
-    if "\0" in text:
-        raise ValueError("A NUL character is in no text here.")
-    return text

@@ -22,6 +22,7 @@ from trackers.api import (
 from trackers.api.description import Api
 from trackers.api.tweets.every import many, single
 from trackers.api.wire.auth import Bearer
+from trackers.api.wire.bodies import Strict
 from trackers.api.wire.errors import NOWHERE, handle
 from trackers.api.wire.methods import answers_in_json
 from tweetwatch.problems import problem
@@ -34,6 +35,7 @@ api = Api(
         "docs/api.md has examples."
     ),
     auth=Bearer(),
+    parser=Strict(),
     docs=Swagger(settings={"persistAuthorization": False, "validatorUrl": None}),
     # For the description, openapi.json, and its page.
     docs_decorator=require_safe,

@@ -11,8 +11,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any
 
-from trackers.listing.narrow import all_tweets
-from trackers.listing.search import Page, find, in_full
+from trackers.listing.search import Page, in_full, some
 from trackers.listing.sorts import sorted_page
 from trackers.listing.wanted import NEWEST, Wanted
 from trackers.tweets.finding.way import Way
@@ -72,7 +71,8 @@ def pages(asked: Wanted, *, now: datetime) -> Iterator[Page]:
 def newest(asked: Wanted, *, now: datetime) -> Iterator[Page]:
     way = Way()
     while True:
-        ids, until = some(asked, way, now=now)
+        found = some(asked, way, AT_ONCE + 1, now=now)
+        ids, until = found.ids, found.until
         # One more than asked for says that there are more, and where they begin.
         if len(ids) > AT_ONCE:
             ids, until = ids[:AT_ONCE], ids[AT_ONCE - 1]
@@ -81,14 +81,6 @@ def newest(asked: Wanted, *, now: datetime) -> Iterator[Page]:
         if until is None:
             return
         way = way.on_from(until)
-
-
-def some(asked: Wanted, way: Way, *, now: datetime) -> tuple[list[int], int | None]:
-    """The next ids, and how far the search for them went, if it has not ended."""
-    if not asked.narrowed:
-        return all_tweets(way, AT_ONCE + 1).ids, None
-    found = find(asked, way, AT_ONCE + 1, now=now)
-    return found.ids, found.until
 
 
 def line(tweet: Tweet, job: TweetUpdate | None, tags: list[str]) -> tuple[Any, ...]:

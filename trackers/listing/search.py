@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from trackers.listing.narrow import Narrow
+from trackers.listing.narrow import Narrow, all_tweets
 from trackers.listing.wanted import Wanted
 from trackers.tweets.finding.finder import SEARCH_TAKES, Finds
 from trackers.tweets.finding.way import Way
@@ -43,6 +43,13 @@ def page(wanted: Wanted, *, now: datetime) -> Page:
     found = find(wanted, way, PAGE + 1, now=now)
     tweets = in_full(found.ids)
     return paged(wanted, [tweets[id] for id in found.ids if id in tweets], found)
+
+
+def some(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
+    """The next ids, of all tweets or of those that are asked for."""
+    if not wanted.narrowed:
+        return Finds(all_tweets(way, most).ids)
+    return find(wanted, way, most, now=now)
 
 
 def find(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:

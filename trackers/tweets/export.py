@@ -63,7 +63,8 @@ TWEETS = f"""
 
 # A spreadsheet runs a cell that begins like a formula; a leading apostrophe makes it text. As in
 # `tweetwatch.csv_lines`.
-GUARD = "CASE WHEN {0} ~ '^[-=+@＝＋－＠\\t\\r\\n]' THEN '''' || {0} ELSE {0} END AS {1}"
+FORMULA = "^[-=+@＝＋－＠\\t\\r\\n]"
+GUARD = f"CASE WHEN {{0}} ~ '{FORMULA}' THEN '''' || {{0}} ELSE {{0}} END AS {{1}}"
 GUARDED_TWEETS = (
     TWEETS.replace("x.text,", GUARD.format("x.text", "text") + ",")
     .replace("t.came_from,", GUARD.format("t.came_from", "came_from") + ",")
@@ -71,7 +72,7 @@ GUARDED_TWEETS = (
 )
 # As the pages write it: COPY itself would say t and f.
 GUARDED_TWEETS = GUARDED_TWEETS.replace("t.paused,", "t.paused::text AS paused,").replace(
-    TAGS, rf"regexp_replace({TAGS}, '^([-=+@])', '''\1')"
+    TAGS, rf"regexp_replace({TAGS}, '({FORMULA})', '''\1')"
 )
 
 TWEET_LINES = f"SELECT row_to_json(rows) FROM ({TWEETS}) rows"

@@ -1,13 +1,13 @@
-"""Tweets side by side in the API: what each had at the same ages, as last measured by then."""
+"""Tweets side by side in the API: what each had at the same ages, as its page reads it."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Any
 
 from django.http import HttpRequest
+from django.utils import timezone
 from ninja import Schema
 from pydantic import StringConstraints
 
@@ -18,7 +18,7 @@ from trackers.api.wire.auth import may
 from trackers.api.wire.fields import ids_of
 from trackers.api.wire.outgoing import LengthOut, TimeOut, iso
 from trackers.schedule.durations import parse
-from trackers.tweets.history import Run, histories
+from trackers.tweets.growth.at_ages import Born, Reading, at_ages
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at
 
@@ -29,7 +29,8 @@ Listed = Annotated[str, StringConstraints(max_length=400)]
 
 
 class AtAgeOut(FiguresOut):
-    """What it had at this age; all null when it was not measured by then, or is not so old yet."""
+    """What it had at this age, as last measured by then; all null when it was not measured around
+    that age, or is not so old yet."""
 
     age: LengthOut
     measured_at: TimeOut | None
@@ -52,29 +53,23 @@ def compare(request: HttpRequest, ids: Listed, ages: Listed = AGES) -> dict[str,
     found = Tweet.objects.select_related("author", "tweettext").in_bulk(wanted)
     if missing := [str(id) for id in wanted if id not in found]:
         raise LookupError(f"Tweet {', '.join(missing)} is not tracked.")
-    runs: dict[int, list[Run]] = {id: [] for id in wanted}
-    for run in histories(wanted):
-        runs[run.tweet_id].append(run)
-    return {"tweets": [compared(found[id], runs[id], lengths) for id in wanted]}
+    born = {id: Born(id, one.created_at or born_at(id)) for id, one in found.items()}
+    readings = at_ages(born.values(), sorted(set(lengths)), now=timezone.now())
+    near = {id: [one for one in some if one.is_near(born[id].at)] for id, some in readings.items()}
+    return {"tweets": [compared(found[id], near[id], lengths) for id in wanted]}
 
 
-def compared(one: Tweet, runs: Sequence[Run], ages: Sequence[timedelta]) -> dict[str, Any]:
-    born = one.created_at or born_at(one.pk)
-    begun = [run.taken_at for run in runs]
-    last = max((run.measured_until for run in runs), default=born)
-    rows = []
-    for age in ages:
-        place = bisect_right(begun, born + age) - 1
-        # Younger than that when it was last measured: nobody knows yet.
-        run = runs[place] if place >= 0 and last >= born + age else None
-        rows.append(
-            {
-                "age": age,
-                "measured_at": iso(min(run.measured_until, born + age)) if run else None,
-                **{metric: getattr(run, metric, None) for metric in METRICS},
-            }
-        )
-    return {"tweet": tweet(one), "at": rows}
+def compared(one: Tweet, readings: Sequence[Reading], ages: Sequence[timedelta]) -> dict[str, Any]:
+    """`readings`: by age, of those ages alone that it had reached and that were measured before."""
+    at = {reading.age: reading for reading in readings}
+    return {"tweet": tweet(one), "at": [at_age(age, at.get(age)) for age in ages]}
+
+
+def at_age(age: timedelta, reading: Reading | None) -> dict[str, Any]:
+    if reading is None:
+        return {"age": age, "measured_at": None, **dict.fromkeys(METRICS)}
+    figures = dict(zip(METRICS, reading.counts, strict=True))
+    return {"age": age, "measured_at": iso(reading.measured_at), **figures}
 
 
 def ids_in(text: str) -> list[int]:

@@ -63,8 +63,8 @@ def token_of(request: HttpRequest) -> ApiToken | None:
 
 
 def limit(request: HttpRequest, token: ApiToken) -> None:
-    """Count the request, and refuse it where the token has made too many in this minute."""
-    if not settings.API_RATE_LIMIT:
+    """Count the request, once, and refuse it where the token has made too many in this minute."""
+    if not settings.API_RATE_LIMIT or use_of(request):
         return
     use = api_use.take(token.pk, most=settings.API_RATE_LIMIT)
     request.__dict__["api_use"] = use

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
+from django.http import HttpRequest
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, WithJsonSchema
 
@@ -13,7 +14,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 # Items of a list in a request.
 MOST = 1_000
 DIGITS = re.compile(r"-?[0-9]{1,19}")
-AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,18}$"}, mode="validation")
+AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mode="validation")
 
 
 def whole(value: Any) -> int:
@@ -22,13 +23,14 @@ def whole(value: Any) -> int:
     return int(value)
 
 
-Id = Annotated[int, BeforeValidator(whole), AS_DIGITS]
+# In the database it is a bigint.
+Id = Annotated[int, BeforeValidator(whole), Field(ge=-LARGEST_ID - 1, le=LARGEST_ID), AS_DIGITS]
 # Of a tweet, an account or a source, which is never below 0.
 Known = Annotated[
     int,
     BeforeValidator(whole),
     Field(ge=0, le=LARGEST_ID),
-    WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,18}$"}, mode="validation"),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9]{1,19}$"}, mode="validation"),
 ]
 
 
@@ -43,7 +45,14 @@ def ids_of(text: str) -> list[int]:
     return ids
 
 
-Offset = Annotated[StrictInt, Field(ge=0)]
+def known_alone(request: HttpRequest, filters: type[Schema], *others: str) -> None:
+    """Refuse a parameter that is not known: without the filter it meant, there would be more."""
+    for name in request.GET:
+        if name not in filters.model_fields and name not in others:
+            raise ValueError(f"{name[:40]}: there is no such filter.")
+
+
+Offset = Annotated[StrictInt, Field(ge=0, le=LARGEST_ID)]
 Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
 
 

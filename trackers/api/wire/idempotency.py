@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
-from trackers.api.wire.auth import token_of
-from trackers.bus.keys import KEY
+from trackers.api.wire.auth import limit, token_of
+from trackers.api.wire.errors import Refused
+from trackers.bus.keys import KEY, half_of
 from trackers.tokens import api_answers
 from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
 from tweetwatch.problems import problem
@@ -22,7 +22,8 @@ USED = "Another request was made with this Idempotency-Key: use a new one for ea
 def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse:
     """The view's answer; the first one, if this token has used the key of the request before.
 
-    One transaction: of a request that fails on our side neither the change nor the key remains.
+    One transaction: of a request that is refused, or fails on our side, neither a change nor the
+    key remains. So it may be sent again with the same key, once what was wrong is mended.
     """
     key = request.headers.get("Idempotency-Key")
     if request.method != "POST" or key is None:
@@ -33,6 +34,11 @@ def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse
     if token is None:
         # The view refuses it.
         return view()
+    try:
+        # Before the transaction: the count stays whatever comes of it, and no other request waits.
+        limit(request, token)
+    except Refused as refused:
+        return problem(refused.status, refused.detail)
     asked = Asked(token.pk, half_of(key.encode()), request_of(request))
     with transaction.atomic():
         try:
@@ -42,7 +48,7 @@ def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse
         if known is not None:
             return again(known)
         answer = view()
-        if answer.status_code >= 429:
+        if answer.status_code >= 400:
             transaction.set_rollback(True)
         else:
             kind = answer.headers.get("Content-Type", "")
@@ -62,7 +68,3 @@ def again(known: Answer) -> HttpResponse:
 
 def request_of(request: HttpRequest) -> UUID:
     return half_of(b"\0".join((request.get_full_path().encode(), request.body)))
-
-
-def half_of(text: bytes) -> UUID:
-    return UUID(bytes=hashlib.sha256(text).digest()[:16])

@@ -13,12 +13,13 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import URLPattern, URLResolver
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 from django.views.decorators.csrf import csrf_exempt
 
 from trackers.api.wire.auth import use_of
+from trackers.api.wire.bodies import NUL, address_has_nul
 from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, TOO_LARGE
 from trackers.api.wire.idempotency import once
 from tweetwatch.database import LOST
@@ -26,7 +27,7 @@ from tweetwatch.problems import problem
 
 logger = logging.getLogger(__name__)
 
-View = Callable[..., HttpResponse]
+View = Callable[..., Any]
 Urls = tuple[list[URLResolver | URLPattern], str, str]
 
 
@@ -48,7 +49,10 @@ def in_json(view: View) -> View:
             # The server drops the body.
             request.method = "GET"
         try:
-            given = once(request, lambda: view(request, *args, **kwargs))
+            if address_has_nul(request):
+                given = problem(400, NUL)
+            else:
+                given = once(request, lambda: view(request, *args, **kwargs))
         except RequestDataTooBig:
             given = problem(413, TOO_LARGE)
         except LOST as error:
@@ -60,9 +64,9 @@ def in_json(view: View) -> View:
             given = problem(500, BROKEN)
         finally:
             request.method = asked
-        if asked == "HEAD" and given.streaming:
-            # The stream is never started.
-            given = HttpResponse(status=given.status_code, headers=given.headers)
+        if asked == "HEAD" and isinstance(given, StreamingHttpResponse):
+            # It is never started; the server closes it all the same, and so what it holds.
+            given.streaming_content = ()
         if given.status_code == 405:
             given = refused(given["Allow"])
         return with_headers(request, given)

@@ -1,0 +1,63 @@
+"""The filters of the list of tweets: those of its page, but what makes no sense is refused."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Literal
+
+from ninja import Schema
+from pydantic import Field, StringConstraints
+
+from trackers.api.wire.fields import Known
+from trackers.listing.wanted import LEAST_MOST, Wanted
+from trackers.tweets.models import METRICS
+
+State = Literal[
+    "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
+]
+Words = Annotated[str, StringConstraints(max_length=200)]
+Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
+Lang = Annotated[str, StringConstraints(to_lower=True, pattern="^([A-Za-z]{2,3})?$")]
+Day = Annotated[date, Field(ge=date(2006, 1, 1), le=date(2100, 12, 31))]
+Least = Annotated[int, Field(ge=0, le=LEAST_MOST)]
+
+
+class Filters(Schema):
+    """`q`: words, an id or address, or @name, as on the page. `source` brought them; `tag`: by its
+    name; `author`: an account's id, or @name. `age`: posted within it; `since` and `until`: posted
+    on these days (UTC) or between. `min_…`: at least so many, as last measured."""
+
+    q: Words = ""
+    state: State | None = None
+    source: Known | None = None
+    tag: Name = ""
+    author: Name = ""
+    lang: Lang = ""
+    age: Literal["1h", "24h", "7d", "30d"] | None = None
+    since: Day | None = None
+    until: Day | None = None
+    min_retweets: Least = 0
+    min_replies: Least = 0
+    min_likes: Least = 0
+    min_quotes: Least = 0
+    min_bookmarks: Least = 0
+    min_impressions: Least = 0
+
+    def wanted(self) -> Wanted:
+        if self.since and self.until and self.since > self.until:
+            raise ValueError("since is not after until.")
+        return Wanted(
+            # A space after the last word says that the word is complete.
+            words=self.q.lstrip(),
+            state=self.state or "",
+            source=self.source,
+            tag=" ".join(self.tag.split()),
+            author=self.author,
+            lang=self.lang,
+            age=self.age or "",
+            since=self.since,
+            until=self.until,
+            least=tuple(
+                (metric, least) for metric in METRICS if (least := getattr(self, f"min_{metric}"))
+            ),
+        )
