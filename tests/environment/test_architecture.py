@@ -1,0 +1,46 @@
+"""docs/architecture.md names every room of the code, and nothing that is not there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.conftest import PROJECT
+
+TEXT = (PROJECT / "docs" / "architecture.md").read_text()
+CODE = [PROJECT / name for name in ("trackers", "tweetwatch", "tests")]
+FILES = [path.relative_to(PROJECT).as_posix() for top in CODE for path in top.rglob("*.*")]
+# Django's own kinds of packages, which every project has.
+DJANGOS = {"migrations", "commands"}
+ROOMS = [
+    path.parent.name
+    for path in sorted((PROJECT / "trackers").glob("**/__init__.py"))
+    if path.parent.name not in DJANGOS | {"trackers"}
+]
+
+
+def test_every_package_is_named():
+    assert len(ROOMS) > 40
+    assert [room for room in ROOMS if not re.search(rf"`(?:\w+/)*{room}[`/]", TEXT)] == []
+
+
+def test_every_file_that_is_named_exists():
+    named = re.findall(r"`([\w/]+\.(?:py|js|txt))`", TEXT)
+
+    assert len(named) > 20
+    assert [name for name in named if not exists(name)] == []
+
+
+def test_every_module_that_is_named_with_its_package_exists():
+    named = re.findall(r"`([a-z_]+/[a-z_/]+[a-z_])`", TEXT)
+
+    assert len(named) > 20
+    assert [name for name in named if not exists(f"{name}.py") and not is_package(name)] == []
+
+
+def exists(name):
+    return (PROJECT / name).is_file() or any(file.endswith(f"/{name}") for file in FILES)
+
+
+def is_package(name):
+    return any(Path(*top.parts, name).is_dir() for top in (*CODE, PROJECT))
