@@ -25,11 +25,11 @@ def form(page, **changes):
 
 def test_the_settings_of_homes_are_one_row_with_advice_and_faults_beside_the_fields(staff):
     page = staff.get(PAGE, follow=True)
-    assert "begin with it" in page.content.decode()
+    assert "Start with" in page.content.decode()
     given = page.context["adminform"].form.initial
 
     refused = staff.post(f"{PAGE}1/change/", form(given, cache_size=60, cache_slack=61))
-    assert "The slack is no more than the cache." in refused.content.decode()
+    assert "The slack cannot be larger than the cache." in refused.content.decode()
     refused = staff.post(f"{PAGE}1/change/", form(given, strategy="other", fanout_limit=0))
     assert set(refused.context["adminform"].form.errors) == {"strategy", "fanout_limit"}
     assert FeedSettings.objects.get().strategy == "read"
@@ -47,7 +47,7 @@ def test_the_settings_of_homes_are_one_row_with_advice_and_faults_beside_the_fie
 def test_their_page_is_there_before_anybody_has_saved_them(staff):
     FeedSettings.objects.all().delete()
 
-    assert "begin with it" in staff.get(f"{PAGE}1/change/").content.decode()
+    assert "Start with" in staff.get(f"{PAGE}1/change/").content.decode()
     assert staff.get(f"{PAGE}2/change/", follow=True).context["title"] != "Change feed settings"
     assert FeedSettings.objects.count() == 1
 
@@ -57,11 +57,11 @@ def test_the_page_tells_how_it_goes_and_lays_all_homes_out_anew(staff):
     Watcher.objects.create(user=User.objects.create_user("never looked"))
 
     page = staff.get(PAGE, follow=True).content.decode()
-    assert "0 s, from 0 origins" in page
+    assert "0 s, 0 origins waiting" in page
     assert "<td>2, 0</td>" in page
 
     page = staff.post(f"{PAGE}rebuild/", follow=True)
-    assert said(page)[0].startswith("The workers lay 1 home out anew")
+    assert said(page)[0].startswith("The workers will rebuild 1 home")
     assert list(FeedRebuild.objects.values_list("key", flat=True)) == [looked.pk]
 
 

@@ -54,15 +54,15 @@ class Credential(models.Model):
         App,
         on_delete=models.PROTECT,
         related_name="credentials",
-        help_text="The X app the keys belong to. One app per use case is X's rule: several "
-        "credentials are the tokens of several users, or of projects of their own.",
+        help_text="The X app that the keys belong to. X allows one app per use case, so several "
+        "credentials are tokens of several users, or belong to separate projects.",
     )
     secrets = EncryptedJSONField()
 
     created_at = models.DateTimeField(auto_now_add=True)
     used_at = models.DateTimeField(null=True, editable=False)
     refused = models.PositiveSmallIntegerField(
-        default=0, editable=False, help_text="Refusals by X in a row."
+        default=0, editable=False, help_text="Consecutive refusals by X."
     )
     refused_since = models.DateTimeField(null=True, editable=False)
     disabled_at = models.DateTimeField(null=True, editable=False)
@@ -70,12 +70,13 @@ class Credential(models.Model):
 
     # OAuth 2.0 only: its tokens expire, and one worker at a time renews them.
     expires_at = models.DateTimeField(
-        null=True, editable=False, help_text="When the access token ends; X has not told if empty."
+        null=True, editable=False, help_text="When the access token expires; null: X did not say."
     )
     refreshing_until = models.DateTimeField(
         null=True,
         editable=False,
-        help_text="Not used before: it is being renewed or, with a problem, is renewed then.",
+        help_text="Not used before then: its tokens are being renewed or, after a failure, will be "
+        "renewed then.",
     )
     renewals_failed = models.PositiveSmallIntegerField(default=0, editable=False)
     renewal_problem = models.CharField(max_length=300, blank=True, editable=False)
@@ -218,10 +219,12 @@ class Window(models.Model):
     rests_until = models.DateTimeField(null=True)
     rests_because = models.CharField(max_length=300, blank=True, db_default="")
     limited = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="429s in a row, of requests one after the other."
+        default=0,
+        db_default=0,
+        help_text="Consecutive 429s; those of concurrent requests count once.",
     )
     refused = models.PositiveSmallIntegerField(
-        default=0, db_default=0, help_text="403s in a row, which speak of this endpoint alone."
+        default=0, db_default=0, help_text="Consecutive 403s, which concern this endpoint only."
     )
     refused_since = models.DateTimeField(null=True)
     refused_because = models.CharField(max_length=300, blank=True, db_default="")

@@ -83,7 +83,7 @@ class Subscriber(models.Model):
         max_length=64,
         unique=True,
         validators=[RegexValidator(NAME, f"A name {NAME_RULE}")],
-        help_text="Small letters, digits, : _ and -; it stays.",
+        help_text="Lower-case letters, digits, : _ and -. It cannot be changed later.",
     )
     token = models.OneToOneField(
         BusToken, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriber"
@@ -91,7 +91,7 @@ class Subscriber(models.Model):
     callback = models.CharField(
         max_length=2000,
         validators=[check_callback],
-        help_text="The https address that gets batches.",
+        help_text="The https address that batches are sent to.",
     )
     # `uuid`: the user name of Basic auth, as Routemaster sends it. `signing`: the signing secrets,
     # newest first. `headers`: the subscriber's own headers, by name.
@@ -100,34 +100,35 @@ class Subscriber(models.Model):
     max_events = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_EVENTS)],
-        help_text="Events in a batch at the most.",
+        help_text="Most events in one batch.",
     )
     timeout_ms = models.PositiveIntegerField(
         default=500,
         validators=[MaxValueValidator(MOST_TIMEOUT)],
-        help_text="Milliseconds that a batch waits for company, counted from its first event.",
+        help_text="Milliseconds that a batch waits for more events, counted from its first.",
     )
     ordered = models.BooleanField(
-        default=False, help_text="One batch after the other; a failed one holds up all others."
+        default=False,
+        help_text="Deliver one batch at a time, in order. A failed batch holds up all later ones.",
     )
     concurrency = models.PositiveSmallIntegerField(
         default=4,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_CONCURRENCY)],
-        help_text="Batches on their way at a time.",
+        help_text="Most batches in flight at once.",
     )
     rate = models.PositiveIntegerField(
         null=True,
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_RATE)],
-        help_text="Events a second at the most, on average; empty: as many as there are.",
+        help_text="Most events a second, on average. Leave empty for no limit.",
     )
     format = models.CharField(max_length=20, choices=Format, default=Format.ROUTEMASTER)
     newest_only = models.BooleanField(
         default=True,
-        help_text="Of several changes of a tweet that wait in one batch, deliver the newest.",
+        help_text="If several changes of a tweet wait in one batch, deliver only the newest.",
     )
     with_data = models.BooleanField(
-        default=False, help_text="Send the figures along, and not the tweet's address alone."
+        default=False, help_text="Send the tweet's figures too, not only its address."
     )
 
     authors = ArrayField(
@@ -135,14 +136,14 @@ class Subscriber(models.Model):
         default=list,
         blank=True,
         validators=[ArrayMaxLengthValidator(MOST_FILTERED)],
-        help_text="Their ids, with commas between; empty: all.",
+        help_text="Author ids, separated by commas. Leave empty for all.",
     )
     sources = ArrayField(
         models.BigIntegerField(),
         default=list,
         blank=True,
         validators=[ArrayMaxLengthValidator(MOST_FILTERED)],
-        help_text="The numbers in the addresses of their pages; empty: all.",
+        help_text="Source numbers, as in the addresses of their pages. Leave empty for all.",
     )
     metric = models.CharField(
         max_length=20, blank=True, default="", choices=[(name, name) for name in METRICS]
@@ -151,7 +152,7 @@ class Subscriber(models.Model):
         null=True,
         blank=True,
         validators=[MinValueValidator(0)],
-        help_text="Changes of tweets whose figure is this or more.",
+        help_text="Only changes of tweets whose figure is this or more.",
     )
 
     made_at = models.DateTimeField(db_default=Now())

@@ -30,24 +30,27 @@ class Namespace(models.Model):
 
     batch_size = models.PositiveSmallIntegerField(
         default=100,
-        help_text="Keys in a batch at the most; tweets go in whole requests of 100.",
+        help_text="Most keys in one batch. Tweets are taken in whole requests of 100.",
     )
     buffer_ttl = models.DurationField(
         default=timedelta(seconds=2),
-        help_text="How long the oldest due key waits for company before a partial batch goes.",
+        help_text="How long the oldest due key waits for a full batch before a partial one is "
+        "claimed.",
     )
     lease = models.DurationField(
         default=timedelta(seconds=60),
-        help_text="How long a claim is good for; a dead worker's keys are due again after it.",
+        help_text="How long a claim lasts. When it expires, the keys of a dead worker are due "
+        "again.",
     )
     retry_first = models.DurationField(
-        default=timedelta(seconds=5), help_text="Wait after a first failed request; it doubles."
+        default=timedelta(seconds=5),
+        help_text="Back-off after the first failed request. It doubles with each further failure.",
     )
     retry_most = models.DurationField(
-        default=timedelta(minutes=10), help_text="The longest wait between failed requests."
+        default=timedelta(minutes=10), help_text="Longest back-off between failed requests."
     )
     arrivals_per_second = models.PositiveIntegerField(
-        default=1000, help_text="What arrives in bulk is spread to this many keys a second."
+        default=1000, help_text="Bulk arrivals are spread out to this many keys a second."
     )
     arrivals_until = models.DateTimeField(
         null=True, editable=False, help_text="When the last key of the bulk arrivals is due."
@@ -56,14 +59,14 @@ class Namespace(models.Model):
     room = models.PositiveSmallIntegerField(
         null=True,
         editable=False,
-        help_text="Keys that the last batch found room for; null: for all of them.",
+        help_text="Keys of the last batch that fitted X's limits; null: all of them.",
     )
 
     paused = models.BooleanField(default=False, help_text="Nothing is claimed while this is set.")
     held_until = models.DateTimeField(null=True, blank=True, editable=False)
     held_because = models.CharField(max_length=400, blank=True, editable=False)
     failures = models.PositiveIntegerField(
-        default=0, editable=False, help_text="Requests that failed in a row."
+        default=0, editable=False, help_text="Consecutive failed requests."
     )
 
     class Meta:
@@ -165,9 +168,9 @@ class Job(models.Model):
     urgent = models.BooleanField(
         default=False,
         db_default=False,
-        help_text="Under backlog it is claimed before what is due longer.",
+        help_text="Under backlog, claimed before keys that have been due for longer.",
     )
-    stamp = models.BigIntegerField(null=True, help_text="Of its bucket; null: it is isolated.")
+    stamp = models.BigIntegerField(null=True, help_text="The stamp of its bucket; null: isolated.")
 
     # The name of the queue, by which `jobs.tables` finds the table.
     namespace: str
@@ -198,20 +201,19 @@ class Bucket(models.Model):
     """
 
     due_at = models.DateTimeField(
-        help_text="When it may next be claimed; while it is claimed, when its lease runs out."
+        help_text="When it may next be claimed; while it is claimed, when its lease expires."
     )
     lease = models.BigIntegerField(
         null=True, help_text="Fencing token of the claim; null: waiting."
     )
     attempts = models.SmallIntegerField(
-        db_default=0, help_text="Leases that ran out since the last success."
+        db_default=0, help_text="Leases that expired since the last success."
     )
     urgent = models.BooleanField(db_default=False)
     # Giving a batch back moves `due_at` and never this, so that figures of waiting are true.
     owed_since = models.DateTimeField(
         null=True,
-        help_text="Since when its keys should have been looked at, once it was claimed; "
-        "null: since due_at.",
+        help_text="When its keys became due, kept from its first claim on; null: due_at.",
     )
     stamp = models.BigIntegerField()
     keys = ArrayField(models.BigIntegerField())

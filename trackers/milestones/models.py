@@ -18,14 +18,14 @@ class Milestone(models.Model):
     metric = models.CharField(
         max_length=11,
         choices=[(name, name) for name in Figures._fields],
-        help_text="Of each tweet that is tracked. What a tweet had when it was measured first is "
-        "no crossing.",
+        help_text="Applies to every tracked tweet. What a tweet already had when first measured "
+        "does not count.",
     )
     at = models.BigIntegerField(
         validators=[MinValueValidator(1), MaxValueValidator(10**18)],
-        help_text="A tweet whose figure was below this and is now this or more is told once, as an "
-        "event of milestones. It can be told again only after it fell below 90 % of this, so one "
-        "that sways around it is no news.",
+        help_text="A tweet whose figure rises to this or more triggers one milestone event. It can "
+        "trigger another only after falling below 90 % of this, so a figure that wavers "
+        "around it triggers no more.",
     )
     # 90 % of it, rounded up: a tweet that falls below this has to reach the milestone again.
     low = models.GeneratedField(

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from typing import Self
 
 NOT_NEGATIVE = [MinValueValidator(0)]
-NO_LIMIT = "No limit when empty."
+NO_LIMIT = "Leave empty for no limit."
+SPREAD = (
+    f"{NO_LIMIT} Without a daily budget, what is left is spread evenly over the remaining days."
+)
 
 
 def dollars(**given: Any) -> models.DecimalField:
@@ -36,8 +39,7 @@ class Project(models.Model):
         "tweet-days a month",
         null=True,
         blank=True,
-        help_text="No limit when empty. Without a budget for the day it is spread evenly over the "
-        "days that are left.",
+        help_text=SPREAD,
     )
     money_a_day = dollars(
         verbose_name="US dollars a UTC day", null=True, blank=True, help_text=NO_LIMIT
@@ -46,13 +48,13 @@ class Project(models.Model):
         verbose_name="US dollars a month",
         null=True,
         blank=True,
-        help_text="As the tweet-days a month.",
+        help_text=SPREAD,
     )
     price_of_a_post = dollars(
-        default=Decimal("0.005"), help_text="US dollars for each post and UTC day."
+        default=Decimal("0.005"), help_text="US dollars per post and UTC day."
     )
     price_of_a_user = dollars(
-        default=Decimal("0.010"), help_text="US dollars for each account that is looked up."
+        default=Decimal("0.010"), help_text="US dollars per account looked up."
     )
 
     # X said that the credits or the cap are used up: nothing is asked until then.

@@ -34,7 +34,9 @@ class Topic(models.Model):
     # The same for the live feed, extended for a while at a time (`trackers.events.live.watch`).
     watched_until = models.DateTimeField(null=True, editable=False)
     events = models.BigIntegerField(
-        default=0, db_default=0, help_text="Told since it was made, counted as they are spread."
+        default=0,
+        db_default=0,
+        help_text="Events since the topic was created, counted as they are fanned out.",
     )
     made_at = models.DateTimeField(db_default=Now())
 

@@ -18,27 +18,33 @@ class Interval(models.Model):
     expected to have changed, at most every `at_most` and at least every `at_least`.
     """
 
-    younger_than = models.DurationField(unique=True, help_text="Age of a tweet, exclusive.")
+    younger_than = models.DurationField(
+        unique=True, help_text="Applies to tweets younger than this."
+    )
     every = models.DurationField(help_text="Time from one look-up to the next.")
     jitter = models.FloatField(
         default=0.05,
-        help_text="Share of `every` by which a look-up may come sooner or later, 0 to 0.5; "
-        "it keeps tweets that arrived together from staying in step.",
+        help_text="A look-up is up to this share of the interval earlier or later, at random (0 to "
+        "0.5), so that tweets that arrived together spread out.",
     )
-    enabled = models.BooleanField(
-        default=True, help_text="A disabled row is as if it were not there."
-    )
+    enabled = models.BooleanField(default=True, help_text="A disabled row is ignored.")
     accuracy = models.FloatField(
         null=True,
         blank=True,
-        help_text="Share of a tweet's figures that may be missed, 0.05 for 5 %. Empty: the row is "
-        "fixed, and its tweets are looked up at one interval.",
+        help_text="The change in a tweet's figures that may be missed between two look-ups, 0.05 "
+        "for 5 %. Leave empty for a fixed interval.",
     )
     at_most = models.DurationField(
-        "at most every", null=True, blank=True, help_text="However fast a tweet grows."
+        "at most every",
+        null=True,
+        blank=True,
+        help_text="The shortest interval, however fast a tweet grows.",
     )
     at_least = models.DurationField(
-        "at least every", null=True, blank=True, help_text="However quiet a tweet is."
+        "at least every",
+        null=True,
+        blank=True,
+        help_text="The longest interval, however quiet a tweet is.",
     )
 
     class Meta:
@@ -97,10 +103,12 @@ class Stretch(models.Model):
 
     ONLY = 1
 
-    windows = models.FloatField(db_default=1.0, help_text="1: X's windows have room for all.")
+    windows = models.FloatField(
+        db_default=1.0, help_text="1: X's rate limits leave room for all look-ups."
+    )
     taken_at = models.DateTimeField(null=True)
-    demand = models.FloatField(null=True, help_text="Looks a second without a stretch.")
-    room = models.FloatField(null=True, help_text="Looks a second that X's windows allow.")
+    demand = models.FloatField(null=True, help_text="Look-ups a second without stretching.")
+    room = models.FloatField(null=True, help_text="Look-ups a second that X's rate limits allow.")
     backlog = models.PositiveBigIntegerField(default=0)
 
     money = models.FloatField(
@@ -133,12 +141,12 @@ class Replanning(models.Model):
     finished_at = models.DateTimeField(null=True)
 
     below = models.BigIntegerField(default=0)
-    tweets = models.PositiveBigIntegerField(default=0, help_text="About how many there are.")
+    tweets = models.PositiveBigIntegerField(default=0, help_text="Estimated number of tweets.")
     seen = models.PositiveBigIntegerField(default=0)
     moved = models.PositiveBigIntegerField(default=0)
     woken = models.PositiveBigIntegerField(default=0)
     overdue = models.PositiveBigIntegerField(
-        default=0, help_text="So many were due already, and are spread from the beginning on."
+        default=0, help_text="Tweets that were already due; they are spread out from the start."
     )
 
     def __str__(self) -> str:
@@ -151,7 +159,7 @@ class TweetCensus(models.Model):
     ONLY = 1
 
     taken_at = models.DateTimeField(null=True)
-    took = models.DurationField(default=timedelta(0), help_text="0: no whole count was needed.")
+    took = models.DurationField(default=timedelta(0), help_text="0: no full count was needed.")
     tracked = models.IntegerField(default=0)
     gone = models.IntegerField(default=0)
     paused = models.IntegerField(default=0)
@@ -184,7 +192,8 @@ class BulkAct(models.Model):
     act = models.CharField(max_length=8, choices=Act)
     by = models.CharField(max_length=150, blank=True)
     source = models.BigIntegerField(
-        null=True, help_text="That is removed with the tweets that came from nowhere else."
+        null=True,
+        help_text="The source that is removed together with tweets that came from nowhere else.",
     )
     tag = models.BigIntegerField(null=True, help_text="That is put on the tweets, or removed.")
     tweets = models.PositiveBigIntegerField(default=0)

@@ -45,7 +45,7 @@ class Feed(models.Model):
     strategy = models.CharField(max_length=10)
     shape = models.IntegerField(default=0)
     floor = models.BigIntegerField(default=0)
-    total = models.BigIntegerField(default=0, help_text="Tweets that were put into its buckets.")
+    total = models.BigIntegerField(default=0, help_text="Tweets put into its buckets.")
     built_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -118,10 +118,10 @@ class FeedSettings(models.Model):
     """How homes are laid out: one row."""
 
     class Strategy(models.TextChoices):
-        READ = "read", "on read: nothing is kept"
-        TIMED = "timed", "timed buckets: a row a day"
-        SIZED = "sized", "sized buckets: so many tweets a row"
-        CACHE = "cache", "capped cache: the newest tweets"
+        READ = "read", "on read: nothing is stored"
+        TIMED = "timed", "timed buckets: one row per day"
+        SIZED = "sized", "sized buckets: a fixed number of tweets per row"
+        CACHE = "cache", "capped cache: only the newest tweets"
 
     class Embed(models.TextChoices):
         TEXT = "text", "the text"
@@ -131,72 +131,74 @@ class FeedSettings(models.Model):
         max_length=10,
         choices=Strategy,
         default=Strategy.READ,
-        help_text="On read is always right, costs nothing to keep, and is quick up to some "
-        "thousand follows a watcher: begin with it. Capped cache: where homes are looked at all "
-        "the time, or watchers follow many sources. Sized buckets: where people scroll far back, "
-        "since they are the most compact. Timed buckets: where people ask what happened on a day. "
-        "After a change homes are answered on read until they are laid out anew.",
+        help_text="Start with “on read”: it stores nothing, is always right, and is fast for "
+        "watchers with up to a few thousand follows. Choose the capped cache if homes "
+        "are viewed all the time or watchers follow very many sources; sized buckets, "
+        "the most compact, if people scroll far back; timed buckets if people look up "
+        "particular days. After a change, homes are answered on read until they are "
+        "rebuilt.",
     )
     cache_size = models.PositiveIntegerField(
         "tweets in a cache",
         default=800,
         validators=[MinValueValidator(50), MaxValueValidator(100_000)],
-        help_text="What is older is read from the sources. Twitter kept 800.",
+        help_text="Older tweets are read from the sources. Twitter kept 800.",
     )
     cache_slack = models.PositiveIntegerField(
-        "slack of a cache",
+        "cache slack",
         default=50,
         validators=[MinValueValidator(0), MaxValueValidator(100_000)],
-        help_text="A cache grows by so many before it is cut back: cutting each time costs more.",
+        help_text="A cache grows by this many tweets before it is trimmed: trimming at every write "
+        "costs more.",
     )
     bucket_days = models.PositiveSmallIntegerField(
-        "days in a timed bucket",
+        "days per timed bucket",
         default=1,
         validators=[MinValueValidator(1), MaxValueValidator(366)],
-        help_text="More than some 200 tweets a bucket make writing dear: PostgreSQL then rewrites "
-        "a large value with each tweet.",
+        help_text="Above about 200 tweets per bucket, writes become expensive: PostgreSQL then "
+        "rewrites a large value for each tweet.",
     )
     bucket_size = models.PositiveSmallIntegerField(
-        "tweets in a sized bucket",
+        "tweets per sized bucket",
         default=50,
         validators=[MinValueValidator(10), MaxValueValidator(1000)],
-        help_text="About a page of a home. Above 200 writing gets dear, as above.",
+        help_text="About one page of a home. Above 200, writes become expensive, as above.",
     )
     depth = models.PositiveIntegerField(
         "depth of buckets",
         default=10_000,
         validators=[MinValueValidator(100), MaxValueValidator(1_000_000)],
-        help_text="So many tweets are put into buckets when a home is laid out; what is older is "
-        "read from the sources.",
+        help_text="This many tweets are put into buckets when a home is built; older ones are read "
+        "from the sources.",
     )
     follow_backfill = models.PositiveIntegerField(
-        "backfill of a follow",
+        "follow backfill",
         default=200,
         validators=[MinValueValidator(1), MaxValueValidator(10_000)],
-        help_text="So many tweets of what is newly followed are put into a home at once. If it has "
-        "more, the home is read from the sources below them.",
+        help_text="This many tweets of a newly followed source are put into the home at once; "
+        "older ones are read from the sources.",
     )
     fanout_limit = models.PositiveIntegerField(
         "fan-out limit",
         null=True,
         blank=True,
         validators=[MinValueValidator(1)],
-        help_text="So many watchers of one source are delivered to, those that came first; the "
-        "others read it with each page. Empty: all of them. Set it if one source has so many "
+        help_text="Deliver a source to this many watchers, the earliest first; the others read "
+        "it with each page. Leave empty for all. Set it if a source has so many "
         "followers that its deliveries take too long.",
     )
     async_threshold = models.PositiveIntegerField(
         "asynchronous threshold",
         default=200,
-        help_text="What has no more followers is delivered by the worker that brought it; what has "
-        "more, by any. 0: always by any.",
+        help_text="A source with up to this many followers is delivered by the worker that found "
+        "the tweet, one with more by any worker. 0: always by any worker.",
     )
     idle_days = models.PositiveSmallIntegerField(
         "idle days",
         default=21,
         validators=[MinValueValidator(1), MaxValueValidator(3650)],
-        help_text="The home of who has not looked for so long is not kept; it is answered on read "
-        "when they come back, and laid out again.",
+        help_text="A home that has not been viewed for this many days is dropped. When its watcher "
+        "returns, it is answered on read and rebuilt.",
     )
 
     embed = ArrayField(
@@ -204,12 +206,13 @@ class FeedSettings(models.Model):
         verbose_name="embedded",
         default=list,
         blank=True,
-        help_text="What a home keeps as it was first seen. Leave it empty, unless the home is an "
-        "archive: then a page looks everything up, which costs nothing that you would notice "
-        "(0.10 ms for 50 tweets, 0.12 ms embedded), and shows edits and new names. Embedded, a "
-        "text stays as it was before it was edited, and is marked where it differs from today's. "
-        "Deleted tweets disappear either way. It works with the capped cache alone: in buckets "
-        "each new tweet would rewrite the texts of all others, 14 times slower in our measurement.",
+        help_text="What a home stores as it was first seen. Leave this empty unless homes serve "
+        "as an archive: a page then looks everything up, which costs nothing "
+        "noticeable (0.10 ms for 50 tweets, 0.12 ms embedded) and shows edits and new "
+        "names. Embedded text stays as first seen, and is marked where it differs from "
+        "the current one. Deleted tweets disappear either way. Works with the capped "
+        "cache only: in buckets, each new tweet would rewrite the text of all the "
+        "others (14 times slower when measured).",
     )
 
     class Meta:
@@ -241,7 +244,7 @@ class FeedSettings(models.Model):
     def clean(self) -> None:
         wrong = {}
         if None not in (self.cache_slack, self.cache_size) and self.cache_slack > self.cache_size:
-            wrong["cache_slack"] = "The slack is no more than the cache."
+            wrong["cache_slack"] = "The slack cannot be larger than the cache."
         if self.embed and self.strategy != self.Strategy.CACHE:
             wrong["embed"] = "Only the capped cache can embed. Choose it, or leave this empty."
         if wrong:

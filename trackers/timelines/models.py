@@ -27,7 +27,7 @@ class Timeline(models.Model):
     live = models.BooleanField(default=False, db_default=False)
 
     seq = models.BigIntegerField(
-        default=0, db_default=0, help_text="Counts the writes that brought something new."
+        default=0, db_default=0, help_text="Counts the writes that added something."
     )
     size = models.IntegerField(default=0, db_default=0, help_text="Live entries.")
 
@@ -66,7 +66,7 @@ class TimelineEntry(models.Model):
 
     secondary = models.BigIntegerField(null=True)
     dead_at = models.DateTimeField(
-        null=True, help_text="When it was deleted, or its timeline ended if that was later."
+        null=True, help_text="When it was deleted, or when its timeline expired if that was later."
     )
     # Null if empty, which takes no space.
     metadata = models.BinaryField(null=True)

@@ -16,9 +16,9 @@ class ApiToken(models.Model):
     class Scope(models.TextChoices):
         """Each one includes those before it."""
 
-        READ = "read", "read: look, and change nothing"
-        WRITE = "write", "write: also tweets, sources, timelines and follows"
-        ADMIN = "admin", "admin: also subscribers, intervals and queues"
+        READ = "read", "read: view only"
+        WRITE = "write", "write: also change tweets, sources, timelines and follows"
+        ADMIN = "admin", "admin: also change subscribers, intervals and queues"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
@@ -28,7 +28,7 @@ class ApiToken(models.Model):
         max_length=5,
         choices=Scope,
         default=Scope.READ,
-        help_text="What a program may do with it, as far as its user may.",
+        help_text="What a program may do with it, within what its user may do.",
     )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True, editable=False)
 

@@ -33,7 +33,7 @@ class TweetUpdate(Job):
     # and then it is another time than that at which it is due.
     for_money_until = models.DateTimeField(
         null=True,
-        help_text="It waits for money while this is when it is due; null: it does not.",
+        help_text="Waits for money while this equals its due time; null: does not wait.",
     )
 
     class Meta(Job.Meta):

@@ -74,11 +74,11 @@ class Source(models.Model):
     kind = models.CharField(max_length=8, choices=Kind)
     of = models.CharField(
         max_length=1024,
-        help_text="A username, a query of X's search, the number or the address of a list, or a "
-        "rule of X's filtered stream.",
+        help_text="A username, a search query, the number or address of a list, or a rule for X's "
+        "filtered stream.",
     )
     owner = models.CharField(
-        max_length=60, blank=True, help_text="Whose source it is: a tag of your own."
+        max_length=60, blank=True, help_text="Whose source it is: a label of your own."
     )
     priority = models.SmallIntegerField(choices=Priority, default=Priority.NORMAL)
     every = models.DurationField(
@@ -87,7 +87,7 @@ class Source(models.Model):
     pages = models.PositiveSmallIntegerField(
         default=10,
         validators=[MinValueValidator(1), MaxValueValidator(MOST_PAGES)],
-        help_text="Pages of 100 posts that one poll reads at the most; what is left over is a gap, "
+        help_text="Most pages of 100 posts that one poll reads. Anything beyond them is a gap, "
         "which is filled later.",
     )
     exclude_replies = models.BooleanField("without replies", default=False)
@@ -96,13 +96,14 @@ class Source(models.Model):
         null=True,
         blank=True,
         default=timedelta(days=1),
-        help_text="How far back the first poll reads; empty: as far as X shows.",
+        help_text="How far back the first poll reads. Leave empty for as far as X shows.",
     )
     late_by = models.DurationField(
         null=True,
         blank=True,
-        help_text="How much later than its id says a post may appear and still be found by the "
-        "next poll; empty: the kind's own (.env.example).",
+        help_text="How late a post may appear, counted from the time in its id, and still be "
+        "found by the next poll. Leave empty for the default of its kind (see "
+        ".env.example).",
     )
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -319,7 +320,7 @@ class Stream(models.Model):
     class State(models.TextChoices):
         CONNECTING = "connecting"
         OPEN = "open"
-        WAITING = "waiting", "waiting to connect again"
+        WAITING = "waiting", "Waiting to reconnect"
         STOPPED = "stopped"
 
     name = models.CharField(max_length=20, primary_key=True, default="filtered")
@@ -329,7 +330,7 @@ class Stream(models.Model):
         blank=True,
         default="",
         db_default="",
-        help_text="Of this installation, in the tags of its rules at X.",
+        help_text="Marks this installation's rules at X, in their tags.",
     )
     state = models.CharField(max_length=10, choices=State, default=State.STOPPED)
     because = models.CharField(max_length=300, blank=True)
@@ -342,7 +343,9 @@ class Stream(models.Model):
 
     state_since = models.DateTimeField(null=True)
     connected_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(null=True, help_text="The last line or keep-alive.")
+    heard_at = models.DateTimeField(
+        null=True, help_text="When the last line or keep-alive arrived."
+    )
     next_try_at = models.DateTimeField(null=True)
     # Everything that X sent up to here is stored; the next hole begins here.
     stored_until = models.DateTimeField(null=True)
@@ -356,7 +359,7 @@ class Stream(models.Model):
     rules_of_others = models.IntegerField(
         default=0,
         db_default=0,
-        help_text="At X, for the same app. X bills their posts as well.",
+        help_text="Rules at X for the same app that are not ours. X bills their posts as well.",
     )
 
     def __str__(self) -> str:
