@@ -53,7 +53,7 @@ def test_stored_secrets_are_never_shown_and_stay_when_left_empty(staff):
     staff.post(change, {**BEARER, "name": "renamed"})
 
     assert SECRET not in page
-    assert page.count("set; leave empty to keep it") == 1
+    assert page.count("Set. Leave empty to keep it.") == 1
     assert page.count("not set") == 8
     credential.refresh_from_db()
     assert (credential.name, dict(credential.secrets)) == ("renamed", {"bearer_token": SECRET})
@@ -76,7 +76,7 @@ def test_a_secret_that_cannot_be_decrypted_is_told_and_can_be_entered_anew(staff
     change = f"{LIST}{credential.pk}/change/"
 
     assert credential.name in staff.get(LIST).content.decode()
-    assert "cannot be decrypted" in staff.get(change).content.decode()
+    assert "Cannot be decrypted" in staff.get(change).content.decode()
     staff.post(change, {**BEARER, "bearer_token": SECRET})
 
     assert dict(Credential.objects.get().secrets) == {"bearer_token": SECRET}
@@ -182,11 +182,11 @@ def test_new_tokens_begin_anew(staff):
     now = timezone.now()
     credential = CredentialFactory(
         kind="oauth2", secrets=STORED, expires_at=now, refreshing_until=now,
-        renewals_failed=3, renewal_problem="X gave no new tokens: 503",
+        renewals_failed=3, renewal_problem="X sent no new tokens: 503",
     )  # fmt: skip
     change = f"{LIST}{credential.pk}/change/"
 
-    assert "X gave no new tokens: 503" in staff.get(change).content.decode()
+    assert "X sent no new tokens: 503" in staff.get(change).content.decode()
     new = {"user_access_token": "newer", "refresh_token": "newest"}
     staff.post(change, {**OAUTH2, **new})
 

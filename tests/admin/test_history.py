@@ -83,9 +83,9 @@ def test_what_is_no_list_is_told_as_well(staff):
     act(staff, "/admin/trackers/subscriber/", "rotate_key", subscriber().pk)
 
     assert [(what, said) for _, what, said in told()] == [
-        (f"{Interval.objects.count()} intervals", "Re-planned what is scheduled."),
+        (f"{Interval.objects.count()} intervals", "Re-planned the scheduled look-ups."),
         ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already."),
-        ("shop", "Action: a new key that signs."),
+        ("shop", "Action: Create a new signing key."),
     ]
 
 
@@ -115,10 +115,10 @@ def test_acts_of_pages_are_told(page):
     assert page("/following/follow", source=made.pk)[0][1] == f"Follow {made}."
     assert page("/columns/add", shows=f"source:{made.pk}")[0][1] == "Added a column."
     watcher = Follow.objects.get().watcher_id
-    assert page(f"/feeds/make/{watcher}")[0][1] == "A new secret address of its feeds."
+    assert page(f"/feeds/make/{watcher}")[0][1] == "Created a new secret feed address."
     assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Pause, on its page.")]
     made_key = page(f"/subscribers/{shop.pk}/key", sure="yes")
-    assert made_key[0][1] == "A new key that signs, on its page."
+    assert made_key[0][1] == "Created a new signing key, on its page."
     assert page(f"/sources/{made.pk}/remove") == [(str(made), "Remove, on its page.")]
 
 

@@ -57,11 +57,11 @@ def test_a_person_changes_sixty_seconds_to_thirty(staff):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"every_0": "0s"}, "Younger than 18m: every 0s is too often; once a second is the most."),
+        ({"every_0": "0s"}, "Younger than 18m: every 0s is too often; at most once a second."),
         ({"every_0": "2h"}, "is longer than the age itself"),
         ({"younger_than_1": "10m"}, "the ages must increase"),
-        ({"every_1": "soon"}, "“soon” is no length of time"),
-        ({"accuracy_0": "five"}, "“five” is no percentage: write it as 5%."),
+        ({"every_1": "soon"}, "“soon” is not a length of time"),
+        ({"accuracy_0": "five"}, "“five” is not a percentage. Write it as 5%."),
         ({"accuracy_0": "0"}, "An accuracy is from 0.1% to 50%, not 0%."),
         ({"accuracy_0": "5%"}, "An accuracy needs at most every, as in 20s."),
         ({"at_most_0": "20s"}, "At most and at least every go with an accuracy"),
@@ -175,22 +175,22 @@ def test_the_workers_replan_what_is_scheduled_and_the_page_tells_how_far_they_ar
 
     page = staff.post(f"{LIST}replan/", follow=True)
 
-    assert "workers re-plan" in said(page)[0]
+    assert "workers are re-planning" in said(page)[0]
     assert TweetUpdate.objects.count() == 0
     assert "Re-planning, 0 % done" in page.content.decode()
     run_all()
     page = staff.get(LIST)
-    assert "0 next checks moved, 1 resting tweets brought back" in page.content.decode()
+    assert "0 next checks moved, 1 resting tweets scheduled again" in page.content.decode()
     assert TweetUpdate.objects.count() == 1
 
 
 def test_the_page_asks_for_a_cluster_when_nobody_goes_on(staff):
     staff.post(f"{LIST}replan/")
-    assert "is a cluster running?" not in staff.get(LIST).content.decode()
+    assert "Is a cluster running?" not in staff.get(LIST).content.decode()
 
     Replanning.objects.update(touched_at="2026-01-01T00:00Z")
 
-    assert "is a cluster running?" in staff.get(LIST).content.decode()
+    assert "Is a cluster running?" in staff.get(LIST).content.decode()
 
 
 def test_nobody_replans_who_may_not_change_the_list(client):
@@ -243,7 +243,7 @@ def test_the_command_tells_the_cost_and_changes_nothing():
 def test_the_command_wants_a_large_change_confirmed():
     before = rows()
 
-    with pytest.raises(CommandError, match=r"times as much as now\? Say so with --yes\."):
+    with pytest.raises(CommandError, match=r"times as much as now\? Confirm with --yes\."):
         interval("set", "60m=1s")
 
     assert rows() == before

@@ -110,8 +110,8 @@ def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
     ("address", "action", "step"),
     [
         (NAMESPACES, "pause", "Choose Resume"),
-        (NAMESPACES, "resume", "look at Held until"),
-        (NAMESPACES, "lift_hold", "look at Paused"),
+        (NAMESPACES, "resume", "see “Held until”"),
+        (NAMESPACES, "lift_hold", "see “Paused”"),
         (ISOLATED, "retry", "Reload this list"),
     ],
 )

@@ -71,10 +71,10 @@ def test_a_rule_is_added_and_nothing_of_it_is_polled(staff):
 @pytest.mark.parametrize(
     ("changed", "why"),
     [
-        ({"of": ""}, "Say whose posts"),
+        ({"of": ""}, "Enter whose posts"),
         ({"every": "1s"}, "A source is polled every 5s to 1d."),
         ({"pages": "501"}, "A poll reads 1 to 500 pages."),
-        ({"late_by": "-0:00:05"}, "A length of time is not negative."),
+        ({"late_by": "-0:00:05"}, "A length of time cannot be negative."),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field(staff, changed, why):
@@ -89,7 +89,7 @@ def test_the_same_source_is_linked_and_not_added_twice(staff):
 
     page = staff.post(f"{SOURCES}add/", filled(of="NASA")).content.decode()
 
-    assert f'It is there already: <a href="/sources/{made.pk}/">' in page
+    assert f'It already exists: <a href="/sources/{made.pk}/">' in page
 
 
 def test_the_form_says_what_it_may_cost(staff):

@@ -33,7 +33,7 @@ def test_a_team_gets_a_home_here(staff):
     assert Watcher.objects.get().team == team
     page = staff.get(LIST).content.decode()
     assert "desk" in page
-    assert "Staff status" in page, "without it, nobody sees the team's home"
+    assert "a role too" in page, "without one, nobody sees the team's home"
 
     staff.post(f"{LIST}add/", {"team": "", "user": ""})
     assert Watcher.objects.count() == 1
@@ -46,12 +46,12 @@ def test_a_home_is_told_laid_out_anew_and_expired(staff, home):
         assert "sized: complete, down to tweet 0" in staff.get(page).content.decode()
 
     page = act(staff, LIST, "rebuild", home)
-    assert said(page)[0].startswith("The workers lay 1 home out anew")
+    assert said(page)[0].startswith("The workers will rebuild 1 home")
     assert list(FeedRebuild.objects.values_list("key", flat=True)) == [home]
 
     act(staff, LIST, "expire", home)
     assert not Feed.objects.exists()
-    assert "not: read from the sources" in staff.get(LIST).content.decode()
+    assert "not built: read from the sources" in staff.get(LIST).content.decode()
 
 
 def test_addresses_of_feeds_are_revoked(staff, home):

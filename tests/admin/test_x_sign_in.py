@@ -159,8 +159,8 @@ def test_an_answer_without_a_code_says_so(staff, query, says):
 def test_the_form_says_what_is_wrong(staff):
     told(staff, back_from_x(to_x(staff)))
     for given, says in (
-        (GIVEN, "There is a credential of this name"),
-        ({**GIVEN, "name": "x", "client_secret": "a b"}, "White space"),
+        (GIVEN, "There is already a credential of this name"),
+        ({**GIVEN, "name": "x", "client_secret": "a b"}, "white space"),
         ({}, "This field is required"),
     ):
         assert says in staff.post(BEGIN, given).content.decode()

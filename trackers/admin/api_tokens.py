@@ -10,6 +10,7 @@ from django.db.models import ForeignKey, QuerySet
 from django.forms import ModelChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
 
@@ -25,7 +26,7 @@ class ApiTokenAdmin(Recorded):
     list_select_related = ("user",)
     search_fields = ("name", "user__username")
     actions = ("revoke",)
-    asks = {"revoke": "Revoke {}? Programs that use them are refused from now on, for good."}
+    asks = {"revoke": "Revoke {}? Programs that use them will be refused. This cannot be undone."}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
         found = super().get_queryset(request)
@@ -63,4 +64,8 @@ class ApiTokenAdmin(Recorded):
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
         ids = list(chosen.values_list("pk", flat=True))
         revoked = api_tokens.revoke(ids, now=timezone.now())
-        messages.success(request, f"{revoked} revoked; who brings one of them is refused from now.")
+        messages.success(
+            request,
+            f"{revoked} revoked. Requests with {pluralize(revoked, 'it,them')} are refused from "
+            "now on.",
+        )

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils import timezone
 
@@ -72,15 +73,15 @@ class CredentialForm(forms.ModelForm):
             # Who may only look gets no field at all.
             return
         self.fields["app"].required = False
-        self.fields["app"].help_text += " A new one of the credential's name when empty."
+        self.fields["app"].help_text += " Leave empty to create one with the credential's name."
         self.kept, unreadable = stored(self.instance)
         self.kept_kind = self.instance.kind
         for kind, names in FIELDS.items():
             for field, name in names.items():
                 is_set = name in self.kept and kind == self.kept_kind
-                state = "set; leave empty to keep it" if is_set else "not set"
+                state = "Set. Leave empty to keep it." if is_set else "Not set."
                 self.fields[field].help_text = (
-                    "cannot be decrypted with FIELD_KEYS: enter it anew" if unreadable else state
+                    "Cannot be decrypted with FIELD_KEYS. Enter it again." if unreadable else state
                 )
 
     def clean(self) -> dict[str, Any]:
@@ -115,13 +116,13 @@ class WindowInline(admin.TabularInline):
     )
     can_delete = False
 
-    @admin.display(description="rests until")
+    @admin.display(description="not used until")
     def rests(self, window: Window) -> datetime | None:
         """None of the past: that rest is over."""
         until = window.rests_until
         return until if until and until > timezone.now() else None
 
-    @admin.display(description="rests because")
+    @admin.display(description="reason")
     def rests_why(self, window: Window) -> str:
         return window.rests_because if self.rests(window) else ""
 
@@ -154,15 +155,19 @@ class CredentialAdmin(Recorded):
             {
                 "fields": tuple(FIELDS["oauth2"]),
                 "classes": ("of-kind", "of-oauth2"),
-                "description": "X replaces both tokens every two hours; they are kept here. "
-                "Use them nowhere else. A public client has no secret.",
+                "description": "X replaces both tokens every two hours, and the new ones are "
+                "stored here, so use them nowhere else. A public client has no "
+                "secret.",
             },
         ),
         ("Now", {"fields": NOW}),
     )
     inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
-    asks = {"disable": "Disable {}? X is asked with the others only, or not at all."}
+    asks = {
+        "disable": "Disable {}? X will be asked with the other credentials only, or not at all "
+        "if there are none."
+    }
 
     def get_urls(self) -> list[URLPattern]:
         ours = [
@@ -215,13 +220,17 @@ class CredentialAdmin(Recorded):
             credential.forget_rejections()
             credential.enable()
         holds.lift(TWEET_UPDATE)
-        self.message_user(request, f"Enabled {len(chosen)}.", messages.SUCCESS)
+        self.message_user(
+            request, f"Enabled {len(chosen)} credential{pluralize(len(chosen))}.", messages.SUCCESS
+        )
 
     @admin.action(description="Disable", permissions=["change"])
     def disable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
         for credential in chosen:
             credential.disable(f"disabled by {request.user}", now=timezone.now())
-        self.message_user(request, f"Disabled {len(chosen)}.", messages.SUCCESS)
+        self.message_user(
+            request, f"Disabled {len(chosen)} credential{pluralize(len(chosen))}.", messages.SUCCESS
+        )
 
     @admin.action(description="Check: ask X for one tweet", permissions=["change"])
     def ask(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:

@@ -96,10 +96,12 @@ class FeedSettingsAdmin(admin.ModelAdmin):
             raise PermissionDenied
         chosen = settings.current()
         homes = rebuild_all(chosen)
-        history.record(request.user, [chosen], f"Had {homes} home{pluralize(homes)} laid out anew.")
+        history.record(
+            request.user, [chosen], f"Asked for {homes} home{pluralize(homes)} to be rebuilt."
+        )
         messages.success(
             request,
-            f"The workers lay {homes} home{pluralize(homes)} out anew, those of the last visitors "
+            f"The workers will rebuild {homes} home{pluralize(homes)}, the most recently viewed "
             "first. Until then homes are read from the sources.",
         )
         return redirect("admin:trackers_feedsettings_change", 1)
@@ -117,10 +119,13 @@ class FeedSettingsAdmin(admin.ModelAdmin):
             return render(request, "admin/trackers/feedsettings/expire.html", context)
         for task in EXPIRE:
             schedules.run_soon(task)
-        history.record(request.user, [settings.current()], "Had expire what nobody reads.")
+        history.record(
+            request.user, [settings.current()], "Asked for unread homes and timelines to expire."
+        )
         messages.success(
             request,
-            "Within half a minute homes and timelines expire that nobody has read for long.",
+            "Homes and timelines that have not been read for a long time will expire within half "
+            "a minute.",
         )
         return redirect("admin:trackers_feedsettings_change", 1)
 
@@ -128,17 +133,20 @@ class FeedSettingsAdmin(admin.ModelAdmin):
 def told(found: Timelines) -> list[tuple[str, str]]:
     hits = "-" if found.hit_rate is None else f"{found.hit_rate:.1%}"
     return [
-        ("Deliveries are behind by", f"{found.lag_seconds:.0f} s, from {found.behind} origins"),
-        ("Pages from what is laid out", f"{hits}, today and yesterday"),
-        ("Watchers, and what they follow", f"{found.watchers:,}, {found.follows:,}"),
+        (
+            "Delivery lag",
+            f"{found.lag_seconds:.0f} s, {found.behind} origin{pluralize(found.behind)} waiting",
+        ),
+        ("Pages served from built homes", f"{hits}, today and yesterday"),
+        ("Watchers, and their follows", f"{found.watchers:,}, {found.follows:,}"),
         *(
-            (f"Homes by {key}", f"{one.built:,}, and {one.building:,} being laid out")
+            (f"Homes by {key}", f"{one.built:,} built, {one.building:,} being built")
             for key, one in found.homes.items()
         ),
         ("Timelines, and their entries", f"{found.timelines:,}, {found.entries:,}"),
         (
-            "On the disk",
-            f"{megabytes(found.store_bytes)}, and buckets {megabytes(found.bucket_bytes)}",
+            "Size on disk",
+            f"timelines {megabytes(found.store_bytes)}, buckets {megabytes(found.bucket_bytes)}",
         ),
     ]
 

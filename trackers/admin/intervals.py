@@ -71,12 +71,12 @@ class IntervalAdmin(admin.ModelAdmin):
             raise PermissionDenied
         replan()
         history.record_many(
-            request.user, Interval, Interval.objects.count(), "Re-planned what is scheduled."
+            request.user, Interval, Interval.objects.count(), "Re-planned the scheduled look-ups."
         )
         self.message_user(
             request,
-            "The workers re-plan what is scheduled by the intervals in force, the youngest first. "
-            "This page tells how far they are.",
+            "The workers are re-planning all scheduled look-ups by the current intervals, "
+            "youngest tweets first. This page shows their progress.",
             messages.SUCCESS,
         )
         return redirect("admin:trackers_interval_changelist")
@@ -85,7 +85,7 @@ class IntervalAdmin(admin.ModelAdmin):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         given = {
-            "title": "How often is a tweet of which age looked up?",
+            "title": "How often to look up a tweet of each age",
             "may_change": self.has_change_permission(request),
             "is_filled_in": adapts(request),
             "replanning": sentence(replanning) if (replanning := progress()) else "",
@@ -106,10 +106,11 @@ def adapts(request: HttpRequest) -> bool:
 def sentence(replanning: Progress) -> str:
     """How far the re-planning has got."""
     done = (
-        f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets brought back"
+        f"{replanning.moved:,} next checks moved, {replanning.woken:,} resting tweets "
+        "scheduled again"
     )
     if replanning.finished:
-        return f"Re-planning is done: {done}."
+        return f"Re-planning has finished: {done}."
     far = f"Re-planning, {replanning.percent} % done: {done}."
-    waits = " It waits for a worker: is a cluster running?" if replanning.lost else ""
+    waits = " Waiting for a worker. Is a cluster running?" if replanning.lost else ""
     return far + waits

@@ -55,7 +55,7 @@ PAUSE = Choice(
     "Pause",
     "Paused {}.",
     "Nothing to pause: already paused. Choose Resume to continue.",
-    "Pause {}? They rest until they are resumed.",
+    "Pause {}? They will not be looked up until they are resumed.",
 )
 RESUME = Choice(
     Act.RESUME,
@@ -140,7 +140,7 @@ def counted(chosen: QuerySet[Any]) -> int | None:
 
 def tweets(count: int | None) -> str:
     if count is None:
-        return "all tweets of this list, which are too many to count while you wait,"
+        return "all tweets in this list (too many to count here)"
     return f"{count:,} tweet" if count == 1 else f"{count:,} tweets"
 
 

@@ -14,6 +14,6 @@ class MilestoneAdmin(admin.ModelAdmin):
     list_filter = ("metric",)
 
     # A method of the field's own name would not be asked.
-    @admin.display(description="told again after it was below", ordering="low")
+    @admin.display(description="counts again after falling below", ordering="low")
     def again(self, one: Milestone) -> int:
         return one.low

@@ -31,7 +31,7 @@ class NamespaceAdmin(Recorded):
         ("Now", {"fields": ("paused", "held", "held_why", "failures")}),
         ("Batches", {"fields": ("batch_size", "buffer_ttl", "lease")}),
         ("Failed requests", {"fields": ("retry_first", "retry_most")}),
-        ("Arrivals in bulk", {"fields": ("arrivals_per_second", "arrivals_until")}),
+        ("Bulk arrivals", {"fields": ("arrivals_per_second", "arrivals_until")}),
     )
     formfield_overrides = {models.DurationField: {"form_class": LengthField}}
     actions = ("pause", "resume", "lift_hold")
@@ -60,12 +60,12 @@ class NamespaceAdmin(Recorded):
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
         count = chosen.filter(paused=True).update(paused=False)
-        nothing = "Nothing to resume: not paused. If nothing is done, look at Held until below."
+        nothing = "Nothing to resume: not paused. If no work is being done, see “Held until” below."
         report(self, request, count, done="Resumed {}.", nothing=nothing)
 
     @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
     def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
         held = chosen.filter(held_until__gt=Now())
         count = held.update(held_until=None, held_because="", failures=0)
-        nothing = "No hold to lift: X may be asked now. If nothing is done, look at Paused below."
+        nothing = "No hold to lift. If no work is being done, see “Paused” below."
         report(self, request, count, done="Lifted {} hold(s).", nothing=nothing)

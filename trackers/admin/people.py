@@ -9,6 +9,7 @@ from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 
 from trackers.admin.recorded import Recorded
 from trackers.roles import IN_THE_ADMIN, ROLES, roles_of
@@ -52,16 +53,18 @@ class PersonAdmin(Recorded, UserAdmin):
         if not user.is_staff and set(roles_of(user)) & set(IN_THE_ADMIN):
             user.is_staff = True
             user.save(update_fields=["is_staff"])
-            self.message_user(request, "This role opens the admin: “staff status” is set.")
+            self.message_user(request, "This role uses the admin, so “staff status” has been set.")
 
     @admin.action(
-        description="Unlock: forget wrong passwords, so they can log in at once",
+        description="Unlock: forget failed logins",
         permissions=["change"],
     )
     def unlock(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
         for user in chosen:
             wrong_logins.unlock(user.get_username())
-        self.message_user(request, f"Unlocked {len(chosen)}.", messages.SUCCESS)
+        self.message_user(
+            request, f"Unlocked {len(chosen)} user{pluralize(len(chosen))}.", messages.SUCCESS
+        )
 
 
 def may_touch(request: HttpRequest, obj: User | None) -> bool:

@@ -12,6 +12,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.db import models
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
 from trackers.admin.recorded import Recorded
@@ -26,8 +27,8 @@ DAYS_SHOWN = timedelta(days=31)
 BUDGETS = ("posts_a_day", "posts_a_month", "money_a_day", "money_a_month")
 PRICES = ("price_of_a_post", "price_of_a_user")
 SPREAD = (
-    "No limit when empty. Without a budget for the day, what is left is spread evenly over the "
-    "days that are left."
+    "Leave empty for no limit. Without a daily budget, what is left is spread evenly "
+    "over the remaining days."
 )
 NOW = (
     "today", "this_month", "left_today", "forecast", "stopped", "x_counts",
@@ -39,18 +40,19 @@ class ProjectForm(forms.ModelForm):
         model = Project
         fields = ("name", *BUDGETS, *PRICES)
         help_texts = {
-            "name": "As you like; X's own name for it helps.",
-            "posts_a_day": "How many different tweets may be looked up on one day. "
-            "No limit when empty.",
+            "name": "Any name; X's own name for it is best.",
+            "posts_a_day": "How many different tweets may be looked up in one day. Leave empty "
+            "for no limit.",
             "posts_a_month": f"Each tweet counts once on each day it is looked up. {SPREAD}",
-            "money_a_day": "No limit when empty. What is reached first counts: this or tweet-days.",
+            "money_a_day": "Leave empty for no limit. If tweet-days are limited too, whichever "
+            "limit is reached first applies.",
             "money_a_month": SPREAD,
         }
 
 
 class SpendingInline(admin.TabularInline):
     model = Spending
-    verbose_name_plural = "spent on the last days (UTC, by X's clock)"
+    verbose_name_plural = "spending by day (UTC, by X's clock)"
     extra = 0
     fields = readonly_fields = (
         "day", "posts", "posts_reserved", "users", "users_reserved", "dollars", "x_counted",
@@ -61,9 +63,9 @@ class SpendingInline(admin.TabularInline):
     def dollars(self, spending: Spending) -> str:
         return f"{spending.money:,.2f}"
 
-    @admin.display(description="posts as X counted")
+    @admin.display(description="posts by X's count")
     def x_counted(self, spending: Spending) -> str:
-        return "not told" if spending.told_posts is None else f"{spending.told_posts}"
+        return "unknown" if spending.told_posts is None else f"{spending.told_posts}"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Spending]:
         since = timezone.now().date() - DAYS_SHOWN
@@ -87,14 +89,18 @@ class ProjectAdmin(Recorded):
             "Budgets",
             {
                 "fields": BUDGETS,
-                "description": "X bills a tweet once a UTC day, however often it is looked up: "
-                "that is a tweet-day. When a budget is used up, what was paid for today goes on "
-                "being refreshed; the other tweets wait for the next UTC day, the oldest first.",
+                "description": "X bills a tweet once per UTC day, however often it is looked up: "
+                "that is one tweet-day. When a budget is used up, tweets already "
+                "paid for today are still refreshed; the others wait for the next "
+                "UTC day, oldest first.",
             },
         ),
         (
             "Prices",
-            {"fields": PRICES, "description": "As on X's bill; money is reckoned with them."},
+            {
+                "fields": PRICES,
+                "description": "As on X's bill. All costs are calculated from these.",
+            },
         ),
         ("Now", {"fields": NOW}),
     )
@@ -159,16 +165,22 @@ class ProjectAdmin(Recorded):
         if cap and project.cap_reset_day:
             cap += f", reset on day {project.cap_reset_day} of the month"
         if project.drift is None:
-            return f"no day that we know, {read}{cap}"
-        return f"{project.usage_of_month:,} this month, {project.drift:+,} beside ours, {read}{cap}"
+            return f"covers none of our days, {read}{cap}"
+        return (
+            f"{project.usage_of_month:,} this month, {project.drift:+,} compared with ours, "
+            f"{read}{cap}"
+        )
 
-    @admin.action(description="Go on: X has money again", permissions=["change"])
+    @admin.action(description="Continue: X has credits again", permissions=["change"])
     def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> None:
         count = stops.go_on_with(chosen.values_list("pk", flat=True))
         if count:
             # It was held until the first stopped project could ask; `lift` does nothing if X fails.
             holds.lift(TWEET_UPDATE)
-        said = f"Going on with {count}: X is asked again with the next batch."
+        said = (
+            f"{count} project{pluralize(count)} continued. X will be asked again with the next "
+            "batch."
+        )
         self.message_user(request, said, messages.SUCCESS)
 
 
@@ -197,9 +209,10 @@ class AppForm(forms.ModelForm):
         model = App
         fields = ("name", "project")
         help_texts = {
-            "name": "As you like; X's own name for it helps. Its bearer tokens share one window.",
-            "project": "Who pays: X bills the project that the app belongs to. X's rule is one app "
-            "per use case.",
+            "name": "Any name; X's own name for it is best. An app's bearer tokens share one "
+            "rate limit.",
+            "project": "X bills the project that the app belongs to. X allows one app per use "
+            "case.",
         }
 
 

@@ -55,7 +55,7 @@ class Owner(admin.AllValuesFieldListFilter):
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         for choice in super().choices(changelist):
-            yield {**choice, "display": choice["display"] or "none named"}
+            yield {**choice, "display": choice["display"] or "no owner"}
 
 
 @admin.register(Source)
@@ -85,11 +85,11 @@ class SourceAdmin(Recorded):
         """Hides what does not apply: a stream is not polled, and a file was read once."""
         source = obj or Source()
         polls = (
-            "How it is polled",
+            "Polling",
             {"fields": POLLS, "description": self.form(instance=source).cost},
         )
-        leaves = ("What it leaves out", {"fields": LEFT_OUT})
-        ours = ("For us", {"fields": OURS})
+        leaves = ("Filters", {"fields": LEFT_OUT})
+        ours = ("Owner and priority", {"fields": OURS})
         if obj is None:
             return [(None, {"fields": MAIN}), polls, leaves, ours]
         main = (None, {"fields": ("kind_once", "of")})
@@ -135,17 +135,17 @@ class SourceAdmin(Recorded):
     def runs(self, source: Source) -> bool:
         return source.paused_at is None
 
-    @admin.display(description="gaps open", ordering="open_gaps")
+    @admin.display(description="open gaps", ordering="open_gaps")
     def gaps_open(self, source: Source) -> int:
         return getattr(source, "open_gaps", 0)
 
-    @admin.display(description="how it stands")
+    @admin.display(description="status")
     def on_its_page(self, source: Source) -> str:
         return format_html('<a href="{}">page</a>', reverse("source", args=[source.pk]))
 
-    @admin.display(description="How it stands")
+    @admin.display(description="Status")
     def now(self, source: Source) -> str:
-        said = source.problem or source.hidden_because or "on its page"
+        said = source.problem or source.hidden_because or "see its page"
         return format_html('<a href="{}">{}</a>', reverse("source", args=[source.pk]), said)
 
     @admin.display(description="Gaps")
@@ -159,7 +159,7 @@ class SourceAdmin(Recorded):
             return "none"
         told = format_html_join("", "<li>{}: {}</li>", shown)
         all_of_them = reverse("source", args=[source.pk])
-        return format_html('<ul>{}</ul><a href="{}">On its page</a>', told, all_of_them)
+        return format_html('<ul>{}</ul><a href="{}">All on its page</a>', told, all_of_them)
 
     @admin.action(description="Poll now", permissions=["change"])
     def poll_now(self, request: HttpRequest, chosen: QuerySet[Source]) -> None:

@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.html import format_html
@@ -37,7 +38,7 @@ class NotStoredError(Exception):
 
 
 class StandsFilter(admin.SimpleListFilter):
-    title = "how it stands"
+    title = "status"
     parameter_name = "stands"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -163,7 +164,7 @@ class SubscriberAdmin(Recorded):
 
     def told_once(self, request: HttpRequest, keys: list[tuple[Subscriber, str]]) -> HttpResponse:
         told = {**self.admin_site.each_context(request), "opts": self.opts, "keys": keys}
-        told |= {"title": "Keys that sign deliveries"}
+        told |= {"title": "Signing keys"}
         return render(request, "admin/trackers/subscriber/told.html", told)
 
     @method_decorator([never_cache, sensitive_post_parameters("headers", "uuid")])
@@ -194,24 +195,36 @@ class SubscriberAdmin(Recorded):
     def pause(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             standing.pause(one)
-        messages.success(request, f"Paused {len(chosen)}; their events are kept.")
+        messages.success(
+            request,
+            f"Paused {len(chosen)} subscriber{pluralize(len(chosen))}. Events for them are kept.",
+        )
 
     @admin.action(description="Resume", permissions=["change"])
     def resume(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             standing.resume(one)
-        messages.success(request, f"Resumed {len(chosen)}; waiting events are being sent.")
+        messages.success(
+            request,
+            f"Resumed {len(chosen)} subscriber{pluralize(len(chosen))}. Waiting events are being "
+            "sent.",
+        )
 
     @admin.action(description="Send a test", permissions=["change"])
     def send_test(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> None:
         for one in chosen:
             again.test(one)
-        messages.success(request, f"Sent {len(chosen)}. See the attempts for the results.")
+        messages.success(
+            request,
+            f"Sent {len(chosen)} test{pluralize(len(chosen))}. The results are among the attempts.",
+        )
 
     @admin.action(description="Create a new signing key", permissions=["change"])
     def rotate_key(self, request: HttpRequest, chosen: QuerySet[Subscriber]) -> HttpResponse:
         rotated = [(one, signing_keys.rotate(one)) for one in chosen]
-        history.record(request.user, [one for one, _ in rotated], "Action: a new key that signs.")
+        history.record(
+            request.user, [one for one, _ in rotated], "Action: Create a new signing key."
+        )
         return self.told_once(request, rotated)
 
 

@@ -25,16 +25,16 @@ from tweetwatch.bounded import TookTooLong, bounded
 
 REJECTED_SHOWN = 500
 SEARCHED_MOST = 500
-NOT_ALL = "There may be older ones: not all tweets were looked through."
+NOT_ALL = "There may be older matches: not all tweets were searched."
 
 
 class PasteForm(forms.Form):
     lines = forms.CharField(
-        label="Ids or links, one a line",
+        label="Ids or links, one per line",
         widget=forms.Textarea(
             attrs={"rows": 14, "class": "track", "spellcheck": "false", "autofocus": True}
         ),
-        help_text="Also comma-separated. A bad line is reported; all others are tracked.",
+        help_text="Commas work too. Invalid lines are reported; all others are tracked.",
         max_length=2_400_000,
         strip=False,
     )
@@ -73,7 +73,7 @@ class TweetAdmin(MachineMade):
             with bounded(SEARCH_TAKES) as deadline:
                 found = Finder(deadline, SEARCHED_MOST).find(words.replace("\0", "")[:200], Way())
         except TookTooLong:
-            found = Finds(note="This search took too long and was ended; write more words.")
+            found = Finds(note="This search took too long and was stopped. Add more words.")
         if note := found.note or (found.until and NOT_ALL):
             self.message_user(request, note, messages.WARNING)
         return rows.filter(pk__in=found.ids), False

@@ -28,7 +28,8 @@ class WatcherAdmin(Recorded):
     search_fields = ("user__username", "team__name")
     actions = ("rebuild", "expire", "revoke")
     asks = {
-        "revoke": "Revoke the secret feed addresses of {}? Their readers get nothing from now on."
+        "revoke": "Revoke the secret feed addresses of {}? Feed readers that use them will be "
+        "refused."
     }
     show_full_result_count = False
     change_list_template = "admin/trackers/watcher/change_list.html"
@@ -61,28 +62,28 @@ class WatcherAdmin(Recorded):
     def follows_now(self, watcher: Watcher) -> int:
         return getattr(watcher, "follow_count", 0)
 
-    @admin.display(description="laid out")
+    @admin.display(description="built")
     def laid_out(self, watcher: Watcher) -> str:
         """As stored by the present strategy, and by earlier ones from before it was changed."""
         if not watcher.pk:
             return "-"
         told = [
-            f"{one.strategy}: {'complete' if one.built_at else 'being laid out'}, down to tweet "
+            f"{one.strategy}: {'complete' if one.built_at else 'being built'}, down to tweet "
             f"{one.floor}"
             for one in watcher.feeds.all()
         ]
-        return "; ".join(told) or "not: read from the sources"
+        return "; ".join(told) or "not built: read from the sources"
 
     @admin.display(description="address", boolean=True)
     def has_address(self, watcher: Watcher) -> bool:
         return hasattr(watcher, "address")
 
-    @admin.action(description="Lay out anew", permissions=["change"])
+    @admin.action(description="Rebuild", permissions=["change"])
     def rebuild(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
         homes = rebuild_soon(chosen.values_list("pk", flat=True))
         messages.success(
             request,
-            f"The workers lay {homes} home{pluralize(homes)} out anew. Until then homes are read "
+            f"The workers will rebuild {homes} home{pluralize(homes)}. Until then homes are read "
             "from the sources.",
         )
 
@@ -93,11 +94,15 @@ class WatcherAdmin(Recorded):
             feeds.drop(watcher_id)
         messages.success(
             request,
-            f"What was laid out of {len(ids)} homes is gone; whoever looks reads the sources, and "
-            "has it laid out again.",
+            f"Expired {len(ids)} home{pluralize(len(ids))}. Each is rebuilt when it is next "
+            "viewed; until then it is read from the sources.",
         )
 
-    @admin.action(description="Revoke the addresses of feeds", permissions=["change"])
+    @admin.action(description="Revoke feed addresses", permissions=["change"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
         revoked = sum(addresses.revoke(pk) for pk in chosen.values_list("pk", flat=True))
-        messages.success(request, f"{revoked} revoked; feed readers that have one are refused.")
+        messages.success(
+            request,
+            f"{revoked} revoked. Feed readers that use {pluralize(revoked, 'it,them')} are "
+            "refused.",
+        )

@@ -26,13 +26,15 @@ from trackers.xapi.secrets import KEY
 
 SESSION = "x_sign_in"
 LIST = "admin:trackers_credential_changelist"
-UNKEYED = "White space, or a character that no key of X has, is in it."
+UNKEYED = "It contains white space, or a character that X's keys never have."
 
 
 class SignInForm(forms.Form):
-    name = forms.CharField(max_length=60, help_text="What the credential is called here.")
+    name = forms.CharField(max_length=60, help_text="A name for the credential.")
     app = forms.CharField(
-        max_length=60, required=False, help_text="The X app; one of the same name when empty."
+        max_length=60,
+        required=False,
+        help_text="The X app. Leave empty to use one of the same name.",
     )
     client_id = forms.CharField(max_length=200, label="Client ID")
     client_secret = forms.CharField(
@@ -40,14 +42,15 @@ class SignInForm(forms.Form):
         required=False,
         label="Client secret",
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
-        help_text="Empty for a public client, which has none.",
+        help_text="Leave empty for a public client, which has none.",
     )
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
         if Credential.objects.filter(name=name).exists():
             raise forms.ValidationError(
-                "There is a credential of this name. Open it to sign it in again, or take another."
+                "There is already a credential of this name. Open it to sign in again, or choose "
+                "another name."
             )
         return name
 
@@ -97,7 +100,7 @@ def go(
     )
     request.session[SESSION] = pending.sealed()
     address = pending.address(base_url=settings.X_API_BASE_URL)
-    return page(request, "go_to_x", {"address": address, "title": "Go on at X"})
+    return page(request, "go_to_x", {"address": address, "title": "Continue to X"})
 
 
 @never_cache
@@ -122,7 +125,9 @@ def done(request: HttpRequest) -> HttpResponse:
         return redirect(LIST)
     holds.lift(TWEET_UPDATE)
     history.record(request.user, [found], "Signed in with X.")
-    messages.success(request, f"{found} has tokens of X, which are renewed before they end.")
+    messages.success(
+        request, f"{found} now has tokens from X. They are renewed before they expire."
+    )
     return redirect(LIST)
 
 
