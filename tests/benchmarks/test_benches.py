@@ -184,7 +184,7 @@ def test_the_machine_and_the_length_are_told_before_it_begins(runs):
         machine = run.told["machine"]
         assert machine["cores"] >= 1
         assert machine["settings"]["synchronous_commit"] == "on"
-        first = run.said.index("This will take some")
+        first = run.said.index("This will take about")
         assert machine["postgres"] in run.said[:first]
         assert "loading" in run.said[first:]
 

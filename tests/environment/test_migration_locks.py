@@ -145,4 +145,4 @@ def test_migrate_gives_up_with_a_sentence(fresh_database):
         arguments = ("trackers", LAST_OF_A_LARGE_TABLE, "--give-up-after", "0")
         _, errors = migrate(fresh_database, *arguments).communicate(timeout=120)
 
-    assert "Others use a table for so long that it cannot be changed" in errors
+    assert "A table stayed in use, so it could not be changed" in errors

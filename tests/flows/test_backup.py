@@ -106,7 +106,7 @@ def test_a_backup_of_busy_workers_is_restored_elsewhere_and_they_go_on(
     other = Fernet.generate_key().decode()
     refused = restore(product, elsewhere, backup, FIELD_KEYS=other)
     assert refused.returncode == 1
-    assert "None of the keys of this backup is in FIELD_KEYS" in refused.stderr
+    assert "None of this backup's keys are in FIELD_KEYS" in refused.stderr
     assert tables(elsewhere) == 0
 
     done = restore(product, elsewhere, backup)
@@ -160,7 +160,7 @@ def test_a_restore_asks_before_it_replaces_and_comes_whole_or_not_at_all(
     spoilt.write_bytes(whole[: manifest.size // 2])
     assert "cut off" in restore(product, elsewhere, spoilt).stderr
     spoilt.write_bytes(b"words")
-    assert "is no backup" in restore(product, elsewhere, spoilt).stderr
+    assert "is not a backup" in restore(product, elsewhere, spoilt).stderr
 
     assert tables(elsewhere) == len(manifest.tables)
     done = restore(product, elsewhere, file, "--replace", "--no-input")
@@ -268,7 +268,7 @@ def test_only_the_newest_backups_are_kept_and_others_files_stay(product, tmp_pat
     done = product.manage("backup", tmp_path, "--keep", "1")
 
     assert done.returncode == 0, done.stderr
-    assert "FIELD_KEYS and SECRET_KEY are not in it" in done.stdout
+    assert "It does not contain FIELD_KEYS or SECRET_KEY" in done.stdout
     assert f"Removed {older}" in done.stdout
     assert sorted(tmp_path.glob("*.dump"))[1:] == [own]
     [kept] = set(tmp_path.glob("*Z.dump"))

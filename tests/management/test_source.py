@@ -58,9 +58,9 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["account", "no name"], "is no username"),
+        (["account", "no name"], "is not a username"),
         (["account", "nasa", "--every", "1s"], "--every: A source is polled every 5s to 1d."),
-        (["account", "nasa", "--every", "soon"], "--every: “soon” is no length of time"),
+        (["account", "nasa", "--every", "soon"], "--every: “soon” is not a length of time"),
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
         (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A length of time is not neg"),
@@ -80,7 +80,7 @@ def test_the_same_account_is_one_however_its_name_is_written():
     there = Source.objects.create(kind="account", of="old_name", username="nasa")
 
     for name in ("NASA", "@nasa", "OLD_NAME"):
-        with pytest.raises(CommandError, match="It is there already: @nasa's posts"):
+        with pytest.raises(CommandError, match="It already exists: @nasa's posts"):
             run("add", "account", name)
     assert Source.objects.get() == there
 

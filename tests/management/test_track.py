@@ -59,7 +59,7 @@ def test_at_a_terminal_nothing_waits_silently(monkeypatch):
     ours, theirs = pty.openpty()
     with open(theirs, closefd=False) as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        with pytest.raises(CommandError, match="Name what to track") as refused:
+        with pytest.raises(CommandError, match="Give tweet ids") as refused:
             run()
     os.close(ours)
     os.close(theirs)

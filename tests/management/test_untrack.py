@@ -80,8 +80,8 @@ def test_all_of_an_author(name):
 @pytest.mark.parametrize(
     ("words", "why", "status"),
     [
-        ([], "Name tweets, a --source", 2),
-        (["1", "--source", "1"], "Name tweets, a --source", 2),
+        ([], "Give tweets, a --source", 2),
+        (["1", "--source", "1"], "Give tweets, a --source", 2),
         (["1", "--only-from-there"], "needs a --source", 2),
         (["--source", "9"], "There is no source 9", 1),
         (["--author", "@nobody"], "There is no tracked tweet by @nobody", 1),

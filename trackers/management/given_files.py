@@ -41,7 +41,7 @@ def look(name: str, file: BinaryIO) -> str:
         head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
         head = b"" if packer_of(head) else head
     if head.startswith(ZIP):
-        raise UnreadableError("It is a ZIP archive: unpack it first.")
+        raise UnreadableError("It is a ZIP archive. Unpack it first.")
     # An empty one has nothing in it, which the counts say.
     told = check(head) if head else ""
     return f"{name}: {told}" if told else ""

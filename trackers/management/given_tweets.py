@@ -56,4 +56,4 @@ class GivenTweets:
         if self.rejected <= TOLD_ONE_BY_ONE:
             self.say(f"{name}, line {one.line}: {one.text!r} {one.why}")
         elif self.rejected == TOLD_ONE_BY_ONE + 1:
-            self.say("More lines were rejected; they are not shown.")
+            self.say("Further rejected lines are not shown.")

@@ -18,39 +18,39 @@ from trackers.fakex.options import whole
 from trackers.management.table_bar import TableBar
 
 KEYS = (
-    "FIELD_KEYS and SECRET_KEY are not in it. Keep a copy of .env somewhere else than the backups: "
-    "without FIELD_KEYS the credentials in them are lost."
+    "It does not contain FIELD_KEYS or SECRET_KEY. Keep a copy of .env away from the "
+    "backups: without FIELD_KEYS the credentials in them are lost."
 )
 
 
 class Command(BaseCommand):
-    help = "Back up the database into one file, while everything works on."
+    help = "Back up the database to one file while everything keeps running."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "where",
             type=Path,
-            help=f"a folder, in which the file is named by the time, or a file named *{ENDING}",
+            help=f"a folder, where the file is named after the time, or a file named *{ENDING}",
         )
         parser.add_argument(
             "--keep",
             type=whole(1, 100_000),
             metavar="N",
-            help="afterwards keep the N newest backups of the folder and remove older ones",
+            help="then keep the N newest backups in the folder and remove older ones",
         )
         parser.add_argument(
-            "--programs", type=Path, help="the folder of pg_dump, if it is not found by itself"
+            "--programs", type=Path, help="the folder of pg_dump, if it is not found automatically"
         )
-        parser.add_argument("--json", action="store_true", help="one object")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         where: Path = options["where"]
         now = timezone.now()
         target = where if where.suffix == ENDING else where / f"{now:{STAMP}}{ENDING}"
         if not target.parent.is_dir():
-            raise CommandError(f"{target.parent} is no folder: make it first.")
+            raise CommandError(f"{target.parent} is not a folder. Create it first.")
         if options["keep"] and target == where:
-            raise CommandError("--keep needs a folder, whose backups it counts.", returncode=2)
+            raise CommandError("--keep needs a folder of backups, not a file.", returncode=2)
         try:
             with TableBar("Backing up") as bar:
                 manifest = back_up(target, now=now, given=options["programs"], progress=bar)

@@ -50,7 +50,7 @@ class Command(BaseCommand):
             "--ten-million", action="store_true", help="run `scale` with up to 10 million tweets"
         )
         parser.add_argument("--pictures", type=Path, help="folder for the charts of `timelines`")
-        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
             "--check", action="store_true", help="exit with status 1 if a target is missed"
         )
@@ -107,7 +107,7 @@ class Command(BaseCommand):
         for bench in chosen:
             self.say(f"{bench.name}: {bench.measures}")
         minutes = sum(bench.besides + bench.minutes * scale for bench in chosen)
-        self.say(f"This will take some {minutes:.0f} minutes.")
+        self.say(f"This will take about {minutes:.0f} minutes.")
 
     def run_all(self, chosen: Sequence[Any], workshop: AbstractContextManager[Any]) -> list[Any]:
         try:

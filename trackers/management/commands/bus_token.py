@@ -29,7 +29,7 @@ class Command(BaseCommand):
         remove = actions.add_parser("remove", help="revoke a token and remove its subscriber")
         remove.add_argument("name")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")

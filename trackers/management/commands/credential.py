@@ -56,7 +56,7 @@ class Command(BaseCommand):
             actions.add_parser(name, help=what).add_argument("name")
         actions.add_parser("list", help="list the credentials, with their rate limits")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")

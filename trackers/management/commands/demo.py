@@ -65,7 +65,7 @@ class Command(BaseCommand):
             help=f"port of the pages; {PORT} by default, or any free one if that is in use; 0: any",
         )
         parser.add_argument(
-            "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many to track"
+            "--tweets", type=whole(0, MOST_TWEETS), default=3000, help="how many tweets to track"
         )
         parser.add_argument("--seed", type=int, default=7, help="seed of the fake X's world")
         parser.add_argument("--workers", type=whole(1, 256), default=2)

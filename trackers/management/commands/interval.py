@@ -37,18 +37,18 @@ class Command(BaseCommand):
             help="like 18m=60s 1d=1h; 18m=20s..5m@5%% adapts: at most every 20 s, at least every "
             "5 min, no more than 5 %% missed",
         )
-        put.add_argument("--jitter", type=float, help="of every row; by default as it was, or 0.05")
+        put.add_argument("--jitter", type=float, help="of every row; by default unchanged, or 0.05")
         put.add_argument(
             "--replan",
             action="store_true",
-            help="also reschedule look-ups that are already planned",
+            help="also re-plan look-ups that are already scheduled",
         )
         put.add_argument(
-            "--dry-run", action="store_true", help="say what it would cost, and change nothing"
+            "--dry-run", action="store_true", help="show what it would cost, and change nothing"
         )
         put.add_argument("--yes", action="store_true", help="do not ask, whatever it costs")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
@@ -73,16 +73,16 @@ class Command(BaseCommand):
             return
         if costs.change.is_large and not options["yes"]:
             self.say(words(costs))
-            confirm(f"Ask for {costs.change.times:.1f} times as much as now?")
+            confirm(f"Ask X for {costs.change.times:.1f} times as much as now?")
         replace(rows)
-        history.record_command(Interval, "Replaced the list.", count=len(rows))
+        history.record_command(Interval, "Replaced the intervals.", count=len(rows))
         self.do_list(options)
         if options["replan"]:
             replan()
-            history.record_command(Interval, "Re-planned what is scheduled.", count=len(rows))
+            history.record_command(Interval, "Re-planned the scheduled look-ups.", count=len(rows))
             self.say(
-                "The workers reschedule the planned look-ups; the intervals’ page in the admin "
-                "shows how far they are. This needs a running qcluster."
+                "The workers re-plan the scheduled look-ups, which needs a running qcluster. The "
+                "admin's page of intervals shows their progress."
             )
         else:
             self.say(
@@ -139,7 +139,7 @@ def costs_told(costs: Estimate) -> dict[str, object]:
 def confirm(question: str) -> None:
     """A person says yes; a program says --yes."""
     if not sys.stdin.isatty():
-        raise CommandError(f"{question} Say so with --yes. Nothing was changed.", returncode=USAGE)
+        raise CommandError(f"{question} Confirm with --yes. Nothing was changed.", returncode=USAGE)
     sure(question, yes=False)
 
 

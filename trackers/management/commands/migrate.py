@@ -35,7 +35,7 @@ class Command(migrate.Command):
             type=whole(0, 86_400),
             default=300,
             metavar="SECONDS",
-            help="of tries to get a table that others use",
+            help="how long to keep trying while a table is in use",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -50,9 +50,9 @@ class Command(migrate.Command):
                     raise
                 if time.monotonic() > deadline:
                     raise CommandError(
-                        "Others use a table for so long that it cannot be changed: look for a "
-                        "backup, a report or a forgotten transaction (pg_stat_activity), and run "
-                        "migrate again. What was migrated so far stays."
+                        "A table stayed in use, so it could not be changed. Look for a backup, a "
+                        "report or a forgotten transaction (pg_stat_activity), and run migrate "
+                        "again. What has been migrated so far stays."
                     ) from None
                 self.stdout.write("\n  a table is in use; trying again …")
                 time.sleep(PAUSE)

@@ -33,7 +33,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("ids", nargs="+", metavar="ID", help="source ids, from `source list`")
-        parser.add_argument("--json", action="store_true", help="print one object a line")
+        parser.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def run_from_argv(self, argv: list[str]) -> None:
         """`poll add …` once was: told here, since its options are none of ours any more."""

@@ -21,7 +21,7 @@ class Command(BaseCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         check = actions.add_parser("check", help="exit with status 1 if something is wrong")
         check.add_argument("--mend", action="store_true", help="repair what is wrong")
-        check.add_argument("--json", action="store_true", help="print one object a line")
+        check.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         is_sound = True
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             is_sound = is_sound and told.is_sound
             if options["mend"] and not told.is_sound:
                 mended = list(Namespace.objects.filter(pk=name))
-                history.record_command(mended, "Mended its queue.")
+                history.record_command(mended, "Repaired its queue.")
             self.stdout.write(
                 json.dumps({"namespace": name, **asdict(told)})
                 if options["json"]

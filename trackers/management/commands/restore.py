@@ -17,9 +17,9 @@ from trackers.management.table_bar import TableBar
 from trackers.tweets.models import Tweet
 
 NEXT = (
-    "Start everything again: what was due meanwhile is looked up, and sources and the stream fill "
-    "what came since. User tokens that were renewed since the backup must be entered anew: "
-    "`manage.py credential check` says which credentials X still takes."
+    "Now start everything again. Overdue tweets are looked up, and sources and the "
+    "stream catch up. User tokens that were renewed after the backup must be entered "
+    "again: `manage.py credential check` shows which credentials X still accepts."
 )
 
 
@@ -31,21 +31,23 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
         parser.add_argument(
-            "--check", action="store_true", help="only look whether it could be restored"
+            "--check", action="store_true", help="only check whether it could be restored"
         )
         parser.add_argument(
             "--replace", action="store_true", help="first remove everything in the database"
         )
-        parser.add_argument("--no-input", action="store_true", help="do not ask before that")
+        parser.add_argument("--no-input", action="store_true", help="do not ask for confirmation")
         parser.add_argument(
             "--without-keys",
             action="store_true",
             help="restore although its credentials cannot be decrypted",
         )
         parser.add_argument(
-            "--programs", type=Path, help="the folder of pg_restore, if it is not found by itself"
+            "--programs",
+            type=Path,
+            help="the folder of pg_restore, if it is not found automatically",
         )
-        parser.add_argument("--json", action="store_true", help="one object")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -53,7 +55,7 @@ class Command(BaseCommand):
             refuse_unfit(manifest, without_keys=options["without_keys"])
             verify(options["file"], manifest)
             if options["check"]:
-                self.tell(options, manifest, f"{options['file']} is whole, and fits.")
+                self.tell(options, manifest, f"{options['file']} is complete and can be restored.")
                 return
             self.make_sure(options, existing())
             with TableBar("Restoring") as bar:
@@ -74,7 +76,7 @@ class Command(BaseCommand):
     def make_sure(self, options: dict[str, Any], there: Existing) -> None:
         if not there.tables:
             return
-        found = f"{there.tables} tables, with some {there.rows:,} rows"
+        found = f"{there.tables} tables with about {there.rows:,} rows"
         if not options["replace"]:
             raise CommandError(
                 f"The database is not empty: it has {found}. Restore into an empty one, or give "

@@ -20,14 +20,14 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one object")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             count = encrypt_anew()
         except SecretUnreadableError as error:
             raise CommandError(f"Nothing was changed. {error}") from None
-        history.record_command(Credential, "Encrypted the secrets anew.", count=count)
+        history.record_command(Credential, "Re-encrypted the secrets.", count=count)
         if options["json"]:
             self.stdout.write(json.dumps({"rotated": count}))
         else:

@@ -65,9 +65,9 @@ class Command(BaseCommand):
             help="also untrack tweets that came from no other source, and delete their history",
         )
         remove.add_argument("--dry-run", action="store_true", help="only count them")
-        remove.add_argument("--yes", action="store_true", help="do not ask at a terminal")
+        remove.add_argument("--yes", action="store_true", help="do not ask for confirmation")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
@@ -171,7 +171,7 @@ class Command(BaseCommand):
 
 def add_knobs(parser: ArgumentParser) -> None:
     parser.add_argument("--every", help="time between polls, such as 90s, 5m or 1h 30m")
-    parser.add_argument("--pages", help="at most so many pages of 100 posts per poll")
+    parser.add_argument("--pages", help="most pages of 100 posts per poll")
     parser.add_argument("--backfill", help="how far back the first poll reads: such as 1d, or all")
     parser.add_argument("--late-by", help="how late a post may appear and still be found at once")
     parser.add_argument("--owner", help="whose source it is (any name)")

@@ -14,7 +14,7 @@ class Command(BaseCommand):
     help = "Show what is tracked, what is due, what was done, and which workers run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         told = status()

@@ -42,7 +42,7 @@ class Command(BaseCommand):
         taken = stream_lease.take_new_mark()
         if isinstance(taken, Holder):
             raise CommandError(f"A process is listening for this database: {taken}. Stop it first.")
-        history.record_command(list(Stream.objects.all()[:1]), "Took a new mark for its rules.")
+        history.record_command(list(Stream.objects.all()[:1]), "Chose a new mark for its rules.")
         self.tell(f"our rules are now marked {taken}; rules with other marks are left alone")
 
     def listen(self) -> None:

@@ -42,11 +42,11 @@ class Command(BaseCommand):
         change = actions.add_parser("change", help="change a subscriber's options")
         change.add_argument("name")
         add_terms(change, required=False)
-        actions.add_parser("list", help="list the subscribers and what they were sent")
+        actions.add_parser("list", help="list the subscribers and their deliveries")
         for name, what in (
             ("pause", "send nothing, and keep its events until it is resumed"),
-            ("resume", "send again, also after it was disabled"),
-            ("remove", "remove it, and drop the events that wait for it"),
+            ("resume", "send again, even after it was disabled"),
+            ("remove", "remove it, and drop the events that are waiting for it"),
         ):
             actions.add_parser(name, help=what).add_argument("name")
         rotate = actions.add_parser(
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         attempts.add_argument("--outcome", choices=Attempt.Outcome.values)
         attempts.add_argument("--limit", type=int, default=20, metavar="N")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act = options["action"].replace("-", "_")
@@ -128,7 +128,7 @@ class Command(BaseCommand):
         subscriber = find(options["name"])
         if options["end_overlap"]:
             signing_keys.forget_old(subscriber)
-            history.record_command([subscriber], "Ended the old key that signs.")
+            history.record_command([subscriber], "Ended the old signing key.")
             self.done(
                 options,
                 {"name": subscriber.name},
@@ -136,7 +136,7 @@ class Command(BaseCommand):
             )
         else:
             key = signing_keys.rotate(subscriber)
-            history.record_command([subscriber], "A new key that signs.")
+            history.record_command([subscriber], "Created a new signing key.")
             self.show_key(subscriber, key, options)
 
     def do_test(self, options: Mapping[str, Any]) -> None:
@@ -171,7 +171,7 @@ class Command(BaseCommand):
             events = again.redeliver(subscriber, options["batch"])
         except again.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
-        history.record_command([subscriber], f"Delivered {events:,} events once more.")
+        history.record_command([subscriber], f"Delivered {events:,} events again.")
         self.done(
             options,
             {"name": subscriber.name, "events": events},
@@ -186,10 +186,10 @@ class Command(BaseCommand):
             told = shown(one)
             self.stdout.write(json.dumps(told) if options["json"] else line_of_attempt(told))
         if not found:
-            self.say(options, f"There was no such attempt to deliver to {subscriber} yet.")
+            self.say(options, f"There has been no such attempt to deliver to {subscriber}.")
 
     def show_key(self, subscriber: Subscriber, key: str, options: Mapping[str, Any]) -> None:
-        self.say(options, "The key that signs its deliveries, which is not shown again:")
+        self.say(options, "Its signing key (it will not be shown again):")
         told = {"name": subscriber.name, "signing_secret": key}
         self.stdout.write(json.dumps(told) if options["json"] else key)
 
@@ -229,22 +229,34 @@ def add_terms(parser: ArgumentParser, *, required: bool) -> None:
     given = parser.add_argument
     given("--callback", required=required, metavar="URL", help="where batches go")
     given("--topic", required=required, action="append", metavar="T", dest="topics")
-    given("--max", type=int, metavar="N", help="events in a batch; 100")
-    given("--timeout", type=int, metavar="MS", help="that a batch waits for company; 500")
-    given("--ordered", action=BooleanOptionalAction, help="one batch after the other")
-    given("--concurrency", type=int, metavar="N", help="batches at once; 4")
-    given("--rate", type=int, metavar="N", help="events a second at the most")
+    given("--max", type=int, metavar="N", help="most events in a batch (100 by default)")
+    given(
+        "--timeout",
+        type=int,
+        metavar="MS",
+        help="how long a batch waits for more events (500 by default)",
+    )
+    given("--ordered", action=BooleanOptionalAction, help="one batch at a time, in order")
+    given(
+        "--concurrency", type=int, metavar="N", help="most batches in flight at once (4 by default)"
+    )
+    given("--rate", type=int, metavar="N", help="most events a second")
     given("--format", choices=Subscriber.Format.values)
-    given("--uuid", help="user name of Basic auth that batches bring")
+    given("--uuid", help="user name of Basic auth, sent with each batch")
     given("--header", type=header, action="append", metavar="'NAME: VALUE'", dest="headers",
-          help="that batches bring; the value is not shown again")  # fmt: skip
+          help="sent with each batch; the value is not shown again")  # fmt: skip
     given("--without-header", action="append", metavar="NAME", dest="without_headers")
-    given("--with-data", action=BooleanOptionalAction, help="send the figures along")
+    given("--with-data", action=BooleanOptionalAction, help="send the tweet's figures too")
     given("--each-change", action=BooleanOptionalAction,
-          help="also those that a newer one stands for")  # fmt: skip
+          help="send every change, even if a newer one waits in the same batch")  # fmt: skip
     given("--author", type=int, action="append", metavar="ID", dest="authors")
     given("--source", type=int, action="append", metavar="ID", dest="sources")
-    given("--at-least", type=figure, metavar="METRIC=N", help="changes of tweets from here on")
+    given(
+        "--at-least",
+        type=figure,
+        metavar="METRIC=N",
+        help="only changes of tweets with this figure or more",
+    )
 
 
 @contextmanager

@@ -35,7 +35,7 @@ class Command(BaseCommand):
         show.add_argument("name", nargs="?", help="such as home:1; without a name, list all")
         show.add_argument("--offset", type=int, default=0, help="entries to skip, from the newest")
         show.add_argument("--limit", type=int, default=50)
-        show.add_argument("--prefix", default="", help="list only names that begin with this")
+        show.add_argument("--prefix", default="", help="list only names that start with this")
         show.add_argument("--after", default="", metavar="NAME", help="list names after this one")
         show.add_argument(
             "--dedupe", action="store_true", help="show only the original of retweets"
@@ -48,14 +48,15 @@ class Command(BaseCommand):
             "--all", action="store_true", help="all recently viewed homes, in the background"
         )
         expire = actions.add_parser(
-            "expire", help="remove timelines that have not been read for long, and old tombstones"
+            "expire",
+            help="remove timelines that have not been read for a long time, and old tombstones",
         )
         expire.add_argument("--days", type=float, help="instead of TIMELINE_IDLE_DAYS")
         for name, help in (("snapshot", "save all to a file"), ("restore", "load a file")):
             action = actions.add_parser(name, help=help)
             action.add_argument("file", metavar="FILE", help="- for standard input or output")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
@@ -91,7 +92,7 @@ class Command(BaseCommand):
             raise CommandError("Give the ids of watchers, or --all.", returncode=USAGE)
         if options["all"]:
             homes = rebuild_all(current())
-            history.record_command(Watcher, "Had homes laid out anew.", count=homes)
+            history.record_command(Watcher, "Asked for homes to be rebuilt.", count=homes)
             self.tell(
                 options,
                 {"enqueued": homes},
@@ -104,7 +105,7 @@ class Command(BaseCommand):
             raise CommandError(f"Nothing was changed: there is no watcher {', '.join(unknown)}.")
         for watcher_id in chosen:
             feeds.rebuild(watcher_id)
-        history.record_command(Watcher, "Laid homes out anew.", count=len(chosen))
+        history.record_command(Watcher, "Rebuilt homes.", count=len(chosen))
         self.tell(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:

@@ -59,13 +59,13 @@ class Command(BaseCommand):
             action="store_true",
             help="also the tweets that those in the file retweet, quote or answer",
         )
-        parser.add_argument("--json", action="store_true", help="print one object of counts")
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         what: list[str] = options["what"] or [STDIN]
         if not options["what"] and sys.stdin.isatty():
             raise CommandError(
-                "Name what to track: tweet ids, addresses, or files; - reads standard input.",
+                "Give tweet ids, addresses or files; - reads standard input.",
                 returncode=2,
             )
         given = [one for one in what if id_of(one) is not None]
@@ -129,13 +129,13 @@ class Command(BaseCommand):
         if self.rejected <= TOLD_ONE_BY_ONE:
             note(f"line {rejected.line}: {rejected.text!r} {rejected.why}")
         elif self.rejected == TOLD_ONE_BY_ONE + 1:
-            note("More lines are rejected; they are only counted from here.")
+            note("Further rejected lines are counted, but not shown.")
 
     def warn(self, odd: Found) -> None:
         if self.warnings <= TOLD_ONE_BY_ONE:
             note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
         elif self.warnings == TOLD_ONE_BY_ONE + 1:
-            note("There are more warnings; they are only counted from here.")
+            note("Further warnings are counted, but not shown.")
 
     def say(self, began: float, *, as_json: bool) -> None:
         if self.total.tracked:

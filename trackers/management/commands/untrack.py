@@ -30,9 +30,9 @@ from tweetwatch.interrupts import INTERRUPTED
 
 class Command(BaseCommand):
     help = (
-        "Untrack tweets and delete their whole history. Name ids, addresses or files of "
-        "them, or a source, or an author. It first says how many there are; --dry-run does only "
-        "alone."
+        "Untrack tweets and delete their whole history. Give ids, addresses, files of them, "
+        "a source or an author. It first says how many tweets that is; with --dry-run it "
+        "does nothing else."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -47,8 +47,8 @@ class Command(BaseCommand):
         )
         parser.add_argument("--author", metavar="@NAME|ID", help="all tweets of this author")
         parser.add_argument("--dry-run", action="store_true", help="only count them")
-        parser.add_argument("--yes", action="store_true", help="do not ask at a terminal")
-        parser.add_argument("--json", action="store_true", help="print one object of counts")
+        parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
+        parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         ids = self.chosen(options)
@@ -77,7 +77,7 @@ class Command(BaseCommand):
     def chosen(self, options: dict[str, Any]) -> Ids:
         named = [bool(options[name]) for name in ("what", "source", "author")]
         if sum(named) != 1:
-            raise CommandError("Name tweets, a --source or an --author.", returncode=USAGE)
+            raise CommandError("Give tweets, a --source or an --author.", returncode=USAGE)
         if options["only_from_there"] and not options["source"]:
             raise CommandError("--only-from-there needs a --source.", returncode=USAGE)
         if options["source"]:

@@ -22,23 +22,25 @@ NONE = "none"
 
 
 class Command(BaseCommand):
-    help = "Add accounts, give them a role, list them, and let in who is locked out."
+    help = "Add, list and unlock accounts, and give them roles."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-        add = actions.add_parser("add", help="a new account; its password on standard input")
+        add = actions.add_parser(
+            "add", help="add an account; its password is read from standard input"
+        )
         add.add_argument("name")
         add.add_argument("--role", choices=roles.ROLES, default=roles.VIEWER)
         add.add_argument("--email", default="")
-        role = actions.add_parser("role", help="give this role instead of any other")
+        role = actions.add_parser("role", help="give it this role in place of any other")
         role.add_argument("name")
         role.add_argument("role", choices=[*roles.ROLES, NONE])
-        actions.add_parser("list", help="all accounts, with their roles")
-        unlock = actions.add_parser("unlock", help="forget the wrong passwords of an account")
+        actions.add_parser("list", help="list all accounts and their roles")
+        unlock = actions.add_parser("unlock", help="forget an account's failed logins")
         unlock.add_argument("name")
-        unlock.add_argument("--address", default="", help="and those from this address")
+        unlock.add_argument("--address", default="", help="and the failed logins from this address")
         for action in actions.choices.values():
-            action.add_argument("--json", action="store_true", help="print one object a line")
+            action.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")
@@ -74,7 +76,7 @@ class Command(BaseCommand):
     def do_unlock(self, options: Mapping[str, Any]) -> None:
         user = named(options["name"])
         wrong_logins.unlock(user.username, address=options["address"])
-        history.record_command([user], "Forgot wrong passwords.")
+        history.record_command([user], "Forgot failed logins.")
         self.tell(options, user)
 
     def tell(self, options: Mapping[str, Any], user: User) -> None:
@@ -104,6 +106,6 @@ def asked_for() -> str:
     if not sys.stdin.isatty():
         return sys.stdin.readline().rstrip("\r\n")
     password = getpass("Password: ")
-    if getpass("Once more: ") != password:
+    if getpass("Again: ") != password:
         raise CommandError("The two passwords differ. Nothing was added.", returncode=USAGE)
     return password
