@@ -10,7 +10,7 @@ from trackers.dashboards.bar_chart import BarChart
 from trackers.dashboards.words import Moment, ago, counted, lasting
 from trackers.jobs.horizon import Horizon
 from trackers.jobs.observed.database import TABLES_MOST, Health, PartitionsOf, Table
-from tweetwatch.partitions import STAMP
+from tweetwatch.partitions import DAY, STAMP
 
 # Fewer dead rows are no trouble, whatever their share.
 DEAD_WORTH_TELLING = 10_000
@@ -59,7 +59,9 @@ class PartitionLine:
     stray: str
 
 
-def checks(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> list[Check]:
+def checks(
+    health: Health, oldest: Horizon, wal: Sequence[int | None], *, now: datetime
+) -> list[Check]:
     return [
         oldest_transaction(oldest),
         dead_rows(health),
@@ -68,7 +70,7 @@ def checks(health: Health, oldest: Horizon, wal: Sequence[int | None]) -> list[C
         wal_kept(health),
         *archiving(health),
         transaction_numbers(health),
-        *strays(health),
+        *partitioning(health, now=now),
         size(health),
     ]
 
@@ -79,7 +81,7 @@ def oldest_transaction(oldest: Horizon) -> Check:
         "Oldest transaction",
         f"{lasting(timedelta(seconds=oldest.seconds))}{who}",
         above(oldest.seconds, warn=30, bad=300),
-        "Rows that died since it began cannot be removed, so queues and claims grow slower.",
+        "Rows that have died since it began cannot be removed, so queues and claims get slower.",
         "End what holds it open: a report, a forgotten psql, a backup. By hand: "
         f"SELECT pg_terminate_backend({oldest.pid or 'pid'}).",
     )
@@ -130,7 +132,7 @@ def wal_kept(health: Health) -> Check:
         f"{sized(health.slot_behind)}{behind}" if health.slot_behind else "none beyond the usual",
         above(health.slot_behind, warn=health.wal_most, bad=4 * health.wal_most),
         "WAL that a replication slot keeps from being removed. It may fill the disk.",
-        f"Have the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
+        f"Let the replica of the slot {health.slot} catch up, or drop the slot if it is not used.",
     )
 
 
@@ -141,7 +143,7 @@ def archiving(health: Health) -> Iterator[Check]:
             "fails",
             "bad",
             "WAL that could not be archived is kept, until the disk is full.",
-            "Read the server's log, and mend archive_command.",
+            "Read the server's log, and fix archive_command.",
         )
 
 
@@ -150,20 +152,31 @@ def transaction_numbers(health: Health) -> Check:
         "Transaction numbers",
         f"{health.xid_age / 2_000_000_000:.0%} used",
         above(health.xid_age, warn=XIDS_WARN, bad=XIDS_BAD),
-        "They come round after two thousand million, unless vacuum has frozen old rows before.",
+        "They wrap around after two billion, unless vacuum freezes old rows first.",
         "End old transactions, and run VACUUM (FREEZE) on the largest tables.",
     )
 
 
-def strays(health: Health) -> Iterator[Check]:
-    if found := [one.stray for one in health.partitions if one.stray]:
+def partitioning(health: Health, *, now: datetime) -> Iterator[Check]:
+    lacking = [one.table for one in health.partitions if not reaches(one, now + DAY)]
+    strays = [one.stray for one in health.partitions if one.stray]
+    if lacking:
         yield Check(
             "Partitions",
-            f"rows in {', '.join(found)}",
+            f"none for tomorrow: {', '.join(lacking)}",
             "warn",
-            "Rows for which no partition existed when they came. They are found all the same.",
-            "Look whether the task make_partitions fails (below, and in the admin under Failed "
-            "tasks).",
+            "They are made three days ahead. Rows without one go into the default partition, where "
+            "they are still found.",
+            "Check whether qcluster runs, and whether the task make_partitions fails (below, and "
+            "in the admin under Failed tasks).",
+        )
+    elif strays:
+        yield Check(
+            "Partitions",
+            f"rows in {', '.join(strays)}",
+            "",
+            "Rows that are older than their table's partitions, as imports bring. They are found "
+            "like all others, and are packed within a day.",
         )
 
 
@@ -226,13 +239,22 @@ def partitions(health: Health) -> list[PartitionLine]:
 
 def start_of(of: PartitionsOf, name: str | None) -> str:
     """From the name of a partition."""
-    if name is None:
-        return "–"
+    at = beginning(of, name)
+    return f"{at:%Y-%m-%d %H:%M}" if at else name or "–"
+
+
+def beginning(of: PartitionsOf, name: str | None) -> datetime | None:
     try:
-        at = datetime.strptime(name.removeprefix(f"{of.table}_"), STAMP).replace(tzinfo=UTC)
+        stamp = (name or "").removeprefix(f"{of.table}_")
+        return datetime.strptime(stamp, STAMP).replace(tzinfo=UTC)
     except ValueError:
-        return name
-    return f"{at:%Y-%m-%d %H:%M}"
+        return None
+
+
+def reaches(of: PartitionsOf, at: datetime) -> bool:
+    """Rows of that time have a partition, or are close to one."""
+    last = beginning(of, of.last)
+    return last is not None and last + DAY > at
 
 
 def wal_chart(found: Sequence[tuple[datetime, int | None]], *, now: datetime) -> BarChart:
@@ -241,7 +263,7 @@ def wal_chart(found: Sequence[tuple[datetime, int | None]], *, now: datetime) ->
     minutes = [last - timedelta(minutes=back) for back in range(WAL_MINUTES - 1, -1, -1)]
     values = [by_minute.get(at) for at in minutes]
     most = max((one for one in values if one is not None), default=0)
-    return BarChart(values, f"WAL written a minute: at the most {sized(most)}")
+    return BarChart(values, f"WAL written a minute: at most {sized(most)}")
 
 
 def sized(number: float) -> str:

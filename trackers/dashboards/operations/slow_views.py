@@ -54,7 +54,7 @@ def database() -> dict[str, object]:
     return {
         "now": now,
         "health": found,
-        "checks": checks(found, horizon(), [written for _, written in wal]),
+        "checks": checks(found, horizon(), [written for _, written in wal], now=now),
         "wal": wal_chart(wal, now=now),
         "tables": tables(found, now=now),
         "partitions": partitions(found),
