@@ -19,9 +19,9 @@ from django.utils.http import parse_header_parameters
 
 from tweetwatch.problems import CONTENT_TYPE, described, is_of_api, problem
 
-CHARSET = "This server reads UTF-8 alone: send the request in UTF-8, or name no charset."
-NUL = "The request holds a NUL character, which no text here can have. Send it without."
-CHOSEN = "The rows that were chosen are not named by ids of this list. Go back and choose again."
+CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
+NUL = "The request contains a NUL character, which cannot be stored. Send it without."
+CHOSEN = "The chosen rows are not in this list. Go back and choose again."
 # In the error of psycopg, for whatever text is to go into the database.
 NUL_FAULT = "NUL (0x00)"
 

@@ -21,7 +21,7 @@ LONGEST = 500
 OUTPUT = {
     errno.ENOSPC: "there is no space left on it",
     errno.EBADF: "it is closed",
-    errno.EIO: "the device does not take it",
+    errno.EIO: "the device does not accept it",
 }
 
 

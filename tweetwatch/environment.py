@@ -36,9 +36,8 @@ HOW_TO_ENCRYPT = (
 def refuse_other_systems(system: str) -> None:
     if system != "linux":
         raise ImproperlyConfigured(
-            f"tweetwatch runs on Linux alone, and this is {system}: it asks the kernel to end a "
-            "process with its parent (prctl), and reads /proc. Run it in a Linux container or "
-            "virtual machine."
+            f"tweetwatch runs only on Linux, and this is {system}: it uses prctl to end processes "
+            "with their parent, and reads /proc. Run it in a Linux container or virtual machine."
         )
 
 
@@ -190,7 +189,7 @@ def base_url(env: environ.Env, name: str, *, such_as: str = "https://api.x.com")
         refuse(name, "is not an address such as http://127.0.0.1:9100", f"{name}={such_as}")
     parts = urlsplit(text)
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        fault = "is http:// to another machine, which would send keys and tokens in clear"
+        fault = "is http:// to another machine, which would send keys and tokens unencrypted"
         refuse(name, fault, f"{name}={such_as}")
     return text
 

@@ -29,4 +29,4 @@ def write(path: Path) -> bool:
 
 
 if __name__ == "__main__":
-    print(f"wrote {HERE} with fresh keys" if write(HERE) else f"{HERE} is there already")
+    print(f"wrote {HERE} with fresh keys" if write(HERE) else f"{HERE} already exists")

@@ -54,7 +54,7 @@ def test_stored_secrets_are_never_shown_and_stay_when_left_empty(staff):
 
     assert SECRET not in page
     assert page.count("Set. Leave empty to keep it.") == 1
-    assert page.count("not set") == 8
+    assert page.count("Not set.") == 8
     credential.refresh_from_db()
     assert (credential.name, dict(credential.secrets)) == ("renamed", {"bearer_token": SECRET})
 

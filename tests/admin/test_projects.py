@@ -90,7 +90,7 @@ def test_the_list_tells_the_state_of_each_project(staff):
     assert "6 tweet-days" in page
     assert "runs dry at 1 Jan, 14:20 UTC; about 40 tweets wait until 00:00 UTC" in page
     assert "until 2099-01-01 09:00 UTC: 402" in page
-    assert "105 this month, +5 beside ours" in page
+    assert "105 this month, +5 compared with ours" in page
     assert "cap 1,000, reset on day 7 of the month" in page
 
 

@@ -67,7 +67,7 @@ def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
 
 
 BAD = [
-    ({"intervals": []}, 422, "A list of no interval"),
+    ({"intervals": []}, 422, "An empty list"),
     ({"intervals": [{"younger_than": "1h", "every": "60s"}] * 2}, 422, "Younger than 1h is there"),
     ({"intervals": [{"younger_than": "1h", "every": "2h"}]}, 422, "Younger than 1h: every 2h"),
     ({"intervals": [{"younger_than": "1h", "every": "often"}]}, 400, "intervals.0.every: “often”"),

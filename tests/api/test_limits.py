@@ -57,7 +57,7 @@ def test_a_token_makes_so_many_requests_a_minute(program, settings):
         told = program.get("users")
         assert (program.status, program.headers["RateLimit"].split(";")[1]) == (429, "r=0")
         assert 1 <= int(program.headers["Retry-After"]) <= 60
-        assert "its 3 requests of this minute" in told["error"]
+        assert "its 3 requests for this minute" in told["error"]
     other.get("users")
     assert other.status == 200
 

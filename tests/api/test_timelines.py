@@ -201,7 +201,7 @@ BAD = [
     ("POST", "append", {"entries": [{"id": "1", "meta": ""}], "timelines": ["a"]}, "0.meta"),
     ("POST", "append", {"entries": [{"id": "1", "metadata": "*"}], "timelines": ["a"]}, "base64"),
     ("POST", "append", {"entries": given(1), "timelines": ["a", LONG]}, "1 to 200"),
-    ("POST", "append", {"entries": given(1), "timelines": ["a", "\0"]}, "characters"),
+    ("POST", "append", {"entries": given(1), "timelines": ["a", "\0"]}, "NUL"),
     ("POST", "append", {"entries": given(1), "timelines": ["a", "\ud800"]}, ""),
     ("POST", "append", {"entries": given(1), "timelines": ["a", 5]}, "timelines.1: "),
     ("POST", "append", {"entries": given(*range(101)), "timelines": ["a"] * 100}, "10000"),

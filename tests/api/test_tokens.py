@@ -13,7 +13,7 @@ from trackers.tokens import api_tokens
 from trackers.tokens.models import ApiToken
 
 pytestmark = pytest.mark.django_db
-ERROR = {"error": "Bring a token that is valid as Authorization: Bearer …"}
+ERROR = {"error": "Send a valid token as Authorization: Bearer …"}
 
 
 @pytest.mark.parametrize("brought", ["", "Bearer ", "Bearer x", "Basic eDp5", "Token {t}", "{t}"])

@@ -104,7 +104,7 @@ def test_each_renewal_spends_the_newest_refresh_token(fake):
 def test_a_token_that_x_refuses_is_renewed_with_the_next_use(fake):
     credential = consent(fake, access_token="another")
 
-    with pytest.raises(NotReady, match="has ended") as ended:
+    with pytest.raises(NotReady, match="has expired") as ended:
         ask(fake, credential)
     ask(fake, credential)
 
@@ -194,7 +194,7 @@ def test_no_single_failure_of_x_disables_a_credential(fake, kind):
     ends_in(credential, seconds=30)
     refuse(fake, kind, TOKEN, times=1, params={"reset_in": 20} if kind == "429" else {})
 
-    with pytest.raises(NotReady, match="X gave no new tokens: ") as failed:
+    with pytest.raises(NotReady, match="X sent no new tokens: ") as failed:
         ask(fake, credential)
 
     credential.refresh_from_db()
@@ -203,7 +203,7 @@ def test_no_single_failure_of_x_disables_a_credential(fake, kind):
     wait = credential.refreshing_until - timezone.now()
     assert (wait > timedelta(seconds=15)) == (kind == "429")
     # Until then it is left alone, with the reason; after it, all is well.
-    with pytest.raises(NotReady, match="X gave no new tokens: "):
+    with pytest.raises(NotReady, match="X sent no new tokens: "):
         ask(fake, credential)
     ends_in(credential, seconds=30)
     ask(fake, credential)

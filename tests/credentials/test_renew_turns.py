@@ -48,13 +48,13 @@ def test_while_the_only_one_is_being_renewed_all_look_again_in_a_moment():
 
 
 def test_what_keeps_the_only_one_from_new_tokens_is_told_with_its_end():
-    credential = renewing("a", for_seconds=40, problem="X gave no new tokens: 503")
+    credential = renewing("a", for_seconds=40, problem="X sent no new tokens: 503")
 
     answer = turns.take()
 
     assert isinstance(answer, turns.NoRoom)
     assert answer.until == credential.refreshing_until
-    assert "a: X gave no new tokens: 503" in answer.why
+    assert "a: X sent no new tokens: 503" in answer.why
 
 
 def test_a_window_with_room_does_not_make_it_wait_for_its_reset():

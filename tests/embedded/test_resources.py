@@ -142,7 +142,7 @@ def test_a_full_disk_is_told_of_loses_nothing_and_is_over_when_there_is_room(ser
     rows = poll(lambda: fetch_or_none(url, "SELECT count(*) FROM kept"))
 
     assert f"The disk of {server.directory} is full" in said
-    assert "goes on by itself when there is room again" in said
+    assert "continues by itself once there is room again" in said
     assert rows is not None
     assert stored <= rows[0][0] <= stored + 1
     assert full_disk(server.directory) == ""

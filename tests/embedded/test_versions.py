@@ -72,7 +72,7 @@ def manage(server, *arguments):
 def test_older_data_are_told_of_at_once_and_upgraded_with_all_that_is_in_them(old):
     refused = manage(old, "status")
     assert refused.stderr == (
-        f"The data in {old.place.data} are of PostgreSQL {OLD}, and installed is "
+        f"The data in {old.place.data} is from PostgreSQL {OLD}, and installed is "
         f"{installed_version()}: end every process of tweetwatch and run "
         "`manage.py embedded upgrade`, which copies them and keeps the old folder.\n"
     )
@@ -108,10 +108,10 @@ def test_an_upgrade_that_fails_leaves_everything_as_it_was(old):
 
     assert while_used.returncode == 1
     assert str(user.process.pid) in while_used.stderr.rpartition("users: ")[2]
-    assert "End its users first" in while_used.stderr
+    assert "Stop the processes that use it first" in while_used.stderr
     assert ran.returncode == 1
     assert 'relation "words" does not exist' in ran.stderr
-    assert "The data are as before" in ran.stderr
+    assert "The data is unchanged" in ran.stderr
     assert not [*old.directory.glob("upgrade-*"), *old.directory.glob("data.*")]
     again = old.user(PGSERVER_POSTGRES_VERSION=str(OLD))
     assert fetch(again.url(), "SELECT count(*) FROM checked") == [(1,)]
@@ -135,7 +135,9 @@ def test_newer_data_are_told_of_at_once(server):
 
     said = server.user(code=REFUSED, PGSERVER_POSTGRES_VERSION=str(OLD)).url()
 
-    assert f"are of PostgreSQL {installed_version()}, and installed is {OLD}: no PostgreSQL" in said
+    assert (
+        f"is from PostgreSQL {installed_version()}, and installed is {OLD}: no PostgreSQL" in said
+    )
 
 
 def test_the_programs_of_a_version_are_found_or_asked_for(tmp_path):

@@ -60,7 +60,7 @@ def test_utf_8_is_taken_however_it_is_written(root, charset):
     )
 
     assert answer.status_code == 200
-    assert "is no username" in said(answer)
+    assert "is not a username" in said(answer)
 
 
 def test_a_request_that_django_cannot_even_make_is_refused_before_it():

@@ -182,7 +182,7 @@ def test_a_database_that_goes_away_is_waited_for(caplog):
             wait_until(lambda told=told: books(one)[1] == told)
             with cursor() as db:
                 db.execute(end_all)
-        wait_until(lambda: "the database is away" in caplog.text)
+        wait_until(lambda: "the database cannot be reached" in caplog.text)
 
     assert books(one) == (3, 3, 0, 0)
 

@@ -37,7 +37,7 @@ def test_what_is_not_public_is_refused_and_all_else_is_called():
     said = {address: refusal(ip_address(address)) for address in (*refused, *public)}
 
     assert [
-        address for address in refused if " is no public address, but " not in said[address]
+        address for address in refused if " is not a public address, but " not in said[address]
     ] == []
     assert [address for address in public if said[address]] == []
 
@@ -125,8 +125,8 @@ def test_one_address_that_is_refused_among_several_refuses_the_delivery(monkeypa
     [one] = deliver(outgoing(receiver.at("a.example")))
 
     assert one.error == (
-        "Its name stands for an address that is not called: "
-        "10.0.0.1 is no public address, but private."
+        "Its name resolves to an address that is not allowed: "
+        "10.0.0.1 is not a public address, but private."
     )
     assert receiver.connections == 0
 
@@ -139,7 +139,7 @@ def test_a_name_that_changes_after_the_look_is_called_where_it_was_looked_at(mon
     [second] = deliver(outgoing(receiver.at("a.example")))
 
     assert first.delivered
-    assert "169.254.169.254 is no public address" in second.error
+    assert "169.254.169.254 is not a public address" in second.error
     assert names.asked == ["a.example", "a.example"]
     assert receiver.got[0].headers["host"] == f"a.example:{receiver.port}"
 

@@ -62,7 +62,7 @@ def test_what_is_kept_no_longer_is_left_out_and_a_batch_without_any_is_not_sent(
 
     assert [times(each) for each in loaded.outgoing] == [[5, 6]]
     [impossible] = loaded.impossible
-    assert (impossible.delivered, impossible.error) == (False, "Its events are kept no longer.")
+    assert (impossible.delivered, impossible.error) == (False, "Its events are no longer kept.")
 
 
 def test_a_batch_whose_lease_is_anothers_is_not_read():

@@ -341,7 +341,7 @@ def test_http_is_refused_unless_it_is_allowed():
 
     [one] = deliver(outgoing(receiver.url), egress=Egress(LOOPBACK))
 
-    assert one.error == "Its address does not begin with https://."
+    assert one.error == "Its address does not start with https://."
     assert receiver.connections == 0
 
 

@@ -126,7 +126,7 @@ def test_another_name_of_an_account_keeps_everything_until_x_has_said_whose_it_i
     told = edit(made, "esa")
     edit(made, "jaxa")
 
-    assert "X is asked whose name this is" in told
+    assert "X will be asked whose name this is" in told
     row.refresh_from_db()
     assert row.closed_at is None
     assert (made.latest_id, made.account_id) == (cursor, None)

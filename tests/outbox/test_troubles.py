@@ -92,8 +92,8 @@ def test_a_namespace_whose_requests_keep_failing_is_in_trouble_until_one_is_answ
     [
         ("open", None),
         ("waiting", "Not connected: X answered 503."),
-        ("stopped", "Not connected: nobody listens: start manage.py stream."),
-        (None, "Not connected: nobody listens: start manage.py stream."),
+        ("stopped", "Not connected: no process is listening: start manage.py stream."),
+        (None, "Not connected: no process is listening: start manage.py stream."),
     ],
 )
 def test_the_stream_is_in_trouble_while_it_is_down_and_a_source_wants_it(state, said):

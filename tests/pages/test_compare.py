@@ -139,8 +139,11 @@ def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
     [
         ("ids={known},abc", "“abc” is neither the id of a tweet nor a link to one."),
         ("ids={known},12345", "Tweet 12345 is not tracked here. Track it first, then compare it."),
-        ("ids={known}", "One tweet has nothing beside it: add another one, or an author."),
-        ("ids={known}+{known}", "One tweet has nothing beside it"),
+        (
+            "ids={known}",
+            "There is nothing to compare this tweet with. Add another tweet, or an author.",
+        ),
+        ("ids={known}+{known}", "There is nothing to compare this tweet with"),
         ("ids={known},{unmeasured}", "was not measured yet. Compare it after its first check."),
         ("ids=1,2,3,4,5,6,7,{known}", "the last 2 are left out"),
         ("author=nobody", "No author called “nobody” is known here."),

@@ -89,7 +89,7 @@ def test_a_queue_that_was_never_counted_is_told_so(many, staff):
     page = staff.get("/operations/").content.decode()
 
     assert '<dt>Due</dt><dd><data value="10000"' in page
-    assert "nobody has counted them yet" in page
+    assert "they have not been counted yet" in page
 
 
 def test_an_old_count_is_told_with_its_age(many, staff):

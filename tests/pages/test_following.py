@@ -66,7 +66,7 @@ def test_a_name_that_nobody_has_is_told_to_be_unknown(staff, name):
 
     page = act(staff, "follow", account=name)
 
-    assert "There is no account of that name here yet." in words(page.content.decode())
+    assert "No account of that name is known here yet." in words(page.content.decode())
     assert not Follow.objects.exists()
 
 

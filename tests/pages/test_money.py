@@ -147,7 +147,7 @@ def test_a_forecast_that_nobody_renewed_is_not_told_as_if_it_were_of_now(staff):
 
     words, _ = page(staff)
 
-    assert "what the day needs was last reckoned 1 h ago" in words
+    assert "what the day needs was last estimated 1 h ago" in words
     assert "Enough for today" not in words
 
 
@@ -158,7 +158,7 @@ def test_a_stopped_project_says_until_when_and_what_x_said(staff):
     words, html = page(staff)
 
     why = trouble.stopped("acme", said)
-    assert re.search(rf"acme stopped .*? {why} It is tried again in 59 min\.", words)
+    assert re.search(rf"acme stopped .*? {why} Next try in 59 min\.", words)
     assert "The project acme is stopped." in words
     # The credential below it too, with the reason.
     assert html.count('<span class="badge stopped">stopped</span>') == 2

@@ -39,7 +39,7 @@ def test_a_fixed_row(staff):
     Interval.objects.all().delete()
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
 
-    assert "Why then: tweets younger than 1d are looked at every 1h." in page(staff, wait=3600)
+    assert "Why then: tweets younger than 1d are looked up every 1h." in page(staff, wait=3600)
 
 
 def test_an_adapting_row(staff):

@@ -99,7 +99,7 @@ def test_another_hold_is_told_for_its_queue(staff):
 
     page = read(staff, "/operations/strip/")
 
-    assert "tweet:update is on hold. X answered 503. It is tried again in 1" in page
+    assert "tweet:update is on hold. X answered 503. Next try in 1" in page
 
 
 def dry(**given):
@@ -121,7 +121,7 @@ def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
         assert "being read" not in page
     assert re.search(r"next in (59 min|1 h)", listed)
     assert re.search(r"next poll in (59 min|1 h)", paged)
-    assert "A poll waits to go on: 4 pages read" in paged
+    assert "A poll is waiting to continue: 4 pages read" in paged
     assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/now/").content.decode()
 
 
@@ -139,7 +139,7 @@ def test_what_x_does_not_find_is_not_found(staff):
     page = read(staff, f"/sources/{made.pk}/now/")
 
     assert "Not found on X" in page
-    assert "X knows nothing of this name: correct it, or remove the source" in page
+    assert "X does not know this name: correct it, or remove the source" in page
     assert "Hidden" not in page
 
 

@@ -73,7 +73,7 @@ def test_the_minutes_are_bars(staff):
 
     page = staff.get("/operations/").content.decode()
 
-    assert "2,000 checks in the last sixty minutes, at the most 1,500 in a minute" in page
+    assert "2,000 checks in the last sixty minutes, at most 1,500 in a minute" in page
     assert page.count('class="bar"') == 60
 
 
@@ -163,7 +163,7 @@ def test_why_nothing_is_asked_is_said_once_on_the_page(staff):
     page = staff.get("/operations/").content.decode()
 
     assert page.count("No credential is enabled (main: disabled by ada)") == 1
-    assert "60 tweets are due, and we cannot say until when. See above." in page
+    assert "60 tweets are due, and there is no forecast. See above." in page
 
 
 def test_in_an_outage_the_time_is_told_from_when_x_answers_again(staff):

@@ -159,7 +159,12 @@ def test_a_healthy_database_needs_nothing():
             "warn",
             "make_partitions",
         ),
-        ("Partitions", {"partitions": [PartitionsOf("s", 0, None, None, 0, 0, None)]}, "warn", "runs"),
+        (
+            "Partitions",
+            {"partitions": [PartitionsOf("s", 0, None, None, 0, 0, None)]},
+            "warn",
+            "runs",
+        ),
     ],
 )
 def test_each_figure_says_what_to_do_when_it_is_bad(label, given, mood, advice):

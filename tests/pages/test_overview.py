@@ -191,7 +191,7 @@ def test_the_next_hour_is_a_chart_with_a_table_under_it(staff):
 
     page = staff.get("/overview/ahead/")
 
-    assert "4 checks are due, at the most 4 in a minute" in words(page)
+    assert "4 checks are due, at most 4 in a minute" in words(page)
     assert f"{at:%H:%M} 4" in words(page)
     assert page.content.decode().count("<tr>") == 61
     assert 'class="value" d="M' in page.content.decode()

@@ -74,9 +74,9 @@ def test_of_many_authors_the_first_are_taken_and_it_is_said(staff):
         watched(low, author_id=low + 1, username=f"bob{low:02}", text="hello")
 
     assert len(found(staff, "@bob")) == 20
-    assert "More than 20 names begin so" in text_of(staff, "@bob")
+    assert "More than 20 names start like this" in text_of(staff, "@bob")
     assert found(staff, "bob") == []
-    assert "write @name" in text_of(staff, "bob")
+    assert "Enter @name" in text_of(staff, "bob")
 
 
 def test_every_state_has_its_tweets_and_no_others(staff):
@@ -185,7 +185,7 @@ def narrow(monkeypatch):
 def test_without_a_word_it_says_so(staff, words):
     watched(text="night")
 
-    assert "There is no word in it to search for" in text_of(staff, words)
+    assert "It contains no word to search for" in text_of(staff, words)
 
 
 @pytest.mark.parametrize(
@@ -208,4 +208,4 @@ def test_the_admins_list_is_searched_the_same_way(staff):
         listed = staff.get("/admin/trackers/tweet/", {"q": words}).context["cl"].queryset
         assert [one.pk for one in listed] == [tweet.id], words
     page = staff.get("/admin/trackers/tweet/", {"q": "…"})
-    assert "There is no word in it" in page.content.decode()
+    assert "It contains no word" in page.content.decode()

@@ -78,7 +78,7 @@ def test_a_page_of_a_session_that_is_over_is_come_back_to(viewer):
     login = over(viewer).get("/sources/?page=2").headers["Location"]
     said = viewer.get(login).content.decode()
 
-    assert "Your session is over." in said
+    assert "Your session has ended." in said
     assert "was not done" not in said
     assert log_in(viewer, login, next="/sources/?page=2").headers["Location"] == "/sources/?page=2"
 
@@ -160,7 +160,7 @@ def test_a_password_is_changed_and_other_browsers_are_logged_out(viewer):
 
     assert viewer.get("/account/").status_code == 200
     assert other.get("/").status_code == 302
-    assert LogEntry.objects.get().change_message == "Changed the own password."
+    assert LogEntry.objects.get().change_message == "Changed their own password."
 
 
 def test_a_password_is_not_guessed_where_it_is_changed(viewer):

@@ -52,8 +52,8 @@ def test_a_gap_tells_from_when_to_when_why_and_what_helps(staff):
     told = words(paged(staff, made))
 
     assert "the beginning 2026-03-01 00:00:00 UTC lost" in told
-    assert "X shows nothing older : only a file fills it" in told
-    assert "being filled the pages of a poll were used up : the next polls fill it" in told
+    assert "X shows nothing older : only an imported file can fill it" in told
+    assert "being filled the pages of a poll were used up : the next polls will fill it" in told
     assert "filled now" in told or "filled 0 s ago" in told
     assert lost.is_lost
 
@@ -68,7 +68,10 @@ def test_what_was_given_up_is_not_called_filled_and_what_is_lost_says_of_what(st
     assert "given up" in told
     assert "filled" not in told
     assert told.count("of “#artemis”, as the source was then") == 2
-    assert "lost X shows nothing older : of “#artemis”, as the source was then; only a file" in told
+    assert (
+        "lost X shows nothing older : of “#artemis”, as the source was then; only an imported"
+        in told
+    )
 
 
 def yielded(made, tweet, *, late=False, seen_at=None):
@@ -204,7 +207,7 @@ def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
 
     said = words(staff.get(f"/sources/{made.pk}/figures/").content.decode())
 
-    assert "New posts a day · 400 in 30 days, at the most 300 a day" in said
+    assert "New posts a day · 400 in 30 days, at most 300 a day" in said
     # 2.05 dollars in four days, and for four hundred new posts.
     assert "Cost a day $0.5125 Cost of a new post $0.0051 Tweet-days billed 410" in said
     assert "In all $2.05 Of reading it, over the last 4 days." in said

@@ -43,24 +43,24 @@ def test_what_people_paste_is_understood(staff, kind, typed, of):
 @pytest.mark.parametrize(
     ("kind", "typed", "why"),
     [
-        ("account", "", "Say whose posts"),
-        ("account", "  ", "Say whose posts"),
+        ("account", "", "Enter whose posts"),
+        ("account", "  ", "Enter whose posts"),
         ("account", "na sa", "1 to 15 letters, digits or underscores"),
         ("account", "a" * 16, "1 to 15 letters, digits or underscores"),
         ("account", "násá", "1 to 15 letters, digits or underscores"),
-        ("account", "https://x.com/i/lists/1234", "choose “A list”"),
-        ("account", "https://x.com/search?q=a", "choose “A search”"),
-        ("account", "https://x.com/nasa/status/20", "the link of one post"),
-        ("account", "https://example.com/nasa", "is no username"),
-        ("mentions", "", "Say who is mentioned"),
-        ("list", "", "Say which list"),
-        ("list", "space news", "is no list"),
-        ("list", "https://x.com/nasa", "names no list"),
-        ("list", "99999999999999999999", "is no list"),
-        ("search", "", "Say what is searched for"),
-        ("search", "a" * 513, "of 512 characters at the most; this one has 513"),
-        ("stream", "", "Say which posts"),
-        ("stream", "a" * 1025, "of 1,024 characters at the most; this one has 1,025"),
+        ("account", "https://x.com/i/lists/1234", "Choose “A list”"),
+        ("account", "https://x.com/search?q=a", "Choose “A search”"),
+        ("account", "https://x.com/nasa/status/20", "a link to a single post"),
+        ("account", "https://example.com/nasa", "is not a username"),
+        ("mentions", "", "Enter who is mentioned"),
+        ("list", "", "Enter which list"),
+        ("list", "space news", "is not a list"),
+        ("list", "https://x.com/nasa", "not a link to a list"),
+        ("list", "99999999999999999999", "is not a list"),
+        ("search", "", "Enter what to search for"),
+        ("search", "a" * 513, "of at most 512 characters; this one has 513"),
+        ("stream", "", "Enter which posts"),
+        ("stream", "a" * 1025, "of at most 1,024 characters; this one has 1,025"),
         ("import", "file.csv", "Select a valid choice"),
         ("account", "<script>alert(1)</script>", "&lt;script&gt;"),
     ],
@@ -78,11 +78,11 @@ def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
     [
         ("every", "1s", "every 5s to 1d"),
         ("every", "2d", "every 5s to 1d"),
-        ("every", "soon", "is no length of time"),
+        ("every", "soon", "is not a length of time"),
         ("pages", "0", "1 to 500 pages"),
         ("pages", "501", "1 to 500 pages"),
-        ("backfill", "-1:00:00", "not negative"),
-        ("late_by", "-1:00:00", "not negative"),
+        ("backfill", "-1:00:00", "cannot be negative"),
+        ("late_by", "-1:00:00", "cannot be negative"),
     ],
 )
 def test_a_knob_out_of_bounds_is_refused_and_shown(staff, name, typed, why):
@@ -112,7 +112,7 @@ def test_knobs_are_taken_as_people_write_them(staff):
 def test_what_a_stream_leaves_out_belongs_into_its_rule(staff):
     page = staff.post("/sources/", {"kind": "stream", "of": "a", "exclude_replies": "on"})
 
-    assert "Write it into the rule: -is:reply" in page.content.decode()
+    assert "Add -is:reply to the rule" in page.content.decode()
     assert not Source.objects.exists()
 
 
@@ -130,7 +130,7 @@ def test_what_is_there_already_is_not_read_twice(staff, there, kind, typed):
 
     page = staff.post("/sources/", {"kind": kind, "of": typed}).content.decode()
 
-    assert f'It is there already: <a href="/sources/{made.pk}/">' in page
+    assert f'It already exists: <a href="/sources/{made.pk}/">' in page
     assert Source.objects.count() == 1
 
 
@@ -145,7 +145,7 @@ def test_an_accounts_posts_and_its_mentions_are_two_sources(staff):
 def test_a_new_source_is_polled_at_once(staff):
     page = staff.post("/sources/", {"kind": "account", "of": "@nasa"}, follow=True)
 
-    assert "@nasa&#x27;s posts: it is watched from now on." in page.content.decode()
+    assert "Now watching @nasa&#x27;s posts." in page.content.decode()
     assert SourcePoll.objects.get().due_at <= now()
     assert "New" in page.content.decode()
 
@@ -156,6 +156,6 @@ def test_the_form_says_what_it_may_cost(staff):
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
     told = staff.get("/sources/cost/", given).content.decode()
     assert "2,880 polls a day (one every 30s)" in told
-    assert "200 at the most" in told
+    assert "200 at most" in told
     assert "one every 5m" in staff.get("/sources/cost/", {"every": "never"}).content.decode()
-    assert "Nothing is polled" in staff.get("/sources/cost/", {"kind": "stream"}).content.decode()
+    assert "is not polled" in staff.get("/sources/cost/", {"kind": "stream"}).content.decode()

@@ -70,7 +70,7 @@ def test_a_poll_that_is_claimed_or_lost_or_isolated_is_told_as_that(staff):
 
     assert "@a&#x27;s posts Reading is being read now" in told
     assert "@b&#x27;s posts Idle no poll is planned" in told
-    assert "@c&#x27;s posts Isolated four polls of it never came to an end" in told
+    assert "@c&#x27;s posts Isolated four polls of it never finished" in told
     assert idle.pk in {row.pk for row in Source.objects.all()}
 
 
@@ -101,8 +101,8 @@ def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
     assert "The live stream" not in listed(staff)
 
     made = source("stream", "#artemis", polled_at=None, rule_id=7)
-    assert "Nobody listens yet: start" in words(listed(staff))
-    assert "Not running nobody listens: start manage.py stream" in words(listed(staff))
+    assert "No process is listening yet. Start" in words(listed(staff))
+    assert "Not running no process is listening: start manage.py stream" in words(listed(staff))
 
     Stream.objects.create(
         state="open", state_since=now(), heard_at=now(), lines=1234, duplicates=5, garbled=2,
@@ -132,7 +132,7 @@ def test_a_stream_that_waits_says_why_and_until_when(staff):
     told = words(listed(staff))
 
     assert "X answered 503" in told
-    assert "waiting to connect again next try in 4" in told
+    assert "Waiting to reconnect next try in 4" in told
 
 
 def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
@@ -142,7 +142,7 @@ def test_a_stream_whose_process_was_killed_is_not_called_live(staff):
     told = words(listed(staff))
 
     assert "The live stream not running" in told
-    assert "Not running nobody listens: start manage.py stream" in told
+    assert "Not running no process is listening: start manage.py stream" in told
 
 
 def test_the_list_costs_as_many_queries_however_long_it_is(

@@ -196,7 +196,7 @@ def test_a_source_is_added_on_the_page_and_a_fault_says_what_is_wrong(world):
         page.goto(f"{seen.address}/sources/")
         page.fill("#id_of", "na sa")
         page.click("#watch button")
-        assert "is no username" in page.inner_text(".fault")
+        assert "is not a username" in page.inner_text(".fault")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
         page.click("text=More: how often")

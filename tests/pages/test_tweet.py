@@ -61,7 +61,7 @@ def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
     assert "Views rose from 1,000 to 2,500; Likes fell from 4 to 3." in page
-    assert "There is one gap, in which nobody looked." in page
+    assert "There is one gap without measurements." in page
     assert page.count("Gap: nobody looked") == 1
     assert page.count('<td class="figure">2,500</td>') == 2
 
@@ -69,7 +69,7 @@ def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
 @pytest.mark.parametrize(
     ("because", "said"),
     [
-        pytest.param("", "X leaves it out of its answers and does not say why", id="omitted"),
+        pytest.param("", "X leaves it out of its replies and does not say why", id="omitted"),
         pytest.param("like_count is a text", "(like_count is a text)", id="broken"),
     ],
 )

@@ -37,8 +37,8 @@ def test_the_defaults_sixty_times_faster_have_no_fault():
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
-        pytest.param([Row(timedelta(0), S)], "longer than nothing", id="no age"),
-        pytest.param([Row(-H, S)], "longer than nothing", id="an age below nothing"),
+        pytest.param([Row(timedelta(0), S)], "more than zero", id="no age"),
+        pytest.param([Row(-H, S)], "more than zero", id="an age below nothing"),
         pytest.param([Row(H, timedelta(0))], "too often", id="without a pause"),
         pytest.param([Row(H, S / 2)], "too often", id="twice a second"),
         pytest.param([Row(H, -S)], "too often", id="backwards"),
@@ -87,7 +87,7 @@ def test_a_length_is_read(text, length):
 
 @pytest.mark.parametrize("text", ["", "60", "m", "1x", "1h-", "nan", "9" * 40 + "d", "²s", "P1D"])
 def test_what_is_no_length_is_refused_with_a_sentence(text):
-    with pytest.raises(ValueError, match="write it as 60s"):
+    with pytest.raises(ValueError, match="Write it as 60s"):
         parse(text)
 
 

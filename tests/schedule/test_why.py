@@ -23,7 +23,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
 @pytest.mark.parametrize(
     ("tier", "waiting", "room", "said"),
     [
-        (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are looked at every 1h."),
+        (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are looked up every 1h."),
         (FIXED, Waiting(7200, 0.1, 30), Room(), ELSEWHERE),
         (
             ADAPTS,
@@ -41,13 +41,13 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(7200, 9 / 60),
             Room(),
-            "it grows by 900% a minute, and this row looks at most every 60s.",
+            "it grows by 900% a minute, and the shortest interval is 60s.",
         ),
         (
             ADAPTS,
             usual(80_000, 0),
             Room(),
-            "nothing moves, and this row looks at least every 3h.",
+            "its figures do not change, and the longest interval is 3h.",
         ),
         (
             ADAPTS,
@@ -67,15 +67,15 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
             Room(money=0.4),
-            "nothing moves; the wait is 2.0 times as long as usual, since the budgets allow 40% of "
-            "the tweet-days.",
+            "its figures do not change; the wait is 2.0 times as long as usual, since the budgets "
+            "allow 40% of the tweet-days.",
         ),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
             Room(windows=0.5, money=0),
-            "nothing moves; the wait is 2.0 times as long as usual, since X’s windows have room "
-            "for 50% of the looks and the budgets allow 0% of the tweet-days.",
+            "its figures do not change; the wait is 2.0 times as long as usual, since X’s windows "
+            "have room for 50% of the looks and the budgets allow 0% of the tweet-days.",
         ),
         (
             ADAPTS,

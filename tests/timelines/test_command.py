@@ -73,13 +73,13 @@ def test_snapshot_and_restore(homes, tmp_path):
 @pytest.mark.parametrize(
     ("words", "status", "why"),
     [
-        (["show", "missing"], 1, "never set"),
+        (["show", "missing"], 1, "never created"),
         (["show", "x" * 201], 2, "200 characters"),
         (["show", "home:1", "--offset", "-1"], 2, "offset"),
         (["expire", "--days", "-1"], 2, "negative"),
         (["expire", "--days", "nan"], 2, "number of days"),
         (["expire", "--days", "1e300"], 2, "number of days"),
-        (["restore", "manage.py"], 1, "Nothing was changed. The file is no snapshot"),
+        (["restore", "manage.py"], 1, "Nothing was changed. The file is not a snapshot"),
         (["restore", "nowhere"], 1, "nowhere: No such file"),
         (["snapshot", "nowhere/dump"], 1, "nowhere/dump: No such file"),
     ],

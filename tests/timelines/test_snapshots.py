@@ -128,9 +128,9 @@ def changed(dump, number, change):
 
 
 BAD = {
-    "nothing": (lambda dump: b"", "no snapshot"),
-    "a picture": (lambda dump: b"\x89PNG\r\n\x1a\n" + bytes(5000), "no snapshot"),
-    "other JSON": (lambda dump: b"[1, 2]\n" + dump, "no snapshot"),
+    "nothing": (lambda dump: b"", "not a snapshot"),
+    "a picture": (lambda dump: b"\x89PNG\r\n\x1a\n" + bytes(5000), "not a snapshot"),
+    "other JSON": (lambda dump: b"[1, 2]\n" + dump, "not a snapshot"),
     "another version": (lambda dump: changed(dump, 0, lambda t: t.update(version=2)), "version 2"),
     "cut in a line": (lambda dump: dump[: len(dump) // 2], "cut"),
     "cut after a line": (lambda dump: b"".join(dump.splitlines(True)[:-1]), "last line is missing"),
@@ -141,7 +141,7 @@ BAD = {
         lambda dump: b"".join(dump.splitlines(True)[:2] + dump.splitlines(True)[3:]),
         "digest",
     ),
-    "something behind": (lambda dump: dump + b"\n", "behind its last line"),
+    "something behind": (lambda dump: dump + b"\n", "follows its last line"),
     "two lines exchanged": (
         lambda dump: b"".join(dump.splitlines(True)[n] for n in (0, 2, 1, 3, 4, 5, 6)),
         "place",

@@ -37,9 +37,9 @@ MOST = 100
 CHANGED = "The intervals were changed since they were read: read them again, then replace them."
 SILENT = (
     "Some intervals in force adapt, and this list does not say which of its own do: give each an "
-    "accuracy, null for one that looks every so often whatever the tweets do."
+    "accuracy, null for a fixed interval."
 )
-NOTHING = "A list of no interval would stop all look-ups; pause the queue tweet:update instead."
+NOTHING = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
 
 
 def length(value: Any) -> timedelta:
@@ -172,7 +172,7 @@ def replace_intervals(
 
     if not replace(rows, unless=differ):
         raise Refused(412, CHANGED)
-    history.record_many(user, Interval, len(rows), "Replaced the list, by the API.")
+    history.record_many(user, Interval, len(rows), "Replaced the intervals, by the API.")
     if given.replan:
         replan()
     return told(Interval.objects.all())

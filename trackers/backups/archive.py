@@ -90,13 +90,13 @@ def read_manifest(path: Path) -> Manifest:
     manifest = Manifest.parsed(line) if line_break and tail.endswith(b"\n") else None
     if manifest is None and start == b"PGDMP":
         raise BackupError(
-            f"{path} has no manifest at its end. Either it was cut off, so take another copy of "
-            "it, or pg_dump made it, so that pg_restore alone can restore it."
+            f"{path} has no manifest at its end. Either it was cut off, so use another copy, or "
+            "pg_dump made it, so use pg_restore."
         )
     if manifest is None:
-        raise BackupError(f"{path} is no backup that `manage.py backup` made.")
+        raise BackupError(f"{path} is not a backup made by `manage.py backup`.")
     if size - len(line) - 2 != manifest.size:
-        raise BackupError(f"{path} is damaged: its length is not the one in its manifest.")
+        raise BackupError(f"{path} is damaged: its length does not match its manifest.")
     return manifest
 
 
@@ -104,7 +104,7 @@ def verify(path: Path, manifest: Manifest) -> None:
     """Read it all; BackupError if a byte has changed since it was made."""
     with path.open("rb") as file:
         if digest(file.fileno(), manifest.size) != manifest.sha256:
-            raise BackupError(f"{path} is damaged: its checksum is not the one in its manifest.")
+            raise BackupError(f"{path} is damaged: its checksum does not match its manifest.")
 
 
 def digest(fd: int, size: int) -> str:

@@ -35,7 +35,7 @@ def back_up(
     pg_dump and the counts read one snapshot, the one of our transaction.
     """
     if target.exists():
-        raise BackupError(f"{target} exists already: choose another name.")
+        raise BackupError(f"{target} already exists. Choose another name.")
     locks, unreadable = keys.locks()
     migrations = sorted(".".join(one) for one in MigrationRecorder(connection).applied_migrations())
     server = Server.of(connection)

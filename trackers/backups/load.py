@@ -54,10 +54,10 @@ def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
         )
     if (shut := keys.closed(manifest.locks)) and not without_keys:
         raise BackupError(
-            f"{'None' if shut == len(manifest.locks) else 'Not every one'} of the keys of this "
-            "backup is in FIELD_KEYS, so its credentials would be lost. Put the FIELD_KEYS that "
-            f"were in use on {manifest.made_at:%Y-%m-%d} into .env, and restore again; if they are "
-            "gone for good, --without-keys restores all else."
+            f"{'None' if shut == len(manifest.locks) else 'Not all'} of this backup's keys are in "
+            "FIELD_KEYS, so its credentials would be lost. Put the FIELD_KEYS that were in use on "
+            f"{manifest.made_at:%Y-%m-%d} into .env, and restore again. If they are gone for good, "
+            "--without-keys restores everything else."
         )
 
 
@@ -174,7 +174,7 @@ def refuse_others(ours: psycopg.Connection[Any]) -> None:
     while others := ours.execute(OTHERS).fetchall():
         if time.monotonic() > deadline:
             named = ", ".join(f"{name} ({pid})" for pid, name in others)
-            raise BackupError(f"The database is in use: {named}. End these first.")
+            raise BackupError(f"The database is in use: {named}. Stop these first.")
         time.sleep(0.2)
 
 
@@ -184,6 +184,6 @@ def compare(manifest: Manifest, restored: dict[str, Table]) -> None:
         found = restored[name].rows if name in restored else 0
         if wanted != found:
             raise BackupError(
-                f"{name} has {found:,} rows, and {wanted:,} were in the backup: do not use this "
-                "database. Restore again, and keep both files for a report."
+                f"{name} has {found:,} rows, but the backup had {wanted:,}. Do not use this "
+                "database. Restore again, and keep both files for a bug report."
             )

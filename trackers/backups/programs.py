@@ -37,7 +37,7 @@ def find(least: int, *, given: Path | None, what: str) -> Programs:
     for one in found:
         if one.version >= least:
             return one
-    newest = f"the newest here are of {found[-1].version}" if found else "there are none"
+    newest = f"the newest ones here are version {found[-1].version}" if found else "there are none"
     where = f"in {given} " if given else ""
     raise BackupError(
         f"{what} needs pg_dump, pg_restore and psql of PostgreSQL {least} or newer, and {where}"

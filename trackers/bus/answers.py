@@ -80,7 +80,7 @@ def by_method(*, when_away: int = 503, https: bool = True, **views: View) -> Vie
         except Refused as refused:
             return refusal(refused)
         except LOST as error:
-            logger.warning("answered %s, as the database failed: %s", when_away, error)
+            logger.warning("answered %s, because the database failed: %s", when_away, error)
             return text(when_away, AWAY)
 
     return answer

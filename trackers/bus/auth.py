@@ -20,7 +20,7 @@ from trackers.bus.answers import Refused, View
 from trackers.tokens.secret import digest_of
 from tweetwatch.database import cursor, persist
 
-HOW = "Bring it as the user name of HTTP Basic."
+HOW = "Send it as the user name of HTTP Basic auth."
 # How long a call waits for a restarting database.
 RECONNECT_SECONDS = 1.0
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from trackers.bus.answers import malformed
 
 MOST_BYTES = 256 * 1024
-CUT = "The body did not come whole."
+CUT = "The body is incomplete."
 
 
 def object_of(request: HttpRequest) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def bytes_of(request: HttpRequest) -> bytes:
     except OSError:
         raise malformed(CUT) from None
     if len(body) > MOST_BYTES:
-        raise malformed(f"The body is too large: {MOST_BYTES:,} bytes at the most.")
+        raise malformed(f"The body is too large: at most {MOST_BYTES:,} bytes.")
     # A client that went away may have sent part of a body that happens to be valid.
     if len(body) < int(request.META.get("CONTENT_LENGTH") or 0):
         raise malformed(CUT)

@@ -87,7 +87,9 @@ def payload(given: Mapping[str, Any]) -> dict[str, Any] | None:
     except TypeError:
         raise malformed("data is nested too deeply.") from None
     if size > most:
-        raise malformed(f"data is too large: {most:,} bytes of JSON at the most, and not {size:,}.")
+        raise malformed(
+            f"data is too large: {size:,} bytes of JSON, and at most {most:,} are allowed."
+        )
     if has_nul(data):
         raise malformed("data has the character U+0000, which cannot be stored.")
     return data
@@ -106,7 +108,7 @@ def wanted(given: Mapping[str, Any]) -> Wanted:
         raise malformed(f"A subscription has {', '.join(SUBSCRIPTION_KEYS)}, and nothing else.")
     topics = given.get("topics")
     if not isinstance(topics, list) or len(topics) > MOST_TOPICS:
-        raise malformed(f"topics is a list of names, {MOST_TOPICS:,} at the most.")
+        raise malformed(f"topics is a list of at most {MOST_TOPICS:,} names.")
     return Wanted(
         frozenset(map(topic_name, topics)),
         address(given, "callback", most=MOST_CALLBACK),
@@ -141,7 +143,7 @@ def is_name(value: Any) -> TypeGuard[str]:
 def address(given: Mapping[str, Any], name: str, *, most: int) -> str:
     value = given.get(name)
     if not isinstance(value, str):
-        raise malformed(f"{name} is missing, or is no text.")
+        raise malformed(f"{name} is missing, or is not text.")
     if fault := fault_of(value, most=most, plain_http=settings.EGRESS_PLAIN_HTTP):
         raise malformed(f"{name} {fault}.")
     return value

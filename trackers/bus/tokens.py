@@ -22,13 +22,13 @@ def make(given: NewToken) -> str:
     """Save a new token and return it in full, which is not possible later."""
     token = given.token or f"{stem(given.name)}{MARK}{secrets.token_hex(16)}"
     if BusToken.objects.filter(name=given.name).exists():
-        raise malformed(f"There is a token called {given.name} already.")
+        raise malformed(f"There is already a token called {given.name}.")
     try:
         BusToken.objects.create(
             name=given.name, digest=digest_of(token), begins=begins(token, given.name)
         )
     except IntegrityError:
-        raise malformed("There is such a token, or such a name, already.") from None
+        raise malformed("There is already such a token or name.") from None
     return token
 
 

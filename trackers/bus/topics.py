@@ -63,8 +63,8 @@ def delete(name: str, caller: Caller) -> None:
         if topic is None:
             raise Refused(404, "There is no such topic.")
         if topic.publisher == OURS:
-            raise Refused(403, "This topic is the program's own.")
+            raise Refused(403, "This topic is reserved for tweetwatch itself.")
         if not caller.is_root and topic.publisher != caller.name:
-            raise Refused(403, "This topic is not yours: its publisher may delete it, or root.")
+            raise Refused(403, "This topic is not yours: only its publisher or root may delete it.")
         Subscription.objects.filter(topic=topic).delete()
         Topic.objects.filter(pk=topic.pk).update(publisher="", wanted=False, events=0)

@@ -43,7 +43,7 @@ def check_time(turn: Turn, *, timeout: timedelta, ends: Mapping[str, float] | No
         **(ends or {}),
     }
     if late := too_late(all_ends, now=time.monotonic(), timeout=timeout):
-        raise NotReady(f"Not sent: {late} would end before the reply can be there.", sent=False)
+        raise NotReady(f"Not sent: {late} would end before the reply could arrive.", sent=False)
 
 
 def too_late(ends: Mapping[str, float], *, now: float, timeout: timedelta) -> str | None:

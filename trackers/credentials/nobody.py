@@ -124,9 +124,12 @@ def why_nobody(
         return NoRoom(one.at, trouble.stopped(one.stopped, one.why))
     if one.why:
         again = clock_time(one.at, now=one.now)
-        return NoRoom(one.at, f"{one.name}: {one.why}; looked at again at {again}.")
+        return NoRoom(one.at, f"{one.name}: {one.why}; checked again at {again}.")
     if one.has_room:
-        return NoRoom(one.at, "Much is due: requests are spread over what is left of X's window.")
+        return NoRoom(
+            one.at,
+            "Many tweets are due, so requests are spread over the rest of X's rate limit window.",
+        )
     if one.is_awaited:
         return NoRoom(one.at, trouble.REPLY_AWAITED)
     who = "The only credential has" if len(found) == 1 else f"All {len(found)} credentials have"
@@ -154,7 +157,7 @@ def others_were_faster() -> NoRoom:
     """There was room each time, but others took it: the windows are nearly used up."""
     until = first(IN_A_MOMENT, {})
     assert until is not None
-    return NoRoom(until[0], "Other workers have the last requests of the windows.")
+    return NoRoom(until[0], "Other workers took the last requests that X allows now.")
 
 
 def room_again(params: Mapping[str, Any]) -> list[Prospect]:

@@ -73,7 +73,7 @@ def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> I
             raise
     else:
         return
-    raise NotReady("Its access token has ended and is renewed.", sent=True)
+    raise NotReady("Its access token has expired and is being renewed.", sent=True)
 
 
 def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
@@ -101,7 +101,7 @@ def renew(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     """The credential with new tokens, committed; unless another worker renews it or X refuses."""
     if task_time.reply_by() < time.monotonic() + timeout.total_seconds():
         # The task could end after the refresh token is spent and before the new one is saved.
-        return NotRenewed("Its tokens are to be renewed, by a task that has the time for it.")
+        return NotRenewed("Its tokens will be renewed by a task that has time for it.")
     mark = take_mark(credential, lasts=timeout + MARK_OUTLASTS_REQUEST)
     if mark is None:
         return NotRenewed("Another worker is renewing its tokens.")
@@ -162,11 +162,11 @@ def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
 
 def give_up(mark: Mark, error: XError) -> NotRenewed:
     """Disable it, unless a person has entered other tokens or another worker has kept new ones."""
-    why = f"{SIGN_IN_AGAIN}: X does not take its refresh token any more ({error})"[:300]
+    why = f"{SIGN_IN_AGAIN}: X no longer accepts its refresh token ({error})"[:300]
     with transaction.atomic(durable=True):
         found = locked(mark.credential)
         if found is None or found.secrets.get("refresh_token") != mark.spends:
-            return NotRenewed("Its tokens were replaced meanwhile.")
+            return NotRenewed("Its tokens were replaced in the meantime.")
         found.forget_renewals()
         # If a person enables it unchanged, it is tried once more.
         found.expires_at = mark.credential.expires_at
@@ -178,7 +178,7 @@ def give_up(mark: Mark, error: XError) -> NotRenewed:
 
 def postpone(mark: Mark, error: XError) -> NotRenewed:
     """Leave it alone for a while, longer each time; X may merely be failing."""
-    why = f"X gave no new tokens: {error}"[:300]
+    why = f"X sent no new tokens: {error}"[:300]
     wait = wait_after(mark, error)
     Credential.objects.filter(pk=mark.credential.pk, refreshing_until=mark.until).update(
         refreshing_until=Now() + wait,
@@ -186,7 +186,7 @@ def postpone(mark: Mark, error: XError) -> NotRenewed:
         renewal_problem=why,
     )
     logger.warning(
-        "credential %s is not used for %.0f s: %s",
+        "credential %s will not be used for %.0f s: %s",
         mark.credential,
         wait.total_seconds(),
         why,

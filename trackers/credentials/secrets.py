@@ -29,8 +29,8 @@ class SecretUnreadableError(Exception):
 
     def __init__(self) -> None:
         super().__init__(
-            "A stored secret cannot be decrypted with any key in FIELD_KEYS. "
-            "Put the key that encrypted it back at the end of FIELD_KEYS, or enter the secret anew."
+            "A stored secret cannot be decrypted with any key in FIELD_KEYS. Put the key that "
+            "encrypted it back at the end of FIELD_KEYS, or enter the secret again."
         )
 
 

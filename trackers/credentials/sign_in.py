@@ -38,24 +38,27 @@ X_PAGES = "https://x.com"
 SCOPE = "tweet.read users.read offline.access"
 LASTS = timedelta(minutes=10)
 
-NOT_BEGUN = "Nothing was begun in this browser, or it has ended already. Begin again."
-OTHER = "X's answer belongs to another sign-in than the one begun here. Begin again."
-LATE = f"That took longer than {LASTS.seconds // 60} minutes. Begin again."
-DENIED = "You did not allow it at X, so nothing was saved. Begin again if that was a mistake."
-FAILED = "X ended the sign-in ({}). Look at the app's settings at X, then begin again."
-NO_CODE = "X sent no code. Begin again."
-SPENT = "X does not take its code any more: it lasts 30 seconds. Begin again."
+NOT_BEGUN = "No sign-in was started in this browser, or it has already ended. Start again."
+OTHER = "X's answer belongs to a different sign-in. Start again."
+LATE = f"That took longer than {LASTS.seconds // 60} minutes. Start again."
+DENIED = "You did not allow it at X, so nothing was saved. Start again if that was a mistake."
+FAILED = "X ended the sign-in ({}). Check the app's settings at X, then start again."
+NO_CODE = "X sent no code. Start again."
+SPENT = "X no longer accepts its code, which lasts 30 seconds. Start again."
 UNKNOWN = (
-    "X does not know this client ID with this secret. Look both up in the app's settings at X, "
-    "then begin again."
+    "X does not know this client ID with this secret. Check both in the app's settings "
+    "at X, then start again."
 )
-AWAY = "X could not be asked for the tokens: {}. Begin again in a moment."
+AWAY = "X could not be asked for the tokens: {}. Start again in a moment."
 NO_REFRESH = (
-    "X gave no refresh token, so it would end in two hours. Allow offline access in the app's "
-    "settings at X, then begin again."
+    "X sent no refresh token, so access would end in two hours. Allow offline access in "
+    "the app's settings at X, then start again."
 )
-GONE = "The credential was removed meanwhile, so nothing was saved. Begin again to add a new one."
-TAKEN = "There is a credential of this name already. Begin again with another name."
+GONE = (
+    "The credential was removed in the meantime, so nothing was saved. Start again to "
+    "add a new one."
+)
+TAKEN = "There is already a credential of this name. Start again with another name."
 
 
 class SignInError(Exception):

@@ -19,7 +19,7 @@ NO_BEARER = (
     "The stream needs a bearer token of the v2 API, and none is enabled. Add or enable one "
     "in the admin, or with `manage.py credential add NAME --kind bearer`."
 )
-REPLY_AWAITED = "Waiting for the reply to a first request, which says how many more X allows."
+REPLY_AWAITED = "Waiting for X's first reply, which says how many requests it allows."
 
 
 def disabled(name: str, because: str) -> str:

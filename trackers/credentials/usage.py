@@ -33,9 +33,8 @@ def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str
         .first()
     )
     if credential is None:
-        return (
-            trouble.none_enabled()
-            or "X tells the usage to bearer tokens of the v2 API alone. Add or enable one for this "
+        return trouble.none_enabled() or (
+            "X shows its usage only to bearer tokens of the v2 API. Add or enable one for this "
             "project in the admin."
         )
     turn = turns.take(USAGE, only=credential.pk)

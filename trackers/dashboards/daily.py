@@ -33,9 +33,7 @@ def daily(counts: Mapping[date, int], *, today: date, what: str) -> Daily:
     numbers = [counts.get(day, 0) for day in days]
     total, most = counted(sum(numbers)), counted(max(numbers))
     return Daily(
-        chart=BarChart(
-            numbers, f"{what}: {total} in the last {DAYS} days, at the most {most} a day"
-        ),
+        chart=BarChart(numbers, f"{what}: {total} in the last {DAYS} days, at most {most} a day"),
         lines=tuple((f"{day:%Y-%m-%d}", counted(counts.get(day, 0))) for day in reversed(days)),
         total=total,
         most=most,

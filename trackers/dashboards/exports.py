@@ -15,7 +15,7 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
     """The table in one of FORMS; 404 for another, and a page with the next step if it cannot be
     written here."""
     if form not in FORMS:
-        raise Http404(f"Nothing is exported as {form[:80]!r}; there are {', '.join(FORMS)}.")
+        raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
         return no_parquet(request)
     return sent(table, form)

@@ -43,7 +43,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
         return HttpResponsePermanentRedirect(f"https://{request.get_host()}{request.path}")
     brought = request.headers.get("Authorization", "").removeprefix("Bearer ")
     if not settings.METRICS_KEY or not constant_time_compare(brought, settings.METRICS_KEY):
-        return HttpResponse("Set METRICS_KEY, and bring it as a bearer token.\n", status=403)
+        return HttpResponse("Set METRICS_KEY, and send it as a bearer token.\n", status=403)
     registry = CollectorRegistry(auto_describe=False)
     registry.register(Everything())
     return HttpResponse(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
@@ -68,7 +68,7 @@ class Everything(Collector):
         yield from of_stream()
         yield from of_timelines()
         yield from of_events()
-        yield gauge("oldest_snapshot_seconds", "Age of the database's oldest snapshot.").add(
+        yield gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
             [], horizon().seconds
         )
 
@@ -106,11 +106,11 @@ def of_pausing() -> Iterator[Metric]:
 
 def of_queues() -> Iterator[Metric]:
     due = gauge("due", "Keys of a queue that are due.", "namespace")
-    oldest = gauge("oldest_due_seconds", "How long the oldest due key has waited.", "namespace")
-    in_flight = gauge("in_flight", "Keys that are claimed.", "namespace")
-    isolated = gauge("isolated", "Keys that four workers did not survive.", "namespace")
-    checked = gauge("checked_last_minute", "Keys that were done in the last minute.", "namespace")
-    late = gauge("lateness_seconds", "Lateness, an upper bound.", "namespace", "quantile")
+    oldest = gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
+    in_flight = gauge("in_flight", "Keys that workers have claimed.", "namespace")
+    isolated = gauge("isolated", "Keys set aside after four workers died over them.", "namespace")
+    checked = gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
+    late = gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
     for name in sorted(namespaces()):
         found = figures(name)
         due.add([name], found.due)
@@ -130,16 +130,20 @@ def of_queues() -> Iterator[Metric]:
 def of_tweets() -> Iterator[Metric]:
     now, plan = current()
     found = census(plan, now=now)
-    yield gauge("gone", "Tweets that X shows no longer.").add([], found.gone)
-    about = "Tweets that X left out of its last answer, or of which it told nothing readable."
+    yield gauge("gone", "Tweets that X no longer shows.").add([], found.gone)
+    about = "Tweets that X's last reply left out, or described unreadably."
     yield gauge("unclear", about).add([], found.unclear)
 
 
 def of_credentials() -> Iterator[Metric]:
     labels = ("credential", "endpoint")
-    remaining = gauge("credential_remaining", "Requests left in a window, as X said.", *labels)
-    resets = gauge("credential_reset_timestamp_seconds", "When the window opens again.", *labels)
-    ready = gauge("credential_ready", "1 when it may be used.", "credential")
+    remaining = gauge(
+        "credential_remaining", "Requests left in a rate limit window, as reported by X.", *labels
+    )
+    resets = gauge(
+        "credential_reset_timestamp_seconds", "When the rate limit window resets.", *labels
+    )
+    ready = gauge("credential_ready", "1 if it may be used.", "credential")
     for one in Credential.objects.shown():
         ready.add([one.name], float(one.state == "ready"))
         for window in one.told():
@@ -149,9 +153,13 @@ def of_credentials() -> Iterator[Metric]:
 
 
 def of_money() -> Iterator[Metric]:
-    today = gauge("tweet_days_today", "Tweet-days of this UTC day, reserved ones too.", "project")
-    left = gauge("tweet_days_left", "Tweet-days that the day's budget has left.", "project")
-    waiting = gauge("tweets_waiting_for_money", "Tweets that wait for the next day.", "project")
+    today = gauge(
+        "tweet_days_today", "Tweet-days of this UTC day, including reserved ones.", "project"
+    )
+    left = gauge("tweet_days_left", "Tweet-days left in today's budget.", "project")
+    waiting = gauge(
+        "tweets_waiting_for_money", "Tweets waiting for the next day's budget.", "project"
+    )
     for one in books():
         name = [one.project.name]
         today.add(name, one.spent.posts_today)
@@ -170,13 +178,13 @@ def of_workers() -> Iterator[Metric]:
 
 def of_sources() -> Iterator[Metric]:
     labels = ("source", "name")
-    yielded = total("source_yielded", "Posts that a source yielded.", *labels)
-    again = total("source_again", "Posts that it showed once more.", *labels)
+    yielded = total("source_yielded", "Posts that a source found.", *labels)
+    again = total("source_again", "Posts that a source found again.", *labels)
     leaked = total(
-        "source_leaked", "Posts first seen below a cursor that had passed them.", *labels
+        "source_leaked", "Posts that X showed only after the cursor had passed them.", *labels
     )
-    gaps = gauge("source_gaps", "Stretches that were not read.", *labels, "state")
-    polled = gauge("source_polled_timestamp_seconds", "The end of its last poll.", *labels)
+    gaps = gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
+    polled = gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
     now, _ = current()
     for one in standings(list(Source.objects.all()), now=now):
         source = one.source
@@ -198,24 +206,24 @@ def of_stream() -> Iterator[Metric]:
     is_open = float(stream.state == Stream.State.OPEN)
     yield gauge("stream_open", "1 while X's stream is connected.").add([], is_open)
     yield total("stream_lines", "Lines that X sent.").add([], stream.lines)
-    yield total("stream_duplicates", "Posts that came twice.").add([], stream.duplicates)
-    yield total("stream_garbled", "Lines that nobody can read.").add([], stream.garbled)
-    yield total("stream_connects", "Connections that X opened.").add([], stream.connects)
+    yield total("stream_duplicates", "Posts that arrived twice.").add([], stream.duplicates)
+    yield total("stream_garbled", "Lines that could not be parsed.").add([], stream.garbled)
+    yield total("stream_connects", "Connections opened to X.").add([], stream.connects)
 
 
 def of_timelines() -> Iterator[Metric]:
     now, _ = current()
     found = timelines(now=now)
-    about = "How long ago came what waits longest to be put into homes."
+    about = "Age of the oldest tweet waiting to be delivered to homes."
     yield gauge("delivery_lag_seconds", about).add([], found.lag_seconds)
-    about = "Sources and accounts with something that is not in homes yet."
+    about = "Sources and accounts with tweets waiting to be delivered to homes."
     yield gauge("deliveries_behind", about).add([], found.behind)
     rows = gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
     for name in ("watchers", "follows", "timelines", "entries"):
         rows.add([name], getattr(found, name))
-    size = gauge("timeline_bytes", "Room on the disk, with indexes.", "of")
+    size = gauge("timeline_bytes", "Size on disk, with indexes.", "of")
     size.add(["store"], found.store_bytes).add(["buckets"], found.bucket_bytes)
-    homes = gauge("homes", "Homes that are laid out, up to 10,000.", "strategy", "state")
+    homes = gauge("homes", "Homes that are built, up to 10,000.", "strategy", "state")
     for key, one in found.homes.items():
         homes.add([key, "built"], one.built).add([key, "building"], one.building)
     pages = gauge("home_pages", "Pages of homes, today and yesterday.", "served_by")
@@ -226,26 +234,28 @@ def of_timelines() -> Iterator[Metric]:
 
 def of_events() -> Iterator[Metric]:
     now, _ = current()
-    yield gauge("events_staged", "Transactions whose events wait to be spread, to 1,000.").add(
-        [], staged()
-    )
+    yield gauge(
+        "events_staged", "Transactions whose events wait to be fanned out, up to 1,000."
+    ).add([], staged())
     told = total("events", "Events by topic.", "topic")
     for topic in topics():
         told.add([topic.name], topic.events)
     yield told
     live = streams()
-    about = "Live streams that are open."
+    about = "Open live streams."
     yield gauge("live_streams_open", about).add([], live.open)
-    about = "Places for live streams in the web processes that have any open."
+    about = "Capacity for live streams in the web processes that have any open."
     yield gauge("live_streams_places", about).add([], live.places)
     found = standings_of_subscribers(now=now)
-    ended = total("subscriber_events", "Events by subscriber and what came of them.", "subscriber",
+    ended = total("subscriber_events", "Events by subscriber and outcome.", "subscriber",
                   "outcome")  # fmt: skip
-    queued = gauge("subscriber_queued_events", "Events that wait, by subscriber.", "subscriber")
-    batches = gauge("subscriber_queued_batches", "Batches that wait, by subscriber.", "subscriber")
-    oldest = gauge("subscriber_oldest_seconds", "Age of the oldest that waits.", "subscriber")
-    health = gauge("subscriber_health", "From 0 to 100; it falls as deliveries fail.", "subscriber")
-    states = gauge("subscriber_state", "1 for the state that it is in.", "subscriber", "state")
+    queued = gauge("subscriber_queued_events", "Waiting events, by subscriber.", "subscriber")
+    batches = gauge("subscriber_queued_batches", "Waiting batches, by subscriber.", "subscriber")
+    oldest = gauge("subscriber_oldest_seconds", "Age of the oldest waiting event.", "subscriber")
+    health = gauge(
+        "subscriber_health", "Health from 0 to 100; it falls when deliveries fail.", "subscriber"
+    )
+    states = gauge("subscriber_state", "1 for the current state.", "subscriber", "state")
     for one in found:
         name = one.subscriber.name
         for outcome in ("added", "delivered", "dropped"):

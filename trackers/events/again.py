@@ -89,8 +89,8 @@ class TooManyError(ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            f"More than {MOST_REPLAYED:,} events were told in that time: choose a shorter one, or "
-            "use manage.py subscriber replay."
+            f"There were more than {MOST_REPLAYED:,} events in that time. Choose a shorter one, "
+            "or use manage.py subscriber replay."
         )
 
 
@@ -98,9 +98,7 @@ class NoSuchBatchError(LookupError):
     """The log of attempts has no such batch of this subscriber."""
 
     def __init__(self, uid: UUID) -> None:
-        super().__init__(
-            f"There is no attempt to deliver {uid} in the log, which goes back 7 days."
-        )
+        super().__init__(f"The log, which goes back 7 days, has no attempt to deliver {uid}.")
 
 
 def count(

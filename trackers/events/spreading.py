@@ -74,9 +74,12 @@ class Spreader:
         try:
             turn = await self._database.ask(take_turn)
         except LOST as error:
-            logger.warning("nothing is spread: the database is away (%s)", type(error).__name__)
+            logger.warning(
+                "no events are fanned out: the database cannot be reached (%s)",
+                type(error).__name__,
+            )
         except Exception:
-            logger.exception("what was told could not be spread")
+            logger.exception("events could not be fanned out")
         else:
             if turn.moved:
                 self._on_move()

@@ -19,7 +19,7 @@ from trackers.tweets.versions import Known
 TOO_MUCH = "54"
 # By halves, each costs a dozen statements. When there are more, what is left has its ids tracked.
 SOUGHT_AT_MOST = 20
-REFUSED = "the database refuses what came with it ({}): the id alone is taken"
+REFUSED = "the database refuses what came with it ({}): only the id is taken"
 
 
 @dataclass(frozen=True, slots=True)

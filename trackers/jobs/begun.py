@@ -57,7 +57,7 @@ def begins(task: Task) -> Task:
     def begun(batch: Batch) -> None:
         if not begin(batch):
             logger.info(
-                "left %d keys of %s alone: their lease had run out before a worker was free",
+                "left %d keys of %s alone: their lease had expired before a worker was free",
                 len(batch.keys),
                 batch.namespace,
             )

@@ -19,7 +19,8 @@ def tasks_end_before_leases(**_: Any) -> list[Error]:
     return [
         Error(
             f"TASK_TIMEOUT ({settings.TASK_TIMEOUT} s) is not shorter than the lease of {name} "
-            f"({lease.total_seconds():g} s): others would take what a task is still at.",
+            f"({lease.total_seconds():g} s), so other workers would claim keys that a task is "
+            "still processing.",
             hint="Shorten TASK_TIMEOUT, or lengthen the lease in the admin, under Namespaces.",
             id="trackers.E001",
         )

@@ -245,7 +245,7 @@ def _claim(
     ) = found  # fmt: skip
     if isolated:
         logger.warning(
-            "%s: isolated %d keys whose fourth lease ran out, the first is %d",
+            "%s: isolated %d keys whose fourth lease expired, the first is %d",
             namespace,
             len(isolated),
             isolated[0],

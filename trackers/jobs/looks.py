@@ -32,7 +32,7 @@ def looks() -> Iterator[Look]:
                 "isolated",
                 one.name,
                 isolated_said(figures(one.name).isolated),
-                "Nothing is isolated any more.",
+                "Nothing is isolated.",
                 URL,
             )
 
@@ -43,6 +43,6 @@ def isolated_said(count: int) -> str:
         return ""
     are = "is" if count == 1 else "are"
     return (
-        f"{count:,} of its keys {are} left out, since four workers in a row died over each. Retry "
-        "them once you know why."
+        f"{count:,} of its keys {are} isolated, because four workers in a row died over each. "
+        "Retry them once you know why."
     )

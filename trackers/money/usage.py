@@ -38,7 +38,9 @@ def keep(project: Project, usage: Usage) -> None:
     Project.objects.filter(pk=project.pk).update(**written)
     project.refresh_from_db()
     if project.drift:
-        logger.info("X counts %+d posts this month beside ours of %s", project.drift, project)
+        logger.info(
+            "X counts %+d posts this month compared with ours of %s", project.drift, project
+        )
 
 
 def compared(project: Project, usage: Usage) -> dict[str, int | None]:

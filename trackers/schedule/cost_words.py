@@ -41,8 +41,8 @@ class Estimate:
     @property
     def question(self) -> str:
         return (
-            f"This asks for {self.change.times:.1f} times as much as now. "
-            "Look at the cost, then confirm it."
+            f"This asks X for {self.change.times:.1f} times as much as now. Check the cost, then "
+            "confirm."
         )
 
 

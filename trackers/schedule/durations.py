@@ -26,7 +26,7 @@ def parse(text: str) -> timedelta:
         found = None
     if found is None:
         raise ValueError(
-            f"“{text[:40]}” is no length of time: write it as 60s, 18m, 1h, 7d or 1:30:00."
+            f"“{text[:40]}” is not a length of time. Write it as 60s, 18m, 1h, 7d or 1:30:00."
         )
     return found
 
@@ -52,7 +52,7 @@ def percentage(text: str) -> float:
     """5% or 5 as 0.05. Raises ValueError, with a sentence for people, when it is none."""
     found = SHARE.fullmatch(text.strip())
     if found is None:
-        raise ValueError(f"“{text.strip()[:40]}” is no percentage: write it as 5%.")
+        raise ValueError(f"“{text.strip()[:40]}” is not a percentage. Write it as 5%.")
     return float(found[1]) / 100
 
 

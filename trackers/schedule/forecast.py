@@ -47,7 +47,7 @@ class Forecast:
 
 FRESH = Forecast("fresh")
 # It was so just now, and is no more.
-NOBODY = "No credential may be used now."
+NOBODY = "No credential can be used now."
 
 
 def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:

@@ -44,7 +44,7 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         name = f"Younger than {spell(row.younger_than)}"
         if row.younger_than <= timedelta(0):
-            yield f"{name}: an age must be longer than nothing."
+            yield f"{name}: an age must be more than zero."
         elif row.younger_than > OLDEST:
             yield f"{name}: an age of more than {spell(OLDEST)} is beyond any tweet."
         elif not row.adapts and row.every > row.younger_than and row.every >= SHORTEST:
@@ -53,9 +53,9 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
                 "would be looked up in it."
             )
         if row.every < SHORTEST:
-            yield f"{name}: every {spell(row.every)} is too often; once a second is the most."
+            yield f"{name}: every {spell(row.every)} is too often; at most once a second."
         elif row.every > LONGEST:
-            yield f"{name}: every {spell(row.every)} is too seldom; once a year is the least."
+            yield f"{name}: every {spell(row.every)} is too seldom; at least once a year."
         yield from (f"{name}: {said}" for _, said in of_adapting(row))
         if not 0 <= row.jitter <= MOST_JITTER:
             yield f"{name}: a jitter is a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
@@ -84,7 +84,7 @@ def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
     elif row.at_most < SHORTEST:
         yield (
             "at_most",
-            f"at most every {spell(row.at_most)} is too often; once a second is the most.",
+            f"at most every {spell(row.at_most)} is too often; once a second is the limit.",
         )
     if row.at_least is None:
         yield "at_least", "an accuracy needs at least every, as in 5m."

@@ -70,7 +70,7 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
         if abs(waiting.wait - tier.every.total_seconds()) > spread:
             return ELSEWHERE
         return (
-            f"tweets younger than {spell(tier.younger_than)} are looked at every "
+            f"tweets younger than {spell(tier.younger_than)} are looked up every "
             f"{spell(tier.every)}."
         )
     usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
@@ -82,9 +82,9 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
         return f"{moves(waiting)}; the wait is {times}{because}."
     accuracy, at_most, at_least = tier.bounds
     if usual <= at_most:
-        return f"{moves(waiting)}, and this row looks at most every {length(at_most)}."
+        return f"{moves(waiting)}, and the shortest interval is {length(at_most)}."
     if usual >= at_least:
-        return f"{moves(waiting)}, and this row looks at least every {length(at_least)}."
+        return f"{moves(waiting)}, and the longest interval is {length(at_least)}."
     return f"{moves(waiting)}, and {spell_share(accuracy)} may be missed."
 
 
@@ -93,14 +93,14 @@ CLOSES = "it is a last look on a day that is paid for, since money is short."
 TOMORROW = "it waits for tomorrow’s money, since today’s is spent."
 EVENING = "it waits for what is left of today’s money in the evening."
 # The intervals have changed since, a person asked for it, or X has to confirm something.
-ELSEWHERE = "it was planned before these figures came, or somebody asked for it."
+ELSEWHERE = "it was planned before these figures arrived, or somebody asked for it."
 
 
 def moves(waiting: Waiting) -> str:
     """How fast it grows, in words."""
     an_hour = waiting.pace * 3600
     if an_hour < STILL:
-        return "nothing moves"
+        return "its figures do not change"
     if an_hour >= 1:
         return f"it grows by {waiting.pace * 60:.0%} a minute"
     return f"it grows by {an_hour:.0%} an hour" if an_hour >= 0.01 else SLOWLY.format(an_hour)

@@ -57,4 +57,6 @@ def told(segment: Segment, name: str) -> list[Entry]:
 
 
 def missing(name: str) -> TimelineMissing:
-    return TimelineMissing(f"There is no timeline {name!r}: it was never set, or it has expired.")
+    return TimelineMissing(
+        f"There is no timeline {name!r}: it was never created, or it has expired."
+    )

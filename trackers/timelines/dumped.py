@@ -52,7 +52,7 @@ def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
         digest.update(line)
         timelines, entries, last = timelines + 1, entries + len(one.entries), one.name
         yield one
-    raise SnapshotError("The snapshot is cut: its last line is missing.")
+    raise SnapshotError("The snapshot is cut off: its last line is missing.")
 
 
 def check_head(line: bytes) -> None:
@@ -62,30 +62,31 @@ def check_head(line: bytes) -> None:
     except (ValueError, TypeError, KeyError):
         is_ours = False
     if not is_ours:
-        raise SnapshotError("The file is no snapshot of timelines.")
+        raise SnapshotError("The file is not a snapshot of timelines.")
     if head.get("version") != VERSION:
         raise SnapshotError(
-            f"The snapshot is of version {head.get('version')!r}, and this program reads {VERSION}."
+            f"The snapshot has version {head.get('version')!r}, but this program reads version "
+            f"{VERSION}."
         )
 
 
 def parsed(line: bytes, number: int) -> dict[str, Any]:
     if not line.endswith(b"\n"):
-        raise SnapshotError(f"The snapshot is cut: line {number} has no end.")
+        raise SnapshotError(f"The snapshot is cut off: line {number} has no end.")
     try:
         told = orjson.loads(line)
     except ValueError as fault:
         raise SnapshotError(f"Line {number} of the snapshot is damaged: {fault}.") from fault
     if not isinstance(told, dict):
-        raise SnapshotError(f"Line {number} of the snapshot is damaged: it is no object.")
+        raise SnapshotError(f"Line {number} of the snapshot is damaged: it is not an object.")
     return told
 
 
 def check_end(told: dict[str, Any], file: BinaryIO, found: tuple[int, int, str]) -> None:
     if (told.get("timelines"), told.get("entries"), told["sha256"]) != found:
-        raise SnapshotError("The snapshot is damaged: its digest is another than its last line's.")
+        raise SnapshotError("The snapshot is damaged: its digest does not match its last line.")
     if file.read(1):
-        raise SnapshotError("The snapshot is damaged: something stands behind its last line.")
+        raise SnapshotError("The snapshot is damaged: something follows its last line.")
 
 
 def timeline_of(told: dict[str, Any]) -> Dumped:

@@ -37,20 +37,22 @@ def checked_names(names: Iterable[str]) -> list[str]:
 
 def checked_name(name: str) -> str:
     if not isinstance(name, str):
-        raise ValueError(f"A timeline's name is a text, and not {name!r}.")
+        raise ValueError(f"A timeline's name must be text, not {name!r}.")
     if not 1 <= len(name) <= MOST_LETTERS:
         raise ValueError(
             f"A timeline's name has 1 to {MOST_LETTERS} characters; {name[:20]!r}… has {len(name)}."
         )
     # Postgres can store neither NULs nor lone surrogates.
     if "\0" in name or (not name.isascii() and any("\ud800" <= one <= "\udfff" for one in name)):
-        raise ValueError(f"A timeline's name is made of characters, and {name!r} is not.")
+        raise ValueError(
+            f"A timeline's name must not contain NUL or lone surrogates, as {name!r} does."
+        )
     return name
 
 
 def checked_id(id: int) -> int:
     if not isinstance(id, int) or isinstance(id, bool):
-        raise ValueError(f"The id of an entry is a whole number, and not {id!r}.")
+        raise ValueError(f"The id of an entry must be a whole number, not {id!r}.")
     if not LEAST_ID <= id <= LARGEST_ID:
         raise ValueError(f"The id of an entry has 64 bits, and {id} has more.")
     return id
@@ -67,11 +69,11 @@ def checked_entry(entry: Entry) -> Entry:
     if entry.secondary is not None:
         checked_id(entry.secondary)
     if not isinstance(entry.metadata, bytes):
-        raise ValueError(f"The metadata of entry {entry.id} are no bytes: {entry.metadata!r}.")
+        raise ValueError(f"The metadata of entry {entry.id} must be bytes, not {entry.metadata!r}.")
     if len(entry.metadata) > settings.TIMELINE_METADATA_BYTES:
         raise ValueError(
-            f"The metadata of entry {entry.id} are {len(entry.metadata)} bytes, and "
-            f"{settings.TIMELINE_METADATA_BYTES} are the most (TIMELINE_METADATA_BYTES)."
+            f"The metadata of entry {entry.id} has {len(entry.metadata)} bytes; at most "
+            f"{settings.TIMELINE_METADATA_BYTES} are allowed (TIMELINE_METADATA_BYTES)."
         )
     return entry
 

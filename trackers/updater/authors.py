@@ -47,7 +47,7 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
             ledger.settle_users(
                 purse, reserved=len(ids), users=len(ids) if error.maybe_billed else 0
             )
-            logger.warning("authors are not known yet: %s", error)
+            logger.warning("authors could not be looked up yet: %s", error)
             break
         turns.settle(turn, answer.window)
         ledger.settle_users(purse, reserved=len(ids), users=len(answer.accounts))

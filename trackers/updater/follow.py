@@ -130,8 +130,8 @@ def tell_refreshed(done: Refreshed) -> None:
     if done.unclear:
         id, why = next(iter(done.unclear.items()))
         logger.warning(
-            "nothing can be read of %d tweets, which are asked for again, then by their age; "
-            "of the first of them, %d: %s",
+            "%d tweets could not be read; they are requested again, then by their age; the first "
+            "of them, %d: %s",
             len(done.unclear),
             id,
             why,

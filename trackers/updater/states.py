@@ -49,11 +49,11 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
     if tweet.gone_at:
         return State("gone", "Gone", because)
     if tweet.paused:
-        return State("paused", "Paused", "nobody looks it up until it is resumed")
+        return State("paused", "Paused", "it is not looked up until it is resumed")
     if tweet.version_of and not job:
         return State("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.attempts >= STRIKES:
-        return State("isolated", "Isolated", "four look-ups of it never came to an end")
+        return State("isolated", "Isolated", "four look-ups of it never finished")
     if tweet.missing_since and tweet.missing_because == NOT_FOUND:
         return State("not_found", STATES["not_found"], "a second look will tell whether it is gone")
     if tweet.missing_since:
@@ -69,8 +69,8 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
 
 def why_unclear(tweet: Tweet) -> str:
     if tweet.unclear_because:
-        return f"X's reply about it cannot be read ({tweet.unclear_because})"
-    return "X leaves it out of its answers and does not say why"
+        return f"X's reply about it could not be read ({tweet.unclear_because})"
+    return "X leaves it out of its replies and does not say why"
 
 
 def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:

@@ -38,6 +38,6 @@ def full_disk(directory: Path) -> str:
     if left >= ROOM_LEAST:
         return ""
     return (
-        f"The disk of {directory} is full ({left // MB} MB left): nothing that was stored is lost, "
-        "and PostgreSQL goes on by itself when there is room again."
+        f"The disk of {directory} is full ({left // MB} MB left). Nothing that was stored is "
+        "lost, and PostgreSQL continues by itself once there is room again."
     )

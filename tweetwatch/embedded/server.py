@@ -87,7 +87,7 @@ def remove_socket_dir(socket_dir: Path | None, *, data: Path) -> None:
 def _initialise(place: Place) -> None:
     """initdb in another folder, then rename: a killed keeper leaves no half-made cluster."""
     if place.data.exists() and any(place.data.iterdir()):
-        raise RuntimeError(f"{place.data} has files but is no PostgreSQL data: move it away")
+        raise RuntimeError(f"{place.data} has files but is not PostgreSQL data: move it away")
     for left in place.directory.glob("initdb-*"):
         shutil.rmtree(left, ignore_errors=True)
     fresh = Path(tempfile.mkdtemp(prefix="initdb-", dir=place.directory))

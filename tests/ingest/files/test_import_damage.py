@@ -39,7 +39,7 @@ def test_damaged_lines_are_told_by_number_text_and_reason():
     assert counts(report) == (4, 2, 0, 2)
     [one, other] = report.source.rejected_lines.all()
     assert (one.line, one.text) == (3, '{"id": ')
-    assert one.why.startswith("is no JSON")
+    assert one.why.startswith("is not JSON")
     assert other.line == 5
 
 
@@ -106,17 +106,17 @@ def test_after_a_very_long_line_the_numbers_are_those_of_the_file():
     [
         (b"", "empty"),
         (gzip.compress(b"", mtime=0), "empty"),
-        (b"\n\n", "nothing in it"),
-        (b"# only a remark\n", "nothing in it"),
+        (b"\n\n", "It is empty"),
+        (b"# only a remark\n", "It is empty"),
         (b"PK\x03\x04rest", "damaged ZIP archive"),
         (b"%PDF-1.7", "PDF"),
         (b"\x00\x01\x02" * 50, "not a text file"),
         (f"{A}\n{B}\n".encode("utf-16"), "UTF-16"),
         (f"{A}\n{B}\n".encode("utf-16-le"), "UTF-16"),
-        (b"BZh91AY&SYrest", "bzip2 and damaged"),
-        (b"\xfd7zXZ\x00rest", "xz and damaged"),
+        (b"BZh91AY&SYrest", "bzip2, and damaged"),
+        (b"\xfd7zXZ\x00rest", "xz, and damaged"),
         (b"7z\xbc\xaf\x27\x1crest", "7-Zip"),
-        (b"\x1f\x8bgarbage that is no gzip", "damaged from its beginning"),
+        (b"\x1f\x8bgarbage that is no gzip", "damaged from the start"),
         (b"Dear diary,\ntoday nothing happened.\n", "contains no tweets. Line 2"),
         (b"a,b\nc,d\n", "contains no tweets"),
         (b'{"a": 1}\n', "contains no tweets. Line 1"),

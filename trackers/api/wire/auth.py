@@ -71,7 +71,7 @@ def limit(request: HttpRequest, token: ApiToken) -> None:
     if use.is_over:
         raise Refused(
             429,
-            f"This token has made its {use.most:,} requests of this minute. Go on in "
+            f"This token has made its {use.most:,} requests for this minute. Try again in "
             f"{use.seconds} s, as the header Retry-After says.",
         )
 

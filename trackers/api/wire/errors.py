@@ -21,12 +21,14 @@ from trackers.timelines.store import State, TimelineMissing
 from tweetwatch.bounded import TookTooLong
 from tweetwatch.problems import problem
 
-UNKNOWN = "Bring a token that is valid as Authorization: Bearer …"
+UNKNOWN = "Send a valid token as Authorization: Bearer …"
 NOWHERE = "There is no such address."
 NO_METHOD = "This address does not take that method; the header Allow names those it takes."
 TOO_LARGE = "The body is too large: send less at a time."
 MISSING = "There is no timeline of this name."
-TOO_LONG = "This took too long and was ended. Ask for less: more words, a shorter time, one state."
+TOO_LONG = (
+    "This took too long and was stopped. Ask for less: more words, a shorter time, one state."
+)
 BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
 AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.

@@ -56,7 +56,7 @@ def in_json(view: View) -> View:
         except RequestDataTooBig:
             given = problem(413, TOO_LARGE)
         except LOST as error:
-            logger.warning("answered 503, as the database failed: %s", type(error).__name__)
+            logger.warning("answered 503, because the database failed: %s", type(error).__name__)
             given = problem(503, AWAY)
         except Exception:
             # The path may hold a secret, so only the traceback shows which view it was.

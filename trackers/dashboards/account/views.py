@@ -58,8 +58,10 @@ class Password(views.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         answer = super().form_valid(form)
         user = cast(User, self.request.user)
-        history.record(user, [user], "Changed the own password.")
-        messages.success(self.request, "The new password holds. Other browsers are logged out.")
+        history.record(user, [user], "Changed their own password.")
+        messages.success(
+            self.request, "Your password has been changed. Other browsers have been logged out."
+        )
         return answer
 
 

@@ -177,7 +177,9 @@ def compared(request: HttpRequest) -> Compared:
         for place, (name, some) in enumerate(crowds, 1)
     ]
     if len(lines) == 1 and not bands:
-        problems.append("One tweet has nothing beside it: add another one, or an author.")
+        problems.append(
+            "There is nothing to compare this tweet with. Add another tweet, or an author."
+        )
     asked = replace(asked, problems=tuple(problems))
     return Compared(asked, lines, bands, readings, every_by(plan, tweets), until, now)
 

@@ -47,7 +47,7 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
         return redirect("feeds")
     mine = owned(request, watcher)
     secret = addresses.make(watcher, now=timezone.now())
-    tell(request, watcher, "A new secret address of its feeds.")
+    tell(request, watcher, "Created a new secret feed address.")
     paths = {
         "atom": reverse("feed-home-atom", args=[secret]),
         "json": reverse("feed-home-json", args=[secret]),
@@ -62,7 +62,7 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
 def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
     owned(request, watcher)
     addresses.revoke(watcher)
-    tell(request, watcher, "Revoked the secret address of its feeds.")
+    tell(request, watcher, "Revoked its secret feed address.")
     return redirect("feeds")
 
 

@@ -22,8 +22,8 @@ from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 
 UNKNOWN = (
-    "There is no account of that name here yet. Follow it from one of its tweets, or add a source "
-    "that reads its posts, and follow that."
+    "No account of that name is known here yet. Follow it from one of its tweets, or add "
+    "a source that reads its posts and follow that."
 )
 
 

@@ -150,7 +150,7 @@ def said_of(told: Told, data: Mapping[str, object]) -> str:
         about = "".join(f"{word} {data[key]}: " for key, word in ALERTED.items() if key in data)
         return f"{about}{data.get('what', '')}"
     if "tweets" in data and isinstance(data["tweets"], list):
-        return f"{len(data['tweets'])} tweets slipped through a poll, and were found later"
+        return f"{len(data['tweets'])} tweets were missed by a poll and found later"
     return str(data.get("why", ""))
 
 

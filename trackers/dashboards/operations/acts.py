@@ -24,7 +24,9 @@ def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
     if not found.exists():
         raise Http404(f"There is no queue {name}.")
     if paused_all():
-        messages.error(request, f"Everything is paused: {name} goes on when that is resumed.")
+        messages.error(
+            request, f"Everything is paused. {name} continues once everything is resumed."
+        )
     elif found.filter(paused=True).update(paused=False):
         history.record(request.user, list(found), "Resumed, on a page.")
         messages.success(request, f"Resumed {name}.")
@@ -42,7 +44,7 @@ def ask_again(request: HttpRequest, id: int) -> HttpResponseRedirect:
         raise Http404(f"There is no project {id}.")
     if stops.go_on_with([id]):
         holds.lift(TWEET_UPDATE)
-        history.record(request.user, [project], "Let go on, on a page.")
+        history.record(request.user, [project], "Continued, on a page.")
         messages.success(request, f"{project.name}: X is asked again with the next batch.")
     else:
         messages.error(request, f"{project.name} was not stopped.")

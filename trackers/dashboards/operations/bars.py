@@ -41,8 +41,8 @@ def bars(minutes: Iterable[Minute], *, now: datetime) -> Bars:
     return Bars(
         bars=tuple(bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
         most=counted(most),
-        label=f"{counted(total)} checks in the last sixty minutes, "
-        f"at the most {counted(most)} in a minute",
+        label=f"{counted(total)} checks in the last sixty minutes, at most {counted(most)} in a "
+        "minute",
     )
 
 

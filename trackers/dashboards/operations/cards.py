@@ -78,8 +78,8 @@ def oldest_snapshot(horizon: Horizon) -> Card:
         "Oldest snapshot",
         f"{seconds:,.1f} s",
         f"{seconds} s{who}",
-        "How long the oldest transaction is open: what died since cannot be removed from the "
-        "queue, and claims grow slower.",
+        "How long the oldest transaction has been open. Rows that have died since then "
+        "cannot be removed from the queue, so claims get slower.",
         mood,
     )
 
@@ -101,7 +101,7 @@ def seconds(label: str, number: float | None, help: str, mood: str = "") -> Card
 
 
 def fill(ids: float | None) -> Card:
-    help = "Ids in a request on average, over the last five minutes."
+    help = "Average ids per request, over the last five minutes."
     if ids is None:
         return Card("Batch fill", "–", "not known", help)
     return Card("Batch fill", f"{ids:,.1f}", f"{ids} ids a request", help)

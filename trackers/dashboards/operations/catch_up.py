@@ -54,7 +54,7 @@ def outlook(forecast: Forecast, *, due: int, said_above: Collection[str] = ()) -
         return NEVER[forecast.limited_by].format(**rates)
     if forecast.length is None:
         why = "See above." if forecast.why in said_above else forecast.why
-        return f"{counted(due)} tweets are due, and we cannot say until when. {why}"
+        return f"{counted(due)} tweets are due, and there is no forecast. {why}"
     when = "after X answers again" if forecast.after_outage else "from now"
     return (
         f"{counted(due)} tweets are due; all are fresh again about {about(forecast.length)} {when}."

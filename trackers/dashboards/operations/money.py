@@ -184,7 +184,7 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
             "",
         )
     if now - at > RECKONED_WITHIN:
-        since = f"was last reckoned {lasting(now - at)} ago"
+        since = f"was last estimated {lasting(now - at)} ago"
         return f"{counted(left)} tweet-days are left today; what the day needs {since}.", "warn"
     if not project.waiting:
         return (

@@ -108,7 +108,7 @@ def chart(
 ) -> Chart:
     values = [value(slot) if slot else None for slot in slots]
     most = words(round(max((one for one in values if one is not None), default=0)))
-    return Chart(title, most, BarChart(values, f"{title}, {queue}: at the most {most}"))
+    return Chart(title, most, BarChart(values, f"{title}, {queue}: at most {most}"))
 
 
 def seconds(number: int) -> str:

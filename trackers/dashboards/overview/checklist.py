@@ -15,7 +15,7 @@ from trackers.jobs.models import Worker
 from tweetwatch.database import cursor
 
 NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
-NO_SAMPLE = "It comes by itself once the three steps above are done."
+NO_SAMPLE = "It follows automatically once the three steps above are done."
 
 # Each ends at the first row, or at the newest thousand tweets: the first figures of a tweet stay in
 # its row until they change.

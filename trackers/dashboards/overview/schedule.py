@@ -49,7 +49,4 @@ def schedule(found: Ahead, *, now: datetime) -> Schedule:
 
 
 def note(ends: datetime) -> str:
-    return (
-        f"Counted up to {ends:%H:%M} UTC only: so many checks are due that counting them all would "
-        "take too long."
-    )
+    return f"Counted only up to {ends:%H:%M} UTC: there are too many checks to count them all."

@@ -21,8 +21,8 @@ ACTS = {
     ),
     "pause": Act(
         life.pause,
-        "Paused. Nobody reads it until it is resumed.",
-        "It was paused already.",
+        "Paused. It will not be read until it is resumed.",
+        "It was already paused.",
         CHANGE,
     ),
     "resume": Act(
@@ -33,8 +33,8 @@ ACTS = {
     ),
     "remove": Act(
         life.remove,
-        "Removed. The tweets that it brought stay tracked.",
-        "It was not there.",
+        "Removed. Its tweets stay tracked.",
+        "It no longer exists.",
         permission="trackers.delete_source",
         leaves=True,
     ),

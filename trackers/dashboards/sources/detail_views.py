@@ -28,17 +28,18 @@ from trackers.tweets.snowflake import born_at
 NEWEST, LATE_MOST, GAPS_MOST = 20, 50, 50
 
 HELPS = {
-    Gap.Why.BUDGET: "the next polls fill it; more pages a poll, or more polls, keep it from "
-    "coming again",
-    Gap.Why.QUOTA: "it is filled when X allows more; another credential or a larger budget helps",
-    Gap.Why.REACH: "only a file fills it: X will not show these posts again",
-    Gap.Why.REPEATS: "the next polls try again",
-    Gap.Why.STREAM: "search fetches what it still shows, seven days back",
-    Gap.Why.RULE: "search fetches what it still shows, seven days back",
+    Gap.Why.BUDGET: "the next polls will fill it; more pages per poll, or more frequent polls, "
+    "prevent such gaps",
+    Gap.Why.QUOTA: "it will be filled when X allows more requests; another credential or a larger "
+    "budget helps",
+    Gap.Why.REACH: "only an imported file can fill it: X will not show these posts again",
+    Gap.Why.REPEATS: "the next polls will try again",
+    Gap.Why.STREAM: "a search will fill it, up to seven days back",
+    Gap.Why.RULE: "a search will fill it, up to seven days back",
     Gap.Why.EDITED: "",
 }
 # Since May 2026 X's search omits retweets when it looks for words or tags, without saying so.
-FILLED_BY_SEARCH = "filled, but for retweets, which X's search does not show"
+FILLED_BY_SEARCH = "filled, except for retweets, which X's search does not show"
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ def helps(gap: Gap) -> str:
     """What fills it; or what is still missing of it, now that it is filled or given up."""
     if gap.was_of:
         then = f"of “{short(gap.was_of)}”, as the source was then"
-        return then if gap.closed_at else f"{then}; only a file fills it"
+        return then if gap.closed_at else f"{then}; only an imported file can fill it"
     if gap.closed_at is None:
         return HELPS[Gap.Why(gap.why)]
     return FILLED_BY_SEARCH if gap.is_of_stream else ""

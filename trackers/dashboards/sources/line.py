@@ -174,7 +174,7 @@ def said(standing: Standing) -> str:
         case "hidden":
             return f"X shows nothing of it: {standing.reason}"
         case "not_found":
-            return "X knows nothing of this name: correct it, or remove the source"
+            return "X does not know this name: correct it, or remove the source"
         case "problem" | "no_money":
             return ""
         case "new":

@@ -26,7 +26,7 @@ ADD = "trackers.add_source"
 MOST = 200
 # A file is read once: however many were imported, what is watched stays in sight.
 FILES_MOST = 20
-TWICE = "It is there already: somebody else has just added it."
+TWICE = "It already exists: somebody else has just added it."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -63,7 +63,7 @@ def add(request: HttpRequest) -> HttpResponse:
             history.record(
                 request.user, [form.instance], "Added on the page.", flag=history.ADDITION
             )
-            messages.success(request, f"{form.instance}: it is watched from now on.")
+            messages.success(request, f"Now watching {form.instance}.")
             return redirect("source", id=form.instance.pk)
     return render(request, "dashboards/sources/list.html", {**shown(), "form": form})
 

@@ -16,14 +16,14 @@ from trackers.schedule.durations import spell
 from trackers.tweets.snowflake import born_at
 
 WAITING: dict[Purpose, str] = {
-    "poll": "A poll waits to go on",
-    "gap": "The filling of a gap waits to go on",
-    "overlap": "What was read is to be read again, which waits to go on",
+    "poll": "A poll is waiting to continue",
+    "gap": "The filling of a gap is waiting to continue",
+    "overlap": "A re-read for missed posts is waiting to continue",
 }
 PURPOSES: dict[Purpose, str] = {
     "poll": "A poll is under way",
     "gap": "A gap is being filled",
-    "overlap": "What was read is read again, to see what slipped through",
+    "overlap": "Posts are being read again, to find any that were missed",
 }
 
 

@@ -22,7 +22,7 @@ from tweetwatch.bounded import TookTooLong, bounded
 COUNTED_MOST = 100_000
 # All of the counting: a person waits for it.
 COUNTING_TAKES = timedelta(seconds=2)
-UNDER_WAY = "It is being removed already."
+UNDER_WAY = "It is already being removed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,6 @@ def counted(rows: QuerySet[Any]) -> Count:
         with bounded(COUNTING_TAKES):
             count = rows.order_by()[: COUNTED_MOST + 1].count()
     except TookTooLong:
-        return Count(True, "too many to count while you wait")
+        return Count(True, "too many to count here")
     words = f"more than {COUNTED_MOST:,}" if count > COUNTED_MOST else f"{count:,}"
     return Count(count > 0, words)

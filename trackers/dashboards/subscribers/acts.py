@@ -69,7 +69,7 @@ def redeliver(subscriber: Subscriber, request: HttpRequest) -> str:
     except ValueError:
         raise Http404("There is no such batch.") from None
     events = again.redeliver(subscriber, uid)
-    return f"{events:,} event{pluralize(events)} of that batch will be delivered once more."
+    return f"{events:,} event{pluralize(events)} of that batch will be delivered again."
 
 
 def drop(subscriber: Subscriber, _: HttpRequest) -> str:

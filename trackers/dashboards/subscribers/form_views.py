@@ -42,7 +42,9 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
     try:
         if request.method == "POST" and form.is_valid() and form.store():
             tell(request, form.instance, "Changed on its page.")
-            messages.success(request, f"{form.instance}: changed; what is sent from now on is so.")
+            messages.success(
+                request, f"{form.instance}: changed. This applies to everything sent from now on."
+            )
             return redirect("subscriber", id=id)
     except NoSuchSubscriberError as gone:
         messages.error(request, str(gone))
@@ -67,7 +69,7 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
             request, "dashboards/subscribers/sure.html", {"now": now, "subscriber": subscriber}
         )
     key = signing_keys.rotate(subscriber)
-    tell(request, subscriber, "A new key that signs, on its page.")
+    tell(request, subscriber, "Created a new signing key, on its page.")
     return with_key(request, subscriber, key, is_new=False)
 
 

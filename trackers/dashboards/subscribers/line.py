@@ -86,7 +86,7 @@ def line(one: Standing, hour: Hour) -> Line:
 def said_of(one: Standing) -> str:
     state = one.subscriber.state
     if one.state == "disabled":
-        return f"{state.disabled_because} What is told is kept for it until you resume it."
+        return f"{state.disabled_because} Its events are kept until you resume it."
     if one.state == "paused":
         return "Resume it to send the waiting events."
     if state.failing_since:

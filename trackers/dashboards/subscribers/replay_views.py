@@ -76,8 +76,8 @@ def replay(request: HttpRequest, id: int) -> HttpResponse:
         history.record(request.user, [subscriber], f"Replay of {events:,} events, on its page.")
         messages.success(
             request,
-            f"{subscriber}: {events:,} event{pluralize(events)} will be delivered once more, as "
-            "far as its filters let them through.",
+            f"{subscriber}: {events:,} event{pluralize(events)} will be delivered again, if its "
+            "filters match them.",
         )
         return redirect("subscriber", id=id)
     told = {"now": timezone.now(), "subscriber": subscriber, "form": form}

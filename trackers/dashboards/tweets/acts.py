@@ -15,20 +15,20 @@ CHANGE = "trackers.change_tweet"
 ACTS = {
     "refresh": Act(
         steer.refresh_now,
-        "It is looked up next.",
+        "It will be looked up next.",
         "Not refreshed: it is paused, or being looked up right now.",
         CHANGE,
     ),
     "pause": Act(
         steer.pause,
-        "Paused. Nobody looks it up until it is resumed.",
-        "It was paused already.",
+        "Paused. It will not be looked up until it is resumed.",
+        "It was already paused.",
         CHANGE,
     ),
     "resume": Act(steer.resume, "Resumed.", "It was not paused.", CHANGE),
     "untrack": Act(
         steer.untrack,
-        "Not tracked any more; its history is gone with it.",
+        "No longer tracked. Its history has been deleted.",
         "It was not tracked.",
         permission="trackers.delete_tweet",
         leaves=True,

@@ -205,8 +205,8 @@ def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
             verb = "rose" if known[-1] > known[0] else "fell"
             parts.append(f"{label} {verb} from {counted(known[0])} to {counted(known[-1])}")
     said = "; ".join(parts) or "Nothing changed"
-    gaps = f" There are {len(holes)} gaps, in which nobody looked." if len(holes) > 1 else ""
-    gaps = " There is one gap, in which nobody looked." if len(holes) == 1 else gaps
+    gaps = f" There are {len(holes)} gaps without measurements." if len(holes) > 1 else ""
+    gaps = " There is one gap without measurements." if len(holes) == 1 else gaps
     return f"In {length}: {said}.{gaps}"
 
 

@@ -66,7 +66,7 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
 def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     lines = request.POST.get("lines", "")
     if not lines.strip():
-        messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one a line.")
+        messages.error(request, "Nothing was pasted. Paste ids or links of tweets, one per line.")
         return redirect("tweets")
     if len(lines) > LINES_MOST:
         messages.error(request, "That is too much for the box. Upload it as a file.")
@@ -86,7 +86,7 @@ def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
 def tell(request: HttpRequest, done: TrackedLines) -> None:
     if done.tracked or done.already:
         already = f" {counted(done.already)} were tracked already." if done.already else ""
-        looked = " Each is looked up as soon as it is its turn." if done.tracked else ""
+        looked = " Each will be looked up when its turn comes." if done.tracked else ""
         number = f"{counted(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
         messages.success(request, f"{number} now tracked.{already}{looked}")
     if done.rejected:

@@ -27,10 +27,10 @@ from trackers.updater.states import STATES
 from tweetwatch.bounded import TookTooLong
 
 TOO_LONG = (
-    "This search took longer than a second and was ended. Write more words, or longer ones, or "
+    "This search took longer than a second and was stopped. Use more or longer words, or "
     "choose a state."
 )
-BUSY = "Many are searching at this moment. Try again in a second."
+BUSY = "Too many searches are running. Try again in a second."
 # nginx's status code; only the log will see it.
 CLOSED_BY_CLIENT = 499
 # With more sources than this the page of a source leads to its tweets.

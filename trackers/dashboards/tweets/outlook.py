@@ -228,7 +228,7 @@ def day_measured(born: datetime, own: Sequence[Reading], place: int, label: str)
     reading = next((one for one in own if one.age == FULL and one.is_near(born)), None)
     count = reading and reading.counts[place]
     if reading is None or count is None:
-        return {"day": "Not known", "method": "Nobody looked about 24 h after it was posted."}
+        return {"day": "Not known", "method": "It was not measured about 24 h after it was posted."}
     return {
         "day": f"{counted(count)} {label}",
         "method": f"As last measured, {lasting(reading.measured_at - born)} after it was posted.",

@@ -113,9 +113,11 @@ class Deliverer:
         try:
             return await self._turn(sender)
         except LOST as error:
-            logger.warning("nothing is delivered: the database is away (%s)", type(error).__name__)
+            logger.warning(
+                "nothing is delivered: the database cannot be reached (%s)", type(error).__name__
+            )
         except Exception:
-            logger.exception("a turn of the deliveries failed")
+            logger.exception("a round of deliveries failed")
         await self._database.disconnect()
         return AWAY
 
@@ -231,7 +233,9 @@ class Deliverer:
             try:
                 await self._settle()
             except LOST as error:
-                logger.warning("not settled yet: the database is away (%s)", type(error).__name__)
+                logger.warning(
+                    "not settled yet: the database cannot be reached (%s)", type(error).__name__
+                )
                 await self._database.disconnect()
                 await asyncio.sleep(AWAY)
 

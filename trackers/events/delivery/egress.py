@@ -97,9 +97,9 @@ def refusal(address: Address, allowed: Iterable[Network] = ()) -> str:
         return ""
     for network, what in NOT_PUBLIC:
         if address in network:
-            return f"{address} is no public address, but {what}"
+            return f"{address} is not a public address, but {what}"
     if isinstance(address, IPv6Address) and (address not in PUBLIC_V6 or address.scope_id):
-        return f"{address} is no public address, but reserved"
+        return f"{address} is not a public address, but reserved"
     return ""
 
 
@@ -109,9 +109,9 @@ def fault_of(callback: str, *, plain_http: bool) -> str:
         parts = urlsplit(callback)
         nameless = not parts.hostname or parts.port == 0
     except ValueError:
-        return "It is no address."
+        return "It is not an address."
     if parts.scheme != "https" and not (plain_http and parts.scheme == "http"):
-        return "Its address does not begin with https://."
+        return "Its address does not start with https://."
     if nameless:
         return "Its address names no host, or no port."
     if "@" in parts.netloc:
@@ -156,7 +156,7 @@ class Resolver(AbstractResolver):
         found = await self._look_up(host)
         for *_, (address, *_rest) in found:
             if why := refusal(ip_address(address), self._allowed):
-                raise RefusedError(f"Its name stands for an address that is not called: {why}.")
+                raise RefusedError(f"Its name resolves to an address that is not allowed: {why}.")
         return [
             ResolveResult(
                 hostname=host, host=to[0], port=port, family=family, proto=protocol, flags=NUMERIC

@@ -38,7 +38,7 @@ EVENTS = plain(
     JOIN trackers_topic topic ON topic.id = e.topic_id
     """
 )
-NO_EVENTS = "Its events are kept no longer."
+NO_EVENTS = "Its events are no longer kept."
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,19 +173,19 @@ class Sender:
             case aiohttp.ClientConnectorCertificateError():
                 return f"Its certificate is not accepted: {why_not(failure.certificate_error)}."
             case aiohttp.ClientSSLError():
-                return "TLS did not come about with it."
+                return "The TLS handshake with it failed."
             case aiohttp.ConnectionTimeoutError():
                 return f"There was no connection within {self.connect.total_seconds():g} s."
             case TimeoutError():
                 return f"There was no answer within {self.total.total_seconds():g} s."
             case aiohttp.ClientConnectorError():
-                return f"It cannot be connected to: {failure.os_error.strerror or 'no way to it'}."
+                return f"No connection to it: {failure.os_error.strerror or 'no route'}."
             case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():
                 return "It closed the connection without an answer."
             case aiohttp.ClientResponseError() | aiohttp.ClientPayloadError():
                 return "Its answer is not HTTP."
             case aiohttp.InvalidURL() | aiohttp.NonHttpUrlClientError():
-                return "Its address cannot be called."
+                return "Its address cannot be used."
             case _:
                 logger.error("batch %s could not be sent", one.batch.uid, exc_info=failure)
                 return f"It could not be sent ({type(failure).__name__})."
@@ -231,7 +231,7 @@ def said_of_status(status: int | None) -> str:
 def why_not(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return error.verify_message
-    return "it does not fit the name"
+    return "it does not match the name"
 
 
 def retry_after(text: str, *, now: datetime) -> timedelta | None:

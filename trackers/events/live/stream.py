@@ -37,8 +37,10 @@ CATCHING_UP = 5.0
 AGAIN, POLL = 500, 5000
 # What the stream says of itself. With a hyphen, which no name of a topic has.
 GAP, BUSY = "stream-gap", "stream-busy"
-MISSING = "What was told between your Last-Event-ID and kept_since is not kept. The stream goes on."
-FULL = "All places for streams are taken. Come back after retry_ms milliseconds."
+MISSING = (
+    "Events between your Last-Event-ID and kept_since are no longer kept. The stream continues."
+)
+FULL = "Too many streams are open. Try again after retry_ms milliseconds."
 END = b": this stream ends here; go on with Last-Event-ID\n\n"
 
 
@@ -56,7 +58,9 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
         with place(terms.places) as stays:
             yield from told(after, wanted, shape, terms if stays else Terms(terms.places, 0))
     except LOST as error:
-        logger.warning("a live stream ends: the database is away (%s)", type(error).__name__)
+        logger.warning(
+            "a live stream ends: the database cannot be reached (%s)", type(error).__name__
+        )
     finally:
         teller.tell(terms.places)
         connection.close()

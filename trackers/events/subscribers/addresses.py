@@ -19,7 +19,7 @@ def fault_of(address: str, *, most: int, plain_http: bool) -> str:
     if len(address) > most:
         return f"is longer than {most:,} characters"
     if not LETTERS.fullmatch(address):
-        return "is empty, or has characters that do not belong into an address"
+        return "is empty, or has characters that do not belong in an address"
     try:
         parts = urlsplit(address)
         # urlsplit only raises on an invalid port when `port` is read.

@@ -139,7 +139,7 @@ class SubscriberForm(forms.ModelForm):
         if self.is_new:
             for name in ("without_headers", "without_uuid"):
                 del self.fields[name]
-            self.fields["uuid"].help_text = "Empty: not sent."
+            self.fields["uuid"].help_text = "Leave empty to send none."
             # What the page does not send gets the model's default.
             for name in WITH_DEFAULTS:
                 self.fields[name].required = False
@@ -150,7 +150,7 @@ class SubscriberForm(forms.ModelForm):
         self.initial["other_topics"] = " ".join(sorted(names.difference(own)))
         has_uuid = bool(self.instance.secrets.get("uuid"))
         self.fields["uuid"].help_text = (
-            "Leave empty to keep the current one." if has_uuid else "Empty: not sent."
+            "Leave empty to keep the current one." if has_uuid else "Leave empty to send none."
         )
         if not kept:
             del self.fields["without_headers"]

@@ -111,7 +111,7 @@ def secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:
         raise ValidationError({"uuid": error.messages}) from None
     if uuid and any(name.lower() == "authorization" for name in own):
         raise ValidationError(
-            {"headers": "Authorization is what a uuid becomes: give one of them, not both."}
+            {"headers": "A uuid is sent as the header Authorization. Give one of them, not both."}
         )
     secrets = {**kept, "uuid": uuid, "headers": own}
     return {name: value for name, value in secrets.items() if value}

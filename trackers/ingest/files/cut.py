@@ -48,7 +48,7 @@ def cut(lines: Iterable[str]) -> Cut:
     filled = filled_in(lines, damage)
     first = next((one for one in filled if not is_remark(one[1])), None)
     if first is None:
-        raise UnreadableError(damage[0].why if damage else "There is nothing in it.")
+        raise UnreadableError(damage[0].why if damage else "It is empty.")
     format = guess(first[1].strip())
     # Two hundred lines of JSON could be a gigabyte.
     sample = [first, *islice(filled, SAMPLE - 1 if format in ("csv", "ids") else 0)]

@@ -67,7 +67,7 @@ class Values:
                 if self._may_go_on(fault):
                     self._feed()
                     continue
-                yield Rejected(self._number(), self._shown(), f"is no JSON: {fault}")
+                yield Rejected(self._number(), self._shown(), f"is not JSON: {fault}")
                 self._skip()
                 continue
             if end >= len(self._text) and not self._over and not isinstance(value, dict | list):

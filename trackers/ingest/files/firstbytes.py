@@ -20,11 +20,14 @@ ZIP = b"PK\x03\x04"
 KNOWN = (
     (b"\xd0\xcf\x11\xe0", "It is an old workbook or document. Save the sheet as CSV."),
     (b"%PDF", "It is a PDF. Give a text file instead."),
-    (b"\x28\xb5\x2f\xfd", "It is packed with zstd: unpack it, or pack it with gzip, bzip2 or xz."),
-    (b"7z\xbc\xaf\x27\x1c", "It is packed with 7-Zip: unpack it, or pack it as a ZIP archive."),
-    (b"Rar!\x1a\x07", "It is packed with RAR: unpack it, or pack it as a ZIP archive."),
-    (b"\xff\xfe", "It is written in UTF-16: save it as UTF-8."),
-    (b"\xfe\xff", "It is written in UTF-16: save it as UTF-8."),
+    (
+        b"\x28\xb5\x2f\xfd",
+        "It is compressed with zstd. Unpack it, or compress it with gzip, bzip2 or xz.",
+    ),
+    (b"7z\xbc\xaf\x27\x1c", "It is packed with 7-Zip. Unpack it, or pack it as a ZIP archive."),
+    (b"Rar!\x1a\x07", "It is packed with RAR. Unpack it, or pack it as a ZIP archive."),
+    (b"\xff\xfe", "It is in UTF-16. Save it as UTF-8."),
+    (b"\xfe\xff", "It is in UTF-16. Save it as UTF-8."),
 )
 
 
@@ -50,7 +53,7 @@ def head_of(file: BinaryIO) -> bytes:
             raise
         if not found:
             raise UnreadableError(
-                f"It is packed with {packer} and damaged from its beginning."
+                f"It is compressed with {packer}, and damaged from the start."
             ) from None
     return found
 
@@ -65,7 +68,7 @@ def check(head: bytes) -> str:
     if b"\0" in head:
         sparse = head[::2].count(0) == 0 or head[1::2].count(0) == 0
         raise UnreadableError(
-            "It seems to be written in UTF-16: save it as UTF-8."
+            "It seems to be in UTF-16. Save it as UTF-8."
             if sparse and head.count(0) > len(head) // 4
             else "It is not a text file."
         )

@@ -45,7 +45,7 @@ def understood(
     for name in ("edit_history_tweet_ids", "edit_history_post_ids"):
         if name in given and not is_history(given[name]):
             given.pop(name)
-            odd.append(f"{name} is no list of ids")
+            odd.append(f"{name} is not a list of ids")
     unless(given, "user", user_of, odd)
     metrics = given if is_v1 else given.get("public_metrics")
     counts = counts_in(metrics, odd)

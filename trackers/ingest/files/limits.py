@@ -46,8 +46,8 @@ class Limits:
     def check_ratio(self, *, packed: int, unpacked: int) -> None:
         if unpacked > RATIO_MATTERS_FROM + MOST_RATIO * packed:
             raise TooLargeError(
-                f"It unpacks to more than {MOST_RATIO} times its size, as no file of tweets does. "
-                "If it is one nevertheless, unpack it first."
+                f"It unpacks to more than {MOST_RATIO} times its size, which no file of tweets "
+                "should. If it is one, unpack it first."
             )
 
     def near(self, taken: Taken) -> str:

@@ -29,7 +29,7 @@ def read_jsonl(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
         try:
             value = value_of(line)
         except (ValueError, RecursionError) as fault:
-            yield Rejected(number, line[:SHOWN], f"is no JSON: {fault}")
+            yield Rejected(number, line[:SHOWN], f"is not JSON: {fault}")
             continue
         yield from found_in(value, options, number=number, text=line[:SHOWN])
 
@@ -48,7 +48,7 @@ def found_in(value: Any, options: Options, *, number: int, text: str) -> Iterato
         try:
             yield found(one, number, text)
         except Broken as fault:
-            yield Rejected(number, text, f"is no tweet: {fault}")
+            yield Rejected(number, text, f"is not a tweet: {fault}")
 
 
 def tweets_in(value: Any, *, referenced: bool) -> Iterator[Any]:
@@ -147,12 +147,12 @@ def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
     except Broken as fault:
         if isinstance(value.get("favorite_count"), str):
             # Of an archive: its counts are of no known day, and nothing else of it is needed.
-            return None, f"{fault}: the id alone is taken"
+            return None, f"{fault}: only the id is taken"
     is_v1 = "public_metrics" not in value
     try:
         return understood(value, id, lambda given: strictly(given, id), is_v1=is_v1)
     except Broken as fault:
-        return None, f"{fault}: the id alone is taken"
+        return None, f"{fault}: only the id is taken"
 
 
 def strictly(value: dict[str, Any], id: int) -> Post:

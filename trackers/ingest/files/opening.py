@@ -114,4 +114,4 @@ def lines_of(
     except DAMAGE as fault:
         if not is_damage(fault):
             raise
-        raise CutOff(f"the packed file breaks off here: {fault}") from fault
+        raise CutOff(f"the compressed file breaks off here: {fault}") from fault

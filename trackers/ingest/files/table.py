@@ -94,7 +94,7 @@ def read_rows(lines: Numbered, place: Place) -> Iterator[Found | Rejected]:
     for row in rows(lines, place.delimiter):
         id = id_of(row.cells[place.column]) if place.column < len(row.cells) else None
         if row.fault:
-            yield Rejected(row.number, row.text[:SHOWN], f"is no line of CSV: {row.fault}")
+            yield Rejected(row.number, row.text[:SHOWN], f"is not a line of CSV: {row.fault}")
         elif id is None:
             yield Rejected(row.number, row.text[:SHOWN], why_not(row, place.column))
         else:

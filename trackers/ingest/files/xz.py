@@ -12,8 +12,7 @@ XZ = b"\xfd7zXZ\x00"
 # What `xz -9` needs is 65 MB.
 MOST_MEMORY = 192 << 20
 TOO_MUCH = (
-    "It is packed with xz and takes more than 192 MB of memory to unpack: unpack it, or pack it "
-    "with xz -9."
+    "It takes more than 192 MB of memory to unpack with xz. Unpack it, or compress it with xz -9."
 )
 AT_ONCE = 1 << 16
 

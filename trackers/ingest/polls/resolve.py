@@ -89,7 +89,7 @@ def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
         return "X said nothing of the username."
     with held(batch, source) as row:
         if row is None:
-            return "changed meanwhile"
+            return "changed in the meantime"
         if named.account is not None:
             if row.was_account_id not in (None, named.account.id):
                 begin_anew(row, was_of=row.was_of, now=now)

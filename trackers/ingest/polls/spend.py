@@ -85,7 +85,10 @@ def in_turn(
     """The turn with its money, unless others come first."""
     if until := left_to_others(source, turn):
         turns.cancel(turn)
-        return Wait(until, "X's window runs low; what is left is for sources of higher priority.")
+        return Wait(
+            until,
+            "X's rate limit is nearly used up; what is left is for sources of higher priority.",
+        )
     unpaid = [purse.floor(age)] * MOST
     payment = ledger.reserve(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
@@ -93,7 +96,9 @@ def in_turn(
     if payment is not None:
         ledger.cancel(payment)
     turns.cancel(turn)
-    return Wait(now + A_MOMENT, "Others took the last of today's money, or the day has just ended.")
+    return Wait(
+        now + A_MOMENT, "Other workers spent the last of today's budget, or the day has just ended."
+    )
 
 
 def nobody(source: Source) -> turns.NoRoom | turns.NoCredential:

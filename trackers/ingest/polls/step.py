@@ -57,7 +57,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
     source = Source.objects.filter(pk=batch.keys[0]).first()
     if source is None or source.paused_at or not is_read(source):
         queue.finish(batch, {})
-        return Polled(str(source or batch.keys[0]), "nothing is read of it any more")
+        return Polled(str(source or batch.keys[0]), "it is no longer read")
     try:
         if asked_of(source) is None:
             return Polled(str(source), resolve(batch, source, polling, now=now))
@@ -188,7 +188,7 @@ def age_of(sweep: Sweep, *, now: datetime) -> timedelta:
 
 def said(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
     if stored is None:
-        return f"{len(page.ids)} posts came too late, since it was changed meanwhile"
+        return f"{len(page.ids)} posts came too late, because it was changed in the meantime"
     return (
         f"{sweep.purpose}, page {sweep.pages + 1}: {len(page.ids)} posts, {stored.new} new, "
         f"{stored.late} late, {stored.measured} measured again"

@@ -39,7 +39,7 @@ from tweetwatch.database import array, cursor
 
 HIDDEN: Mapping[str, str] = {
     "not_found": "X knows no such account or list.",
-    "protected": "The account is protected: X shows its posts to its followers alone.",
+    "protected": "The account is protected: X shows its posts only to its followers.",
     "suspended": "X has suspended the account.",
 }
 

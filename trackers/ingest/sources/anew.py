@@ -60,7 +60,7 @@ def sentence(was_of: str, *, gaps: int, since: int | None, now: datetime) -> str
         told.append(f"{gaps:,} gap{'s' if gaps > 1 else ''}")
     if not told:
         return ""
-    return f"Given up, and not read any more, of “{short(was_of)}”: {' and '.join(told)}."
+    return f"Given up and no longer read, of “{short(was_of)}”: {' and '.join(told)}."
 
 
 def said(at: datetime) -> str:

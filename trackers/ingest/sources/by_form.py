@@ -38,7 +38,7 @@ def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
         with transaction.atomic():
             life.add(form.instance)
     except IntegrityError:
-        there = "It is there already: somebody else has just added it."
+        there = "It already exists: somebody else has just added it."
         raise RefusedFieldsError({"": [there]}) from None
     return form.instance
 
@@ -57,7 +57,7 @@ def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
         with transaction.atomic():
             life.change(form.instance, changed)
     except IntegrityError:
-        there = "There is another source like that already."
+        there = "There is already a source like that."
         raise RefusedFieldsError({"of": [there]}) from None
     return changed
 

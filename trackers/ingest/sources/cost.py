@@ -8,18 +8,18 @@ from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spell
 from trackers.xapi.page import MOST
 
-BILLED = "X bills each post once a UTC day, so what is read again today costs nothing."
+BILLED = "X bills each post once per UTC day, so reading it again today costs nothing."
 
 
 def cost(kind: str, *, every: timedelta, pages: int) -> str:
     """An upper bound, since nobody knows how much will be posted."""
     if kind == Source.Kind.STREAM:
-        return f"Nothing is polled: a stream costs every post that the rule matches. {BILLED}"
+        return f"A stream is not polled; it costs every post that the rule matches. {BILLED}"
     if kind == Source.Kind.IMPORT:
         return "A file costs nothing by itself; the look-ups of its tweets do."
     polls = timedelta(days=1) // every
     many = f"{polls:,} polls a day" if polls > 1 else "One poll a day"
     return (
-        f"{many} (one every {spell(every)}), each of the posts that are new: {pages * MOST:,} at "
-        f"the most. {BILLED}"
+        f"{many} (one every {spell(every)}), each of which costs its new posts, "
+        f"{pages * MOST:,} at most. {BILLED}"
     )

@@ -30,15 +30,15 @@ EXAMPLES = (
     "#artemis lang:en."
 )
 BY_US = (
-    "X leaves replies and retweets out of an account's posts. Of mentions, searches and lists we "
-    "leave them out after reading, and X bills them all the same: in a search, -is:reply or "
-    "-is:retweet is cheaper."
+    "X leaves replies and retweets out of an account's posts. In mentions, searches and "
+    "lists they are left out after reading, so X bills them anyway; in a search, "
+    "-is:reply or -is:retweet is cheaper."
 )
 ANOTHER = (
-    "If you change it to something else, the source begins anew, and what is still unread of the "
-    "old one is given up."
+    "If you change it to something else, the source starts over, and unread posts of the "
+    "old one are given up."
 )
-IN_THE_RULE = "Write it into the rule: -is:{}. Of a stream X sends, and bills, what the rule says."
+IN_THE_RULE = "Add -is:{} to the rule instead. X sends, and bills, whatever the rule matches."
 
 
 class SourceForm(forms.ModelForm):
@@ -55,7 +55,7 @@ class SourceForm(forms.ModelForm):
             "kind": "What",
             "of": "Of",
             "every": "Polled every",
-            "pages": "Pages a poll",
+            "pages": "Pages per poll",
             "backfill": "First poll reads back",
             "late_by": "Late by",
         }
@@ -64,7 +64,8 @@ class SourceForm(forms.ModelForm):
         }
         help_texts = {
             "of": EXAMPLES,
-            "every": f"From {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}, as 90s, 5m or 1h 30m.",
+            "every": f"From {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}, such as 90s, 5m or 1h "
+            "30m.",
             "exclude_retweets": BY_US,
         }
 
@@ -164,7 +165,7 @@ class SourceForm(forms.ModelForm):
 
 def not_negative(length: timedelta | None) -> timedelta | None:
     if length is not None and length < timedelta(0):
-        raise ValidationError("A length of time is not negative.")
+        raise ValidationError("A length of time cannot be negative.")
     return length
 
 
@@ -177,5 +178,5 @@ def same(kind: str, of: str) -> Any:
 
 def already(there: Source) -> str:
     return format_html(
-        'It is there already: <a href="{}">{}</a>.', reverse("source", args=[there.pk]), there
+        'It already exists: <a href="{}">{}</a>.', reverse("source", args=[there.pk]), there
     )

@@ -117,8 +117,9 @@ def rename(source: Source, before: Source, *, now: datetime) -> str:
     source.was_account_id, source.was_of = account, before.was_of or before.of
     forget(source, NAMED)
     return (
-        f"X is asked whose name this is. If it is not the account that was “{source.was_of}”, the "
-        "source begins anew, and what is unread of that account is given up."
+        "X will be asked whose name this is. If it is not the account that was "
+        f"“{source.was_of}”, the source starts over, and unread posts of that account are "
+        "given up."
     )
 
 

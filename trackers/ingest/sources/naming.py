@@ -25,7 +25,7 @@ def named(kind: str, text: str) -> str:
     """
     text = " ".join(text.split())
     if "\0" in text:
-        raise ValueError("A character of it cannot be stored: type it anew.")
+        raise ValueError("It has a character that cannot be stored. Type it again.")
     if not text:
         raise ValueError(EMPTY[Kind(kind)])
     match kind:
@@ -40,12 +40,12 @@ def named(kind: str, text: str) -> str:
 
 
 EMPTY = {
-    Kind.ACCOUNT: "Say whose posts: a username, such as @nasa.",
-    Kind.MENTIONS: "Say who is mentioned: a username, such as @nasa.",
-    Kind.SEARCH: "Say what is searched for, such as #artemis lang:en.",
-    Kind.LIST: "Say which list: its link, or its number.",
-    Kind.STREAM: "Say which posts: a rule, such as #artemis lang:en -is:retweet.",
-    Kind.IMPORT: "Say which file.",
+    Kind.ACCOUNT: "Enter whose posts: a username, such as @nasa.",
+    Kind.MENTIONS: "Enter who is mentioned: a username, such as @nasa.",
+    Kind.SEARCH: "Enter what to search for, such as #artemis lang:en.",
+    Kind.LIST: "Enter which list: its link, or its number.",
+    Kind.STREAM: "Enter which posts: a rule, such as #artemis lang:en -is:retweet.",
+    Kind.IMPORT: "Enter which file.",
 }
 
 
@@ -62,7 +62,7 @@ def username(text: str) -> str:
     found = text.removeprefix("@")
     if not USERNAME.fullmatch(found):
         raise ValueError(
-            f"“{short(text)}” is no username: one has 1 to 15 letters, digits or underscores."
+            f"“{short(text)}” is not a username, which has 1 to 15 letters, digits or underscores."
         )
     return found
 
@@ -70,13 +70,15 @@ def username(text: str) -> str:
 def username_of_link(link: str) -> str:
     first, *rest = parts(link) or [""]
     if first == "i" and rest[:1] == ["lists"]:
-        raise ValueError("This is the link of a list: choose “A list” for it.")
+        raise ValueError("This is a link to a list. Choose “A list” for it.")
     if first == "search":
-        raise ValueError("This is the link of a search: choose “A search” for it.")
+        raise ValueError("This is a link to a search. Choose “A search” for it.")
     if first in PLACES or not first:
-        raise ValueError("This link names no account.")
+        raise ValueError("This link does not name an account.")
     if rest[:1] == ["status"]:
-        raise ValueError("This is the link of one post: track it by “Track tweets” in the admin.")
+        raise ValueError(
+            "This is a link to a single post. Use “Track tweets” on the page of tweets."
+        )
     return first
 
 
@@ -86,10 +88,11 @@ def list_id(text: str) -> str:
         found = parts(text)
         digits = found[2] if found[:2] == ["i", "lists"] and len(found) > 2 else ""
         if not digits:
-            raise ValueError("This link names no list: one looks like https://x.com/i/lists/1234.")
+            raise ValueError("This is not a link to a list, such as https://x.com/i/lists/1234.")
     if not re.fullmatch(r"[0-9]{1,19}", digits) or not 0 < int(digits) <= LARGEST_ID:
         raise ValueError(
-            f"“{short(text)}” is no list: give its number, or a link as https://x.com/i/lists/1234."
+            f"“{short(text)}” is not a list. Enter its number, or a link such as "
+            "https://x.com/i/lists/1234."
         )
     return str(int(digits))
 
@@ -108,7 +111,7 @@ def rule(text: str) -> str:
 
 def no_longer_than(most: int, text: str, takes: str) -> str:
     if len(text) > most:
-        raise ValueError(f"{takes} of {most:,} characters at the most; this one has {len(text):,}.")
+        raise ValueError(f"{takes} of at most {most:,} characters; this one has {len(text):,}.")
     return text
 
 

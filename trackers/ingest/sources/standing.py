@@ -25,7 +25,7 @@ HIDDEN = {
 }
 
 
-NOBODY = "nobody listens: start manage.py stream"
+NOBODY = "no process is listening: start manage.py stream"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def state_of(
     if source.problem:
         return ("no_money" if trouble.is_spent(source.problem) else "problem"), source.problem
     if job is not None and job.attempts >= STRIKES:
-        return "isolated", "four polls of it never came to an end: poll it now to try again"
+        return "isolated", "four polls of it never finished: poll it now to try again"
     if is_stream(source):
         return of_stream(source, stream, now=now)
     if job is None:
@@ -143,7 +143,7 @@ def of_stream(source: Source, stream: Stream | None, *, now: datetime) -> tuple[
     if is_silent(stream, now=now):
         return "stopped", NOBODY
     if stream.state == Stream.State.OPEN:
-        return ("live", "") if source.rule_id else ("connecting", "X is being told of the rule")
+        return ("live", "") if source.rule_id else ("connecting", "the rule is being added at X")
     if trouble.is_spent(stream.because):
         return "no_money", stream.because
     return ("waiting" if stream.state == Stream.State.WAITING else "connecting"), stream.because

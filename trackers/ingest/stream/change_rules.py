@@ -21,7 +21,7 @@ from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
 # Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
 # Rules that this limit leaves over are asked for next time.
 MOST_REQUESTS = 20
-NO_VERDICT = "X neither took it nor said why."
+NO_VERDICT = "X did not accept it, and did not say why."
 Item = TypeVar("Item")
 
 

@@ -120,7 +120,7 @@ class Connection:
                 return self._broken(None)
             if self.stop.is_set():
                 self._drain()
-                return Pause("it was asked to end", NO_TIME)
+                return Pause("it was asked to stop", NO_TIME)
             if time.monotonic() - self._looked >= self.rules.looked_at_every.total_seconds():
                 if pause := self._look():
                     self._drain()
@@ -176,7 +176,9 @@ class Connection:
                     asked = asked or time.monotonic()
                     if time.monotonic() - asked > LAST_WORDS_SECONDS:
                         raise
-                logger.warning("not stored yet: the database is away (%s)", type(error).__name__)
+                logger.warning(
+                    "not stored yet: the database cannot be reached (%s)", type(error).__name__
+                )
                 connection.close()
                 time.sleep(0.2)
 
@@ -190,7 +192,7 @@ class Connection:
         except NoTurnError as none:
             return Pause(none.why, none.wait, looks=none.looks)
         except AWAY as error:
-            logger.warning("the database is away (%s)", type(error).__name__)
+            logger.warning("the database cannot be reached (%s)", type(error).__name__)
             connection.close()
         if not self.rules.synced.rules:
             return Pause("No active source has a rule.", NO_TIME, looks=True)

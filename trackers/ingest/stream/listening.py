@@ -84,15 +84,15 @@ class Listening:
                     self._rest(lease, self.once(lease))
                 except AWAY as error:
                     self._away(error)
-            stream_lease.leave(lease, "it was asked to end")
+            stream_lease.leave(lease, "it was asked to stop")
         except DeposedError:
             self.tell("another stream process took over; this one stands by")
         except AWAY:
             # The lease simply runs out.
-            logger.warning("the database was away as the stream ended")
+            logger.warning("the database could not be reached as the stream ended")
 
     def _away(self, error: Exception) -> None:
-        logger.warning("the database is away (%s); trying again", type(error).__name__)
+        logger.warning("the database cannot be reached (%s); trying again", type(error).__name__)
         connection.close()
         self.stop.wait(0.5)
 

@@ -84,7 +84,7 @@ def attempt(change: Callable[[], None], synced: Synced) -> None:
 
 def tell(todo: RuleChanges, before: Synced) -> None:
     if todo.delete:
-        logger.info("rules of ours that no source wants any more, deleted: %d", len(todo.delete))
+        logger.info("deleted rules of ours that no source needs any more: %d", len(todo.delete))
     if todo.others and todo.others != before.others:
         logger.warning(
             "X has rules for this app that this installation did not make, and bills what they"

@@ -102,7 +102,7 @@ def end(task: dict[str, Any], **_: Any) -> None:
     try:
         note(task, took=took, failed=raised or bool(running.because), because=running.because)
     except Exception:
-        logger.warning("A task that failed or took long cannot be noted.", exc_info=True)
+        logger.warning("A failed or slow task could not be recorded.", exc_info=True)
         with suppress(Exception):
             connection.close()
 

@@ -111,7 +111,7 @@ class Sentinel(stock.Sentinel):
 
     def _refuse_task(self, task: dict[str, Any], error: UnsendableError) -> None:
         # In the pusher. If the task killed it, it would come back and kill the next pusher.
-        logger.error("Task %s is given up: %s", task["name"], error)
+        logger.error("Gave up task %s: %s", task["name"], error)
         self.broker.fail(task["ack_id"])
 
     def _shorten_result(self, task: dict[str, Any], error: UnsendableError) -> None:

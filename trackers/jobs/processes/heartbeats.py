@@ -146,7 +146,7 @@ class Teller:
         # An error of the report must not reach the task.
         except Exception:
             if not self._failed:
-                logger.warning("Cannot tell the database what this worker does.", exc_info=True)
+                logger.warning("This worker could not write what it is doing.", exc_info=True)
             self._failed = True
             # The task that follows gets a connection that works, or its own error.
             with suppress(Exception):

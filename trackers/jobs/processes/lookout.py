@@ -81,7 +81,7 @@ class Lookout(threading.Thread):
         # Catch all: a thread that ends silently would be worse. An error is not a verdict.
         except Exception:
             if not self._away:
-                logger.warning("The cluster cannot tell the database that it lives.", exc_info=True)
+                logger.warning("The cluster could not write its heartbeat.", exc_info=True)
             self._away = True
             self._watchdog = Watchdog(self._cluster)
             with suppress(Exception):

@@ -69,7 +69,8 @@ def barks(state: State) -> str | None:
         if state.now - latest >= 2 * owed.lease:
             return (
                 f"{owed.namespace} has had work due since {owed.oldest_due_at:%Y-%m-%d %H:%M:%S}, "
-                f"and this cluster finished nothing since {idle_since:%Y-%m-%d %H:%M:%S}: it ends."
+                f"and this cluster has finished nothing since {idle_since:%Y-%m-%d %H:%M:%S}. It "
+                "stops."
             )
     return None
 

@@ -30,13 +30,13 @@ MATCHES_MOST = 500
 
 AN_ID = re.compile(r"(?:https?://\S+/status(?:es)?/)?(\d{1,19})(?:[/?#]\S*)?")
 
-NO_WORD = "There is no word in it to search for."
+NO_WORD = "It contains no word to search for."
 NAMES_TOO_MANY = (
-    f"More than {names.AUTHORS_MOST} authors are called so; write @name for the tweets of one."
+    f"More than {names.AUTHORS_MOST} authors have this name. Enter @name for the tweets of one."
 )
 FIRST_AUTHORS = (
-    f"More than {names.AUTHORS_MOST} names begin so; "
-    f"these are tweets of the first {names.AUTHORS_MOST}."
+    f"More than {names.AUTHORS_MOST} names start like this; these are tweets of the first "
+    f"{names.AUTHORS_MOST}."
 )
 
 Source = Callable[[Way, int], Look]
