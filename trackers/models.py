@@ -18,6 +18,7 @@ from trackers.events.models import (
     SubscriberState,
     Subscription,
 )
+from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.imports import (
     Import,
@@ -37,6 +38,7 @@ from trackers.money.projects import App, Project, Spending
 from trackers.outbox.models import Event, Staged, Topic
 from trackers.outbox.troubles import Trouble
 from trackers.schedule.models import BulkAct, BulkPiece, Interval, Replanning, TweetCensus
+from trackers.schedule.stretched import StretchMinute
 from trackers.timelines.homes import (
     Feed,
     FeedMark,
@@ -100,6 +102,8 @@ __all__ = [
     "FeedSettings",
     "FeedState",
     "Follow",
+    "ForecastDay",
+    "ForecastOfProject",
     "Gap",
     "Import",
     "ImportBucket",
@@ -136,6 +140,7 @@ __all__ = [
     "Staged",
     "Stream",
     "StreamPlaces",
+    "StretchMinute",
     "Subscriber",
     "SubscriberMinute",
     "SubscriberState",

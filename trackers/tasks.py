@@ -26,6 +26,7 @@ from trackers.events.minutes import forget_minutes
 from trackers.events.spread import spread
 from trackers.events.subscribers import standing
 from trackers.events.subscribers.subscribe import forget_removed
+from trackers.forecasts import keep as forecasts
 from trackers.ingest.files.import_part import import_parts
 from trackers.ingest.files.importing import forget_unfinished
 from trackers.ingest.polls.state import Polling
@@ -57,7 +58,7 @@ from trackers.jobs.schedules import tell_forgotten
 from trackers.jobs.vacuum import vacuum
 from trackers.milestones import forget as crossings
 from trackers.outbox import troubles
-from trackers.schedule import bulk, census, intervals, replan
+from trackers.schedule import bulk, census, intervals, replan, stretched
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.restretch import restretch
 from trackers.timelines import deliver, expiry, feeds, idle, leaving
@@ -162,7 +163,13 @@ def ration_money() -> None:
 def stretch_intervals() -> None:
     """Every minute: if X's windows are too short for all looks, adapting intervals are longer."""
     now, plan = intervals.current()
-    restretch(plan, now=now)
+    stretched.note(restretch(plan, now=now))
+
+
+def forecast_days() -> None:
+    """Every minute: what came today, and from time to time what is expected of it and tomorrow."""
+    now, plan = intervals.current()
+    forecasts.keep(plan, now=now, gone_every=settings.GONE_EVERY)
 
 
 def go_on_replanning(turn: int) -> None:
@@ -275,12 +282,15 @@ def retire_samples() -> None:
 
 def forget_tallies() -> None:
     """Every hour: the figures of the hours that are over kept, those of the day before yesterday
-    gone, and acts that ended a month ago."""
+    gone, with acts that ended a month ago and forecasts of more than a year ago."""
     minutes.keep_hours()
     figures.forget_old()
     noted.forget_old()
     database.forget_old()
     bulk.forget_old()
+    stretched.forget_old()
+    now, _ = intervals.current()
+    forecasts.forget_old(today=now.astimezone(UTC).date())
 
 
 def forget_silent_workers() -> None:

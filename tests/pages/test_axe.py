@@ -14,12 +14,15 @@ from tests.pages.looking import looking
 from tests.pages.sources import gap, source
 from trackers.dashboards.columns.models import Column
 from trackers.events.subscribers.terms import Terms, add
+from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
 from trackers.schedule import bulk
+from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.stretched import StretchMinute
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import made
@@ -55,6 +58,12 @@ def filled(user):
     figures = {"due": 3, "oldest_due_seconds": 1.5, "in_flight": 1, "measured": 100, "failed": 0}
     minute = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=2)
     QueueMinute.objects.create(namespace="tweet:update", minute=minute, **figures)
+    Interval.objects.update(
+        accuracy=0.05, at_most=timedelta(seconds=9), at_least=timedelta(minutes=9)
+    )
+    Stretch.objects.create(pk=Stretch.ONLY, windows=1.4, money=2.0, taken_at=minute)
+    StretchMinute.objects.create(minute=minute, windows=1.4, money=2.0)
+    ForecastDay.objects.create(day=minute.date(), looks=3, tweet_days=2, why="Nobody knows.")
     noted = {"took": timedelta(seconds=11), "host": "h", "pid": 1, "reason": "X answered 503"}
     NotedTask.objects.create(name="a", failed=True, **noted)
     SourceDay.objects.create(source=there, day=minute.date(), posts=3, billed=3)

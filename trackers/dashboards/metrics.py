@@ -21,6 +21,7 @@ from trackers.credentials.models import Credential
 from trackers.events.live.open import streams
 from trackers.events.subscribers.standings import staged, topics
 from trackers.events.subscribers.standings import standings as standings_of_subscribers
+from trackers.forecasts.told import told
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import standings
 from trackers.jobs.figures import figures
@@ -31,6 +32,7 @@ from trackers.jobs.queue import namespaces
 from trackers.money.books import books
 from trackers.schedule.census import census
 from trackers.schedule.intervals import current
+from trackers.schedule.models import Stretch
 from trackers.timelines.figures import timelines
 from tweetwatch.proxy import is_loopback
 
@@ -63,6 +65,7 @@ class Everything(Collector):
         yield from of_tweets()
         yield from of_credentials()
         yield from of_money()
+        yield from of_days()
         yield from of_workers()
         yield from of_sources()
         yield from of_stream()
@@ -167,6 +170,36 @@ def of_money() -> Iterator[Metric]:
             left.add(name, one.left)
             waiting.add(name, one.project.waiting)
     yield from (today, left, waiting)
+
+
+def of_days() -> Iterator[Metric]:
+    """What is not known is left out."""
+    now, plan = current()
+    found = told(now=now)
+    looks = gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
+    days = gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
+    for day, kind, of_looks, of_days in (
+        ("today", "came", found.today.looks, found.today.tweet_days),
+        ("today", "expected", found.today.expected_looks, found.today.expected_tweet_days),
+        ("tomorrow", "expected", found.tomorrow.expected_looks,
+         found.tomorrow.expected_tweet_days),
+        ("yesterday", "came", found.yesterday.looks, found.yesterday.tweet_days),
+        ("yesterday", "foreseen", found.yesterday.foreseen_looks,
+         found.yesterday.foreseen_tweet_days),
+    ):  # fmt: skip
+        if of_looks is not None:
+            looks.add([day, kind], of_looks)
+        if of_days is not None:
+            days.add([day, kind], of_days)
+    yield from (looks, days)
+    row = Stretch.objects.filter(pk=Stretch.ONLY).first()
+    if row is None or not plan.adapts:
+        return
+    stretch = gauge("stretch_ratio", "How much longer adapting waits are; 1: not at all.", "for")
+    yield stretch.add(["windows"], row.windows).add(["money"], row.money)
+    asked = max(tier.bounds.accuracy for tier in plan.tiers if tier.bounds)
+    accuracy = gauge("accuracy_ratio", "The share of a tweet's figures that may be missed.", "kind")
+    yield accuracy.add(["asked"], asked).add(["now"], asked * row.windows)
 
 
 def of_workers() -> Iterator[Metric]:

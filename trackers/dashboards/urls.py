@@ -148,6 +148,7 @@ urlpatterns = [
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/queues.<str:form>", queues_file, name="operations-queues"),
     path("operations/over-time/", slow.over_time_now, name="operations-over-time"),
+    path("operations/days/", slow.days_now, name="operations-days"),
     path("operations/database/", slow.database_now, name="operations-database"),
     path("operations/strip/", operations.strip, name="operations-strip"),
 ]

@@ -11,6 +11,8 @@ from trackers.events.minutes import Hour, hours_of_topics
 from trackers.events.subscribers.listing import described
 from trackers.events.subscribers.standings import staged, topics
 from trackers.events.subscribers.standings import standings as standings_of_subscribers
+from trackers.forecasts import told as forecasts
+from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.jobs.figures import figures
@@ -22,7 +24,11 @@ from trackers.money.books import Books, books
 from trackers.schedule import intervals
 from trackers.schedule.census import census
 from trackers.schedule.forecast import forecast
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.stretch_words import room, sentences
+from trackers.schedule.stretched import by_time
 from trackers.timelines.figures import Timelines
 from trackers.timelines.figures import timelines as timelines_now
 
@@ -53,6 +59,8 @@ def status() -> dict[str, Any]:
         "isolated": queue.isolated,
         "gone": tweets.gone,
         "unclear": tweets.unclear,
+        "days": days(now=now),
+        "stretch": stretch(plan),
         "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],
         "projects": [project(one) for one in of_project.values()],
         "credentials": [
@@ -82,6 +90,66 @@ def paused(one: PausedAll | None) -> dict[str, Any] | None:
     if one is None:
         return None
     return {"since": iso(one.since), "by": one.by, "because": one.because}
+
+
+def days(*, now: datetime) -> dict[str, Any]:
+    """Looks and tweet-days; null where nothing is known, and `why` says so."""
+    found = forecasts.told(now=now, with_projects=True)
+    return {
+        "counted_at": iso(found.today.counted_at),
+        "foreseen_at": iso(found.today.expected_at),
+        "why": found.why,
+        "today": {**came(found.today), **expected(found.today)},
+        "tomorrow": expected(found.tomorrow),
+        "yesterday": {
+            **came(found.yesterday),
+            "foreseen_looks": whole(found.yesterday.foreseen_looks),
+            "foreseen_tweet_days": whole(found.yesterday.foreseen_tweet_days),
+        },
+        "projects": [
+            {
+                "name": one.name,
+                "tweet_days": one.so_far,
+                "expected_today": whole(one.expected),
+                "expected_tomorrow": whole(one.tomorrow),
+                "foreseen_yesterday": whole(one.foreseen_yesterday),
+                "yesterday": one.yesterday,
+            }
+            for one in found.projects
+        ],
+    }
+
+
+def came(day: ForecastDay) -> dict[str, int | None]:
+    return {"looks": day.looks, "tweet_days": day.tweet_days}
+
+
+def expected(day: ForecastDay) -> dict[str, int | None]:
+    return {
+        "expected_looks": whole(day.expected_looks),
+        "expected_tweet_days": whole(day.expected_tweet_days),
+    }
+
+
+def whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+def stretch(plan: Plan) -> dict[str, Any]:
+    """By how much adapting waits are longer, 1 for not at all; null where no interval adapts."""
+    row = Stretch.objects.filter(pk=Stretch.ONLY).first() if plan.adapts else None
+    past = by_time(over=timedelta(days=1), step=timedelta(hours=1)) if row else []
+    asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
+    return {
+        "windows": row.windows if row else None,
+        "money": row.money if row else None,
+        "windows_room": room(row) if row else None,
+        "most_windows_day": max((one.windows for one in past), default=None),
+        "most_money_day": max((one.money for one in past), default=None),
+        "accuracy_asked": max(asked, default=None),
+        "accuracy_now": max(asked) * row.windows if row and asked else None,
+        "why": list(sentences(plan, row)),
+    }
 
 
 def events(*, now: datetime) -> dict[str, Any]:

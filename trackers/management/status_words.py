@@ -42,6 +42,8 @@ def lines(told: Told) -> Iterator[str]:
     if told["catch_up_seconds"] is not None:
         yield line("Caught up", f"in {length(told['catch_up_seconds'])}")
     yield line("Counted", when(told["taken_at"]))
+    yield from days(told["days"])
+    yield line("Stretch", " ".join(told["stretch"]["why"]))
     yield ""
     yield from section("Queues", told["namespaces"], queue)
     yield from section("Projects", told["projects"], project)
@@ -69,6 +71,23 @@ def section(title: str, rows: Sequence[Told], words: Any, *, none: str = "none")
     for row in rows:
         name, *more = words(row)
         yield f"  {name:{width}}  {', '.join(filter(None, more))}".rstrip()
+
+
+def days(row: Told) -> Iterator[str]:
+    for name, words in (("today", "expected"), ("tomorrow", "expected"), ("yesterday", "foreseen")):
+        one = row[name]
+        came = [
+            f"{one[what]:,} {unit}"
+            for what, unit in (("looks", "looks"), ("tweet_days", "tweet-days"))
+            if one.get(what) is not None
+        ]
+        told = [one[f"{words}_{what}"] for what in ("looks", "tweet_days")]
+        foreseen = (
+            f"{words}: {told[0]:,} looks and {told[1]:,} tweet-days" if None not in told else ""
+        )
+        yield line(name.capitalize(), " and ".join(came), foreseen, nothing="not known")
+    if row["why"]:
+        yield line("", row["why"])
 
 
 def queue(row: Told) -> Sequence[str]:

@@ -29,16 +29,10 @@ SLOT = timedelta(minutes=10)
 DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
-# `unpaid`: tweets that are due before the day is over and that X has not billed today, by the
-# project that paid for them last, by tier (0 is the youngest) and by when they are due. The age of
-# one that was never looked up comes from its id. What X no longer shows costs nothing.
-# `arrived`: look-ups of tweets posted since an instant, from which future arrivals are estimated.
-# `drawn`: the lowest hashes are a random sample. If the limit cuts it, the last hash tells which
-# share of all it is.
-# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. A plain
-# join is planned as a scan of all tweets.
-NEEDS = f"""
-    WITH youngest AS MATERIALIZED (
+# The look-ups that are read, each with how many it stands for. `drawn`: the lowest hashes are a
+# random sample. If the limit cuts it, the last hash tells which share of all it is.
+COUNTED = f"""
+    youngest AS MATERIALIZED (
         SELECT key, due_at FROM {JOB} ORDER BY key DESC LIMIT %(exactly)s
     ),
     edge AS MATERIALIZED (
@@ -58,7 +52,16 @@ NEEDS = f"""
                                            ELSE max(hash) + 1 END AS weight
             FROM drawn
         ) share
-    ),
+    )
+"""
+# `unpaid`: tweets that are due before the day is over and that X has not billed today, by the
+# project that paid for them last, by tier (0 is the youngest) and by when they are due. The age of
+# one that was never looked up comes from its id. What X no longer shows costs nothing.
+# `arrived`: look-ups of tweets posted since an instant, from which future arrivals are estimated.
+# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. A plain
+# join is planned as a scan of all tweets.
+NEEDS = f"""
+    WITH {COUNTED},
     unpaid AS (
         SELECT t.paid_by,
                least(width_bucket((%(now_ms)s - {BORN_MS})::float8, %(bounds)s::float8[]),

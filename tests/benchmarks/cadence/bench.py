@@ -23,6 +23,7 @@ from tests.benchmarks.cadence.cadences import (
     looks,
 )
 from tests.benchmarks.cadence.errors import Errors, days
+from tests.benchmarks.cadence.forecast import forecasts
 from tests.benchmarks.cadence.world import DAY, Tweet, fakes_world
 from tests.benchmarks.results import Bar, Result, Value
 from tests.benchmarks.workshop import Workshop
@@ -60,10 +61,12 @@ def run(shop: Workshop) -> Result:
     more_rows, more_bars = short_of_windows(world)
     shop.say("cadence: short of money")
     money_rows, money_bars = short_of_money(world)
+    shop.say("cadence: forecasts at midnight")
+    forecast_rows, forecast_bars = forecasts(world)
     return Result(
         name="cadence",
-        rows=[*rows, *more_rows, *money_rows],
-        bars=[*bars, *more_bars, *money_bars],
+        rows=[*rows, *more_rows, *money_rows, *forecast_rows],
+        bars=[*bars, *more_bars, *money_bars, *forecast_bars],
         notes=[
             "now: mean error of the newest look; curve: of the straight line between looks; off: "
             "the share of time in which a figure is off by more than 10 %. Each of the five "

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import OPERATIONS, needs
+from trackers.dashboards.days import days
 from trackers.dashboards.operations.database import checks, partitions, tables, wal_chart
 from trackers.dashboards.operations.over_time import HOUR, SPANS, queues_over_time
 from trackers.dashboards.operations.troubled import troubled_tasks
@@ -26,6 +27,17 @@ def over_time_now(request: HttpRequest) -> HttpResponse:
 @needs(OPERATIONS)
 def database_now(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboards/operations/_database.html", database())
+
+
+@require_safe
+@needs(OPERATIONS)
+def days_now(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboards/operations/_days.html", whole_days())
+
+
+def whole_days() -> dict[str, object]:
+    now, plan = current()
+    return {"now": now, "days": days(plan, now=now, is_whole=True)}
 
 
 def over_time(request: HttpRequest) -> dict[str, object]:

@@ -17,7 +17,7 @@ from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
 from trackers.dashboards.operations.catch_up import card_of, sentence_of
 from trackers.dashboards.operations.money import Block, block
-from trackers.dashboards.operations.slow_views import database, over_time
+from trackers.dashboards.operations.slow_views import database, over_time, whole_days
 from trackers.dashboards.operations.troubled import isolated_keys
 from trackers.dashboards.queues import queues
 from trackers.dashboards.words import Moment, ago, ahead
@@ -72,7 +72,13 @@ class Hand:
 @require_safe
 @needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
-    given = {**database(), **over_time(request), **shown(), "kiosk": is_kiosk(request)}
+    given = {
+        **database(),
+        **over_time(request),
+        **whole_days(),
+        **shown(),
+        "kiosk": is_kiosk(request),
+    }
     return render(request, "dashboards/operations/page.html", given)
 
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.days import days
 from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.catch_up import sentence_of
@@ -102,8 +103,12 @@ def idle(*, now: datetime) -> str:
 
 
 def planned() -> dict[str, object]:
-    now: datetime = timezone.now()
-    return {"now": now, "schedule": schedule(ahead(TWEET_UPDATE), now=now)}
+    now, plan = current()
+    return {
+        "now": now,
+        "schedule": schedule(ahead(TWEET_UPDATE), now=now),
+        "days": days(plan, now=now),
+    }
 
 
 def failed_because(*, now: datetime) -> str:

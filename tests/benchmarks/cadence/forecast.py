@@ -1,0 +1,163 @@
+"""Forecasts made at midnight against the days that came: the product's own, in the fake's world.
+
+Tweets are born all the time, and found at every age. There is room and money for all looks. The
+first days only teach the correction.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.benchmarks.cadence.cadences import (
+    ACCURACY,
+    AT_LEAST,
+    AT_MOST,
+    JITTER,
+    YOUNGER_THAN,
+    Cadence,
+    State,
+    adaptive,
+)
+from tests.benchmarks.cadence.world import DAY, LAST_AGE, Tweet
+from tests.benchmarks.results import Bar, Value
+from trackers.forecasts.day import Day, Known, foresee
+from trackers.forecasts.learn import DAYS as TAUGHT_DAYS
+from trackers.forecasts.learn import correction
+from trackers.forecasts.newcomers import Arrivals, age_step
+from trackers.forecasts.walk import Cell, Row
+from trackers.schedule.adapt import Bounds
+
+# Each tweet of the world lives several lives, each with other chances; and is born again and again.
+LIVES, BIRTHS_A_DAY = 4, 1500
+MEASURED_DAYS = 4
+FIRST_DAY = LAST_AGE // DAY
+DAYS = FIRST_DAY + TAUGHT_DAYS + MEASURED_DAYS
+SEED = 5
+BOUNDS = [Bounds(ACCURACY, *both) for both in zip(AT_MOST, AT_LEAST, strict=True)]
+ADAPTING = [Row(age, 0.0, bounds) for age, bounds in zip(YOUNGER_THAN, BOUNDS, strict=True)]
+
+
+@dataclass(slots=True)
+class Life:
+    """The ages at which a tweet is looked at, and its growth by then."""
+
+    ages: list[float]
+    growths: list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    known_looks: int
+    new_looks: int
+    tweet_days: int
+    newcomers: int
+
+    @property
+    def looks(self) -> int:
+        return self.known_looks + self.new_looks
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """The shares by which a forecast was off; given how many new tweets came."""
+
+    day: str
+    known_looks: float
+    looks: float
+    tweet_days: float
+
+
+def life(tweet: Tweet, cadence: Cadence, chance: random.Random) -> Life:
+    found, state, age = Life([], []), State(), tweet.found
+    while age < LAST_AGE:
+        look = age, tweet.at(age)
+        wait = cadence(age, look, state, 1.0) * (1 + JITTER * (2 * chance.random() - 1))
+        state.last = look
+        found.ages.append(age)
+        found.growths.append((state.pace or 0.0) * max(age, 1.0))
+        age += wait
+    return found
+
+
+def fleet(world: Sequence[Tweet], cadence: Cadence) -> list[tuple[float, Life]]:
+    """When each was born, and its life."""
+    chance = random.Random(SEED)
+    lives = [life(tweet, cadence, chance) for tweet in world for _ in range(LIVES)]
+    return [
+        (chance.uniform(0, DAYS * DAY), chance.choice(lives)) for _ in range(BIRTHS_A_DAY * DAYS)
+    ]
+
+
+def known_at(
+    fleet: Sequence[tuple[float, Life]], rows: Sequence[Row], midnight: float
+) -> tuple[Known, Came]:
+    """What the product knows at this midnight, with how many new ones come; and what comes."""
+    cells = []
+    ages = Counter[int]()
+    newcomers = known_looks = new_looks = days = 0
+    for born, one in fleet:
+        age = midnight - born
+        # Looks before midnight, and before the next.
+        before = bisect_left(one.ages, age)
+        until = bisect_left(one.ages, age + DAY)
+        days += until > before
+        if before == 0:
+            newcomers += until > 0
+            new_looks += until
+            continue
+        known_looks += until - before
+        ages[age_step(one.ages[0])] += one.ages[0] >= age - DAY
+        if before < len(one.ages):
+            cells.append(Cell(1, age, one.growths[before - 1], one.ages[before] - age))
+    known = Known(cells, rows, Arrivals(newcomers / DAY, ages))
+    return known, Came(known_looks, new_looks, days, newcomers)
+
+
+def measured(world: Sequence[Tweet], cadence: Cadence, rows: Sequence[Row]) -> Iterator[Error]:
+    """Of the days after those that taught the correction."""
+    tweets = fleet(world, cadence)
+    past: list[tuple[Day, Came]] = []
+    for number in range(FIRST_DAY, DAYS):
+        known, came = known_at(tweets, rows, number * DAY)
+        day, _ = foresee(known, to_midnight=DAY)
+        lately = past[-TAUGHT_DAYS:]
+        of_looks = correction([(one.looks, float(fact.looks)) for one, fact in lately])
+        of_days = correction(
+            [(one.known_days, float(fact.tweet_days - fact.newcomers)) for one, fact in lately]
+        )
+        past.append((day, came))
+        if len(lately) == TAUGHT_DAYS:
+            yield Error(
+                f"day {number - FIRST_DAY}",
+                day.known_looks * of_looks / came.known_looks - 1,
+                day.looks * of_looks / came.looks - 1,
+                (day.known_days * of_days + day.new_days) / came.tweet_days - 1,
+            )
+
+
+def forecasts(world: Sequence[Tweet]) -> tuple[list[dict[str, Value]], list[Bar]]:
+    """The errors of each day, in percent, and the worst of them against the bars."""
+    found = list(measured(world, adaptive(), ADAPTING))
+    rows: list[dict[str, Value]] = [
+        {
+            "cadence": f"forecast at midnight, adapting rows: {one.day}",
+            "known looks off %": 100 * one.known_looks,
+            "all looks off %": 100 * one.looks,
+            "tweet-days off %": 100 * one.tweet_days,
+        }
+        for one in found
+    ]
+
+    def worst(errors: Iterable[float]) -> float:
+        return max(map(abs, errors))
+
+    bars = [
+        Bar("forecast: tweet-days", worst(one.tweet_days for one in found), 0.03, "at most"),
+        Bar("forecast: known looks", worst(one.known_looks for one in found), 0.04, "at most"),
+        Bar("forecast: all looks", worst(one.looks for one in found), 0.05, "at most"),
+    ]
+    return rows, bars

@@ -1,0 +1,165 @@
+"""What a day will bring: the rule walked ahead, new tweets, and what money and windows allow."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from trackers.forecasts import walk as walking
+from trackers.forecasts.day import Known, foresee
+from trackers.forecasts.learn import LEAST, MOST, correction
+from trackers.forecasts.newcomers import AGES, Arrivals, age_step, curve
+from trackers.forecasts.walk import Cell, Row, cooled, wait_at, walk, walk_gone
+from trackers.schedule.adapt import Bounds
+
+HOUR, DAY = 3600.0, 86400.0
+FIXED = [Row(DAY, HOUR, None), Row(3 * DAY, 6 * HOUR, None)]
+ADAPTS = [Row(DAY, 0, Bounds(0.05, 60, 3 * HOUR)), Row(30 * DAY, 0, Bounds(0.05, 900, 4 * DAY))]
+# They come as young as can be.
+NOBODY, TEN_A_DAY = Arrivals(0.0, {}), Arrivals(10 / DAY, {0: 1})
+
+
+def test_fixed_rows_are_counted_to_the_look():
+    assert walk(Cell(1, 0, 1, 0), FIXED, [DAY, 2 * DAY]) == [24, 4]
+    assert walk(Cell(1, 0, 1, HOUR), FIXED, [DAY, 2 * DAY]) == [23, 4]
+    assert walk(Cell(1, 2.5 * DAY, 1, HOUR), FIXED, [DAY, 2 * DAY]) == [2, 0], "then it rests"
+    assert walk(Cell(1, 4 * DAY, 1, 0), FIXED, [DAY]) == [0]
+    assert walk(Cell(1, 0, 1, 3 * DAY), FIXED, [DAY]) == [0]
+
+
+def one_by_one(cell, rows, end):
+    looks, at = 0, cell.due
+    while at < end:
+        age = cell.age + at
+        row = next((row for row in rows if age < row.below), None)
+        if row is None:
+            break
+        looks += 1
+        at += wait_at(age, cooled(cell.growth, cell.age, age), row, 1.0)
+    return looks
+
+
+def test_several_looks_at_once_are_as_many_as_one_by_one():
+    chance = random.Random(7)
+    busy = [Row(30 * DAY, 0, Bounds(0.002, 1, DAY))]
+    for rows in (ADAPTS, busy):
+        for _ in range(40):
+            cell = Cell(
+                1, 10 ** chance.uniform(0, 6), 10 ** chance.uniform(-2, 0.5), chance.random() * HOUR
+            )
+            assert walk(cell, rows, [DAY])[0] == pytest.approx(
+                one_by_one(cell, rows, DAY), rel=0.03, abs=1
+            )
+
+
+def test_a_walk_ends_soon_even_with_a_look_each_second(monkeypatch):
+    steps = []
+    monkeypatch.setattr(walking, "wait_at", lambda *given: steps.append(given) or wait_at(*given))
+
+    [looks] = walk(Cell(1, 0, 5, 0), [Row(DAY, 0, Bounds(0.001, 1, 1))], [DAY])
+
+    assert looks == pytest.approx(DAY, abs=2)
+    assert len(steps) < 2000
+
+
+def test_a_new_day_begins_later_where_money_is_short():
+    cell = Cell(1, 10 * DAY, 0.1, HOUR)
+    ends = [DAY * day for day in range(1, 15)]
+
+    usual = sum(map(bool, walk(cell, ADAPTS, ends)))
+    stretched = sum(map(bool, walk(cell, ADAPTS, ends, day_stretch=4.0)))
+
+    assert 1 < stretched < usual
+
+
+def test_what_is_gone_has_an_interval_of_its_own():
+    assert walk_gone(Cell(1, 5, 0, HOUR, is_gone=True), 6 * HOUR, [DAY, 2 * DAY]) == [4, 4]
+
+
+def test_a_tweet_costs_a_day_once_and_today_only_what_is_not_paid():
+    cells = [
+        Cell(3, HOUR, 0.1, 0, payer=1),
+        Cell(2, HOUR, 0.1, 0, payer=1, is_paid=True),
+        Cell(1, HOUR, 0.1, 0, is_gone=True),
+    ]
+
+    rest, tomorrow = foresee(Known(cells, FIXED, NOBODY, gone_every=DAY), to_midnight=HOUR / 2)
+
+    assert (rest.looks, rest.tweet_days) == (6, 3)
+    assert tomorrow.tweet_days == 5
+
+
+def test_money_goes_to_the_young_first_and_each_project_keeps_to_its_own():
+    cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1), Cell(10, 2 * DAY, 0.1, 0, payer=2)]
+    left = {1: (12.0, 40.0), 2: (3.0, 40.0)}
+
+    rest, tomorrow = foresee(Known(cells, FIXED, NOBODY, left=left), to_midnight=HOUR)
+
+    assert rest.tweet_days == 15
+    assert rest.projects == {1: 10, 2: 3}
+    # Of the old, five were paid for: one look each, and one each at the young.
+    assert rest.looks == 15
+    assert tomorrow.projects == {1: 10, 2: 10}
+
+
+def test_without_a_budget_nothing_is_held_back():
+    cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
+
+    rest, _ = foresee(Known(cells, FIXED, NOBODY, left={1: (None, None)}), to_midnight=HOUR)
+
+    assert rest.projects == {1: 10}
+
+
+def test_windows_allow_so_many_looks():
+    known = Known([Cell(1000, HOUR, 0.1, 0)], FIXED, NOBODY, room=0.01)
+
+    rest, _ = foresee(known, to_midnight=10 * HOUR)
+
+    assert rest.looks == pytest.approx(360)
+
+
+def test_newcomers_are_looked_at_from_when_they_come():
+    rest, tomorrow = foresee(Known([], FIXED, TEN_A_DAY), to_midnight=DAY)
+
+    assert rest.newcomers == tomorrow.newcomers == pytest.approx(10)
+    # Every hour for half a day on average.
+    assert rest.new_looks == pytest.approx(125, rel=0.03)
+    assert (rest.tweet_days, tomorrow.tweet_days) == (pytest.approx(10), pytest.approx(20))
+    # Those of today every hour and then every six, those of tomorrow as today.
+    assert tomorrow.new_looks == pytest.approx(125 + 120 + 20, rel=0.03)
+
+
+def test_newcomers_are_looked_at_as_others_were_at_their_age():
+    quick = [Cell(500, age, 2.0, 60) for age in AGES[1:40]]
+    quiet = [Cell(500, age, 0.01, 60) for age in AGES[1:40]]
+    looks = [curve(cells, ADAPTS, stretch=1).at(DAY) for cells in (quick, [], quiet)]
+
+    assert looks == sorted(looks, reverse=True)
+    assert looks[-1] > 25, "even the quietest are looked at every quarter of their age"
+    assert curve(quick, ADAPTS, stretch=2).at(DAY) < looks[0]
+    one = [Cell(1, 0.7 * DAY, 0.01, 60)]
+    assert curve(one, ADAPTS, stretch=1).at(DAY) < looks[1], "a neighbour says more than nobody"
+
+
+def test_ages_have_the_steps_that_the_statement_has():
+    assert [age_step(age) for age in (0, 0.5, 1, 1.5, 2, 100)] == [0, 0, 1, 2, 3, 14]
+
+
+def test_what_was_off_is_learned_within_bounds():
+    assert correction([]) == 1
+    assert correction([(0, 0), (0, 5)]) == 1
+    assert correction([(100, 90), (100, 100)]) == 0.95
+    assert correction([(100, 1)]) == LEAST
+    assert correction([(1, 100)]) == MOST
+
+
+def test_the_correction_does_not_lift_a_day_over_its_budget():
+    cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
+    known = Known(
+        cells, FIXED, NOBODY, left={1: (8.0, 8.0)}, days_correction=1.5, looks_correction=1.5
+    )
+
+    rest, _ = foresee(known, to_midnight=HOUR)
+
+    assert rest.tweet_days == 8

@@ -1,0 +1,194 @@
+"""Looks and tweet-days by the day, and the stretch: on pages and in figures."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+import pytest
+from django.core.management import call_command
+
+from tests.factories import AppFactory, ProjectFactory
+from trackers.dashboards.days import NOT_STRETCHED
+from trackers.forecasts.models import ForecastDay, ForecastOfProject
+from trackers.forecasts.told import NOT_YET
+from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.stretch_words import ALL_FIXED
+from trackers.schedule.stretched import StretchMinute
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+KEY = "a-key-of-twenty-letters"
+
+
+@pytest.fixture
+def now():
+    return datetime.now(UTC)
+
+
+def days(now):
+    """Three days as a cluster keeps them."""
+    today = now.date()
+    given = {"expected_at": now, "counted_at": now}
+    ForecastDay.objects.create(
+        day=today, looks=12_345, tweet_days=2_003, expected_looks=20_100.4,
+        expected_tweet_days=2_950.0, **given,
+    )  # fmt: skip
+    ForecastDay.objects.create(
+        day=today + DAY, expected_looks=21_000.0, expected_tweet_days=3_000.0, expected_at=now
+    )
+    ForecastDay.objects.create(
+        day=today - DAY, known_looks=6_000.0, new_looks=14_000.0, known_days=2_500.0,
+        new_days=400.0, looks=19_600, tweet_days=2_900, **given,
+    )  # fmt: skip
+    project = AppFactory(project=ProjectFactory(name="acme")).project
+    ForecastOfProject.objects.create(day=today, project=project, tweet_days=2_003, expected=2_950)
+    ForecastOfProject.objects.create(
+        day=today - DAY, project=project, tweet_days=2_900, foreseen=2_800
+    )
+
+
+def stretched(now, **given):
+    Interval.objects.filter(younger_than=DAY).update(accuracy=0.05, at_most=MINUTE, at_least=HOUR)
+    row = {"windows": 1.4, "money": 1.0, "room": 10.0, "demand": 12.0, **given}
+    Stretch.objects.create(pk=Stretch.ONLY, taken_at=now, **row)
+    StretchMinute.objects.create(minute=now - 2 * HOUR, windows=1.8, money=1.0)
+
+
+def words(page):
+    assert page.status_code == 200
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page.content.decode())).split())
+
+
+def told(*flags):
+    out = io.StringIO()
+    call_command("status", *flags, stdout=out)
+    return out.getvalue()
+
+
+@pytest.fixture
+def scraped(client, settings):
+    settings.METRICS_KEY = KEY
+    page = lambda: client.get("/metrics", headers={"Authorization": f"Bearer {KEY}"})  # noqa: E731
+    return lambda: [line for line in page().content.decode().splitlines() if line[0] != "#"]
+
+
+@pytest.mark.parametrize("address", ["/", "/overview/ahead/", "/operations/", "/operations/days/"])
+def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address):
+    days(now)
+    stretched(now)
+
+    seen = words(staff.get(address))
+
+    assert "Today so far 12,345 2,003" in seen
+    assert "Today by midnight 20,100 2,950" in seen
+    assert "Tomorrow 21,000 3,000" in seen
+    assert "Yesterday, foreseen 20,000 2,900" in seen
+    assert "Yesterday, came 19,600 −2 % 2,900 as foreseen" in seen
+    assert "Waits are 1.4 × as long, since X’s windows have room for 71 % of the looks." in seen
+    assert "Accuracy: 5 % asked, 7 % at this stretch." in seen
+    assert "Highest in the last 24 hours: 1.8 × for X’s windows" in seen
+
+
+def test_operations_show_each_project_with_its_money(staff, now):
+    days(now)
+
+    seen = words(staff.get("/operations/days/"))
+
+    assert f"acme 2,003 2,950 ${Decimal('14.75'):,.2f} – 2,800 2,900" in seen
+
+
+@pytest.mark.parametrize("address", ["/overview/ahead/", "/operations/days/"])
+def test_what_is_not_known_is_said_and_is_no_0(staff, now, address):
+    seen = words(staff.get(address))
+
+    assert NOT_YET in seen
+    assert "Today so far – –" in seen
+    assert "Today by midnight – –" in seen
+    assert ALL_FIXED in seen
+    assert "24 hours" not in seen
+
+
+def test_why_nothing_is_expected_is_said(staff, now):
+    ForecastDay.objects.create(
+        day=now.date(), counted_at=now, expected_at=now, looks=5, tweet_days=5, why="Because."
+    )
+
+    seen = words(staff.get("/overview/ahead/"))
+
+    assert "Because." in seen
+    assert "Today so far 5 5 Today by midnight – –" in seen
+
+
+def test_a_day_without_a_stretch_is_said_in_a_line(staff, now):
+    stretched(now, windows=1.0)
+    StretchMinute.objects.update(windows=1.0)
+
+    assert NOT_STRETCHED in words(staff.get("/operations/days/"))
+
+
+def test_figures_of_a_cluster_that_ended_are_told_with_their_age(staff, now):
+    days(now)
+    ForecastDay.objects.filter(day=now.date()).update(counted_at=now - 20 * MINUTE)
+
+    assert re.search(r"Last counted \d+ min ago", words(staff.get("/overview/ahead/")))
+
+
+def test_status_has_the_same(now):
+    days(now)
+    stretched(now)
+
+    found = json.loads(told("--json"))
+
+    assert found["days"]["today"] == {
+        "looks": 12_345, "tweet_days": 2_003,
+        "expected_looks": 20_100, "expected_tweet_days": 2_950,
+    }  # fmt: skip
+    assert found["days"]["yesterday"] == {
+        "looks": 19_600, "tweet_days": 2_900,
+        "foreseen_looks": 20_000, "foreseen_tweet_days": 2_900,
+    }  # fmt: skip
+    assert found["days"]["projects"] == [
+        {
+            "name": "acme", "tweet_days": 2_003, "expected_today": 2_950,
+            "expected_tomorrow": None, "foreseen_yesterday": 2_800, "yesterday": 2_900,
+        }
+    ]  # fmt: skip
+    assert found["stretch"]["windows"] == 1.4
+    assert found["stretch"]["most_windows_day"] == 1.8
+    assert found["stretch"]["accuracy_now"] == pytest.approx(0.07)
+    lines = told()
+    assert "Today        12,345 looks and 2,003 tweet-days, expected: 20,100 looks" in lines
+    assert "Yesterday    19,600 looks and 2,900 tweet-days, foreseen: 20,000 looks" in lines
+    assert "Stretch      Waits are 1.4 × as long" in lines
+
+
+def test_status_says_what_is_not_known(now):
+    found = json.loads(told("--json"))
+
+    assert found["days"]["why"] == NOT_YET
+    assert found["days"]["today"]["expected_looks"] is None
+    assert (found["stretch"]["windows"], found["stretch"]["why"]) == (None, [ALL_FIXED])
+    assert "Today        not known" in told()
+
+
+def test_prometheus_reads_the_same(scraped, now):
+    days(now)
+    stretched(now)
+
+    found = scraped()
+
+    assert 'tweetwatch_looks{day="today",kind="expected"} 20100.4' in found
+    assert 'tweetwatch_looks{day="yesterday",kind="foreseen"} 20000.0' in found
+    assert 'tweetwatch_tweet_days{day="tomorrow",kind="expected"} 3000.0' in found
+    assert 'tweetwatch_stretch_ratio{for="windows"} 1.4' in found
+    assert 'tweetwatch_accuracy_ratio{kind="asked"} 0.05' in found
+
+
+def test_prometheus_reads_nothing_that_is_not_known(scraped):
+    assert not [line for line in scraped() if line.startswith("tweetwatch_looks")]

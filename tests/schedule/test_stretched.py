@@ -1,0 +1,105 @@
+"""The stretches of the last day, and the sentences that say what they are and why."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from trackers.schedule import intervals
+from trackers.schedule.adapt import Bounds
+from trackers.schedule.intervals import Plan, Tier
+from trackers.schedule.models import Stretch
+from trackers.schedule.stretch_words import (
+    ALL_FIXED,
+    MONEY_FOR_ALL,
+    NO_BUDGET,
+    NO_WINDOWS,
+    NOBODY_LOOKED,
+    ROOM_FOR_ALL,
+    sentences,
+)
+from trackers.schedule.stretched import StretchMinute, by_time, forget_old, note
+from trackers.tasks import stretch_intervals
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+ADAPTS = Plan((Tier(DAY, HOUR, bounds=Bounds(0.05, 60, 3600)), Tier(30 * DAY, DAY)))
+TWO = Plan((*ADAPTS.tiers[:1], Tier(30 * DAY, DAY, bounds=Bounds(0.1, 900, 86400))))
+
+
+def said(plan=ADAPTS, **given):
+    row = {"windows": 1.0, "money": 1.0, "taken_at": datetime(2026, 6, 10, tzinfo=UTC), **given}
+    return list(sentences(plan, Stretch(**row)))
+
+
+def test_fixed_rows_are_never_stretched():
+    assert said(Plan((Tier(DAY, HOUR),)), windows=3.0) == [ALL_FIXED]
+
+
+def test_before_anybody_looked_nothing_is_said_of_it():
+    assert list(sentences(ADAPTS, None)) == [NOBODY_LOOKED]
+
+
+def test_without_limits_it_says_what_it_does_not_know():
+    assert said() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5 % asked, and kept."]
+
+
+def test_where_there_is_room_and_money_for_all():
+    found = said(room=10.0, demand=2.0, days_room=100.0, days_demand=50.0)
+
+    assert found[:2] == [ROOM_FOR_ALL, MONEY_FOR_ALL]
+
+
+def test_a_stretch_is_told_with_its_reason_and_what_it_does_to_the_accuracy():
+    found = said(
+        windows=1.4, money=1.8, room=10.0, demand=12.0,
+        days_room=62.0, days_demand=100.0, budget="acme: tweet-days a UTC day",
+    )  # fmt: skip
+
+    assert found == [
+        "Waits are 1.4 × as long, since X’s windows have room for 71 % of the looks.",
+        "Waits that end on another UTC day are 1.8 × as long, since the budgets have money for "
+        "62 % of the tweet-days (acme: tweet-days a UTC day).",
+        "Accuracy: 5 % asked, 7 % at this stretch.",
+    ]
+
+
+def test_rows_may_ask_for_different_accuracies():
+    assert said(TWO, windows=1.25, room=10.0, demand=12.0)[-1] == (
+        "Accuracy: 5 % to 10 % asked, 6.2 % to 12 % at this stretch."
+    )
+
+
+def test_what_is_overdue_may_be_the_reason_alone():
+    assert (
+        "to make up for 5,000 overdue looks"
+        in said(windows=1.2, room=10.0, demand=2.0, backlog=5000)[0]
+    )
+
+
+def test_where_no_stretch_is_enough_it_says_so():
+    assert "the oldest are late" in said(windows=1000.0, room=1.0, demand=100.0)[0]
+
+
+@pytest.mark.django_db
+def test_the_largest_of_each_half_hour_is_kept_for_a_day():
+    now, _ = intervals.current()
+    began = now.replace(minute=0, second=0, microsecond=0)
+    for back, windows, money in ((3 * HOUR, 1.5, 1.0), (3 * HOUR - 10 * MINUTE, 1.1, 2.0)):
+        note(Stretch(windows=windows, money=money, taken_at=began - back))
+    note(Stretch(windows=1.2, money=1.0, taken_at=began - 3 * HOUR))
+    StretchMinute.objects.create(minute=now - 26 * HOUR, windows=9, money=9)
+
+    [found] = by_time(over=DAY, step=30 * MINUTE)
+
+    assert (found.at, found.windows, found.money) == (began - 3 * HOUR, 1.5, 2.0)
+    assert forget_old() == 1
+
+
+@pytest.mark.django_db
+def test_each_minute_leaves_a_row():
+    stretch_intervals()
+    stretch_intervals()
+
+    [row] = StretchMinute.objects.all()
+    assert (row.windows, row.money) == (1.0, 1.0)

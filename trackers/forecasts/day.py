@@ -1,0 +1,140 @@
+"""Looks and tweet-days until midnight, and of the day after it. Pure.
+
+tweets by age and growth ─ walk ─┐
+those of the last day ─ curve ───┼─ room, money ─> two Days: the rest of today, and tomorrow
+arrivals ────────────────────────┘
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from trackers.forecasts.newcomers import Arrivals, curve
+from trackers.forecasts.walk import Cell, Row, walk, walk_gone
+from trackers.schedule.paid_days import DAY_S
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is given: the tweets, how they are looked at, and what comes.
+
+    `room`: looks a second that X's windows allow; None: unknown. `left`: tweet-days that each
+    project may still spend today and tomorrow; None: without a limit. The walk is multiplied by the
+    corrections (`learn`).
+    """
+
+    cells: Sequence[Cell]
+    rows: Sequence[Row]
+    arrivals: Arrivals
+    stretch: float = 1.0
+    day_stretch: float = 1.0
+    gone_every: float = DAY_S
+    room: float | None = None
+    left: Mapping[int, tuple[float | None, float | None]] = field(default_factory=dict)
+    looks_correction: float = 1.0
+    days_correction: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """Of tweets that are known now, and of those that come until the day is over."""
+
+    known_looks: float
+    new_looks: float
+    known_days: float
+    new_days: float
+    newcomers: float
+    # Tweet-days by project; only of those with a credential.
+    projects: Mapping[int, float] = field(default_factory=dict)
+
+    @property
+    def looks(self) -> float:
+        return self.known_looks + self.new_looks
+
+    @property
+    def tweet_days(self) -> float:
+        return self.known_days + self.new_days
+
+
+def foresee(known: Known, *, to_midnight: float) -> tuple[Day, Day]:
+    """The rest of today, which ends in `to_midnight` seconds, and tomorrow."""
+    ends = (to_midnight, to_midnight + DAY_S)
+    walked = [(cell, looks_of(cell, known, ends)) for cell in known.cells]
+    come = curve(known.cells, known.rows, stretch=known.stretch)
+    days = []
+    since = 0.0
+    for place, until in enumerate(ends):
+        given = {"come_for": until, "since": since, "until": until}
+        days.append(
+            limited(
+                [(cell, looks[place]) for cell, looks in walked],
+                known,
+                place,
+                new_looks=known.arrivals.looks(come, **given),
+                new_days=known.arrivals.days(come, **given),
+                lasts=until - since,
+            )
+        )
+        since = until
+    return days[0], days[1]
+
+
+def looks_of(cell: Cell, known: Known, ends: Sequence[float]) -> list[float]:
+    if cell.is_gone:
+        return walk_gone(cell, known.gone_every, ends)
+    return walk(cell, known.rows, ends, stretch=known.stretch, day_stretch=known.day_stretch)
+
+
+def limited(
+    walked: Sequence[tuple[Cell, float]],
+    known: Known,
+    place: int,
+    *,
+    new_looks: float,
+    new_days: float,
+    lasts: float,
+) -> Day:
+    """What there is money and room for. When money is short, the oldest tweets wait."""
+    left = {project: both[place] for project, both in known.left.items()}
+    money = sum(one for one in left.values() if one is not None)
+    if not left or None in left.values():
+        money = float("inf")
+    looks = days = 0.0
+    new_looks *= known.looks_correction
+    wanted: dict[int | None, float] = defaultdict(float)
+    paid_new = min(new_days, money)
+    money -= paid_new
+    for cell, each in sorted(walked, key=lambda one: one[0].age):
+        if not each:
+            continue
+        asked = cell.tweets * each * known.looks_correction
+        if cell.is_gone or (cell.is_paid and place == 0):
+            looks += asked
+            continue
+        # X bills a tweet once a day, however often it is looked at.
+        costs = cell.tweets * known.days_correction
+        paid = min(costs, money)
+        money -= paid
+        days += paid
+        looks += asked * (paid / costs)
+        wanted[cell.payer] += paid
+    new_looks *= paid_new / new_days if new_days else 1.0
+    if known.room is not None and looks + new_looks > (most := known.room * lasts):
+        share = most / (looks + new_looks)
+        looks, new_looks = looks * share, new_looks * share
+    newcomers = known.arrivals.a_second * lasts
+    return Day(looks, new_looks, days, paid_new, newcomers, by_project(wanted, paid_new, left))
+
+
+def by_project(
+    wanted: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
+) -> dict[int, float]:
+    """What nobody has paid for yet is shared out evenly; each pays what it has money for."""
+    homeless = new + sum(days for payer, days in wanted.items() if payer not in left)
+    found = {}
+    for project, rest in left.items():
+        days = wanted.get(project, 0.0) + homeless / len(left)
+        found[project] = days if rest is None else min(days, rest)
+    return found

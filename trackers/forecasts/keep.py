@@ -1,0 +1,219 @@
+"""Once a minute: what came today; every ten minutes, and first after midnight: what is expected.
+
+tallies, ledger ─> so far ───────────────────────────────┐
+sample of the queue ─> population ─┐                     ├─> ForecastDay: yesterday, today, tomorrow
+intervals, stretch, room, money ───┴─> foresee ─ learn ──┘
+Pages, `status` and /metrics read the rows, which do not grow with the number of tweets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+from django.db import transaction
+
+from trackers.credentials import trouble
+from trackers.forecasts.day import Known, foresee
+from trackers.forecasts.learn import DAYS, correction
+from trackers.forecasts.models import ForecastDay, ForecastOfProject
+from trackers.forecasts.population import newcomers, population
+from trackers.forecasts.walk import rows_of
+from trackers.jobs.models import Namespace
+from trackers.money.ledger import Purse, purses
+from trackers.schedule.capacity import capacity
+from trackers.schedule.forecast import NOBODY
+from trackers.schedule.intervals import Plan
+from trackers.schedule.namespace import TWEET_UPDATE
+from tweetwatch.database import cursor
+
+DAY = timedelta(days=1)
+EVERY = timedelta(minutes=10)
+# The last batches of a day are counted a little after it.
+SETTLED_AFTER = timedelta(minutes=15)
+# A forecast made later than this is none of its whole day: nothing is learned from it.
+AT_MIDNIGHT = timedelta(hours=1)
+KEPT = timedelta(days=400)
+
+PAUSED = "The queue of tweets is paused."
+NO_WINDOWS = "X has not reported its rate limits yet: this is what the intervals ask for."
+
+LOOKS = """
+    SELECT coalesce(sum(asked), 0) FROM trackers_tally
+    WHERE minute >= %(since)s AND minute < %(until)s AND namespace = %(namespace)s
+"""
+SPENT = """
+    SELECT project_id, posts + posts_reserved FROM trackers_spending WHERE day = %(day)s
+"""
+
+
+def keep(plan: Plan, *, now: datetime, gone_every: timedelta) -> None:
+    """Bring the rows up to date. While another cluster does so, nothing happens."""
+    today = now.astimezone(UTC).date()
+    ForecastDay.objects.get_or_create(day=today)
+    with transaction.atomic():
+        # Lock: today's row alone, for as long as a sample takes. Skip it if another has it.
+        rows = ForecastDay.objects.select_for_update(skip_locked=True)
+        row = rows.filter(day=today).first()
+        if row is None:
+            return
+        if now - begins(today) < SETTLED_AFTER:
+            count(today - DAY, now=now)
+        paid = count(today, now=now)
+        row.refresh_from_db()
+        if row.expected_at is None or row.foreseen_at is None or now - row.expected_at >= EVERY:
+            expect(row, plan, paid, now=now, gone_every=gone_every)
+            if row.foreseen_at == now:
+                close(today - DAY)
+
+
+def begins(day: date) -> datetime:
+    return datetime.combine(day, datetime.min.time(), UTC)
+
+
+def count(day: date, *, now: datetime) -> dict[int, int]:
+    """What came on that day so far; the tweet-days by project."""
+    given = {"since": begins(day), "until": begins(day + DAY), "namespace": TWEET_UPDATE}
+    with cursor() as db:
+        [looks] = db.execute(LOOKS, given).fetchone() or (0,)
+        paid: dict[int, int] = dict(db.execute(SPENT, {"day": day}).fetchall())
+    ForecastDay.objects.filter(day=day).update(
+        counted_at=now, looks=looks, tweet_days=sum(paid.values())
+    )
+    for project, tweet_days in paid.items():
+        ForecastOfProject.objects.update_or_create(
+            day=day, project_id=project, defaults={"tweet_days": tweet_days}
+        )
+    return paid
+
+
+def expect(
+    row: ForecastDay, plan: Plan, paid: Mapping[int, int], *, now: datetime, gone_every: timedelta
+) -> None:
+    """Foresee the rest of today, and tomorrow. The first forecast of a day is kept as it is."""
+    tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + DAY)
+    found = purses()
+    known, why = given(row.day, plan, found, paid, now=now, gone_every=gone_every)
+    for one in (row, tomorrow):
+        one.expected_at, one.why = now, why
+        one.expected_looks = one.expected_tweet_days = None
+    ForecastOfProject.objects.filter(day__gte=row.day).update(expected=None)
+    if known is not None:
+        rest, next_day = foresee(known, to_midnight=(begins(row.day + DAY) - now).total_seconds())
+        row.expected_looks = (row.looks or 0) + rest.looks
+        row.expected_tweet_days = (row.tweet_days or 0) + rest.tweet_days
+        tomorrow.expected_looks = next_day.looks
+        tomorrow.expected_tweet_days = next_day.tweet_days
+        if row.foreseen_at is None:
+            row.known_looks = (row.looks or 0) + rest.known_looks
+            row.new_looks, row.new_days = rest.new_looks, rest.new_days
+            row.known_days = (row.tweet_days or 0) + rest.known_days
+            row.newcomers = rest.newcomers
+            row.looks_correction = known.looks_correction
+            row.days_correction = known.days_correction
+        of_projects(row, rest.projects, found, paid, is_first=row.foreseen_at is None)
+        of_projects(tomorrow, next_day.projects, found, {}, is_first=False)
+    if row.foreseen_at is None:
+        row.foreseen_at = now
+    row.save()
+    tomorrow.save()
+
+
+def given(
+    today: date,
+    plan: Plan,
+    found: Sequence[Purse],
+    paid: Mapping[int, int],
+    *,
+    now: datetime,
+    gone_every: timedelta,
+) -> tuple[Known | None, str]:
+    """All that a forecast needs, and what is not known; None when nobody can say anything."""
+    namespace = Namespace.objects.get(pk=TWEET_UPDATE)
+    room = capacity(namespace.request_keys)
+    if namespace.paused:
+        return None, PAUSED
+    if not room.usable:
+        return None, trouble.nobody_may_ask() or NOBODY
+    usable = [purse for purse in found if purse.usable]
+    tweets = population(now=now, day=today)
+    left = {
+        purse.project: (None, None)
+        if purse.left is None
+        # A day's share of what is left of a month is tomorrow about what it is today.
+        else (float(purse.left), float(purse.left + paid.get(purse.project, 0)))
+        for purse in usable
+    }
+    of_looks, of_days = corrections(today)
+    known = Known(
+        tweets.cells,
+        rows_of(plan),
+        replace(tweets.arrivals, a_second=usual_arrivals(tweets.arrivals.a_second, now=now)),
+        stretch=plan.stretch,
+        day_stretch=plan.day_stretch,
+        gone_every=gone_every.total_seconds(),
+        room=room.windows,
+        left=left,
+        looks_correction=of_looks,
+        days_correction=of_days,
+    )
+    return known, "" if room.windows is not None else NO_WINDOWS
+
+
+def usual_arrivals(a_second: float, *, now: datetime) -> float:
+    """New tweets a second: the middle one of the last day and the two days before, so that an
+    import is not expected again."""
+    today = now.astimezone(UTC).date()
+    days = [today - DAY * back for back in (1, 2)]
+    past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
+    found = sorted([a_second, *(one.newcomers_came / DAY.total_seconds() for one in past)])  # type: ignore[operator]
+    return found[(len(found) - 1) // 2]
+
+
+def corrections(today: date) -> tuple[float, float]:
+    """Of looks, and of tweet-days, from the last days that were foreseen whole."""
+    looks, days = [], []
+    past = ForecastDay.objects.filter(day__lt=today, day__gte=today - DAY * DAYS)
+    for one in past.exclude(newcomers_came=None).exclude(known_looks=None):
+        if one.foreseen_at is None or one.foreseen_at - begins(one.day) > AT_MIDNIGHT:
+            continue
+        # Given how many new ones came: that there were more of them is no fault of the walk.
+        more = (one.newcomers_came or 0.0) / one.newcomers if one.newcomers else 1.0
+        foreseen = (one.known_looks or 0.0) + (one.new_looks or 0.0) * more
+        looks.append((foreseen / one.looks_correction, float(one.looks or 0)))
+        old = (one.tweet_days or 0) - (one.new_days or 0.0) * more
+        days.append(((one.known_days or 0.0) / one.days_correction, max(0.0, old)))
+    return correction(looks), correction(days)
+
+
+def of_projects(
+    row: ForecastDay,
+    days: Mapping[int, float],
+    found: Sequence[Purse],
+    paid: Mapping[int, int],
+    *,
+    is_first: bool,
+) -> None:
+    for purse in found:
+        if purse.project not in days:
+            continue
+        whole = paid.get(purse.project, 0) + days[purse.project]
+        if purse.left is not None:
+            whole = min(whole, paid.get(purse.project, 0) + max(purse.left, 0))
+        written = {"expected": whole, **({"foreseen": whole} if is_first else {})}
+        ForecastOfProject.objects.update_or_create(
+            day=row.day, project_id=purse.project, defaults=written
+        )
+
+
+def close(day: date) -> None:
+    """A day is over: how many new tweets it brought."""
+    came = newcomers(begins(day), begins(day + DAY))
+    ForecastDay.objects.filter(day=day).update(newcomers_came=came)
+
+
+def forget_old(*, today: date) -> int:
+    """Drop forecasts of more than a year ago."""
+    ForecastOfProject.objects.filter(day__lt=today - KEPT).delete()
+    return ForecastDay.objects.filter(day__lt=today - KEPT).delete()[0]

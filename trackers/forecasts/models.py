@@ -1,0 +1,72 @@
+"""Forecasts of days beside what came: a row a day, and one for each project."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import F
+
+
+class ForecastDay(models.Model):
+    """Looks and tweet-days of a UTC day.
+
+    `foreseen_at` and what follows are of the first run after its midnight, and stay. `expected_…`
+    is made anew every few minutes, the first time on the day before. `looks` and `tweet_days` are
+    what came, up to `counted_at`.
+    """
+
+    day = models.DateField(primary_key=True)
+
+    foreseen_at = models.DateTimeField(null=True)
+    known_looks = models.FloatField(null=True, help_text="At tweets that were known by then.")
+    new_looks = models.FloatField(null=True, help_text="At those expected to come.")
+    known_days = models.FloatField(null=True)
+    new_days = models.FloatField(null=True)
+    newcomers = models.FloatField(null=True, help_text="Expected new tweets.")
+    # By what the walk was multiplied, learned from the days before.
+    looks_correction = models.FloatField(default=1.0)
+    days_correction = models.FloatField(default=1.0)
+
+    expected_at = models.DateTimeField(null=True)
+    expected_looks = models.FloatField(null=True)
+    expected_tweet_days = models.FloatField(null=True)
+    why = models.TextField(blank=True, help_text="Why nothing is expected, or what is left out.")
+
+    counted_at = models.DateTimeField(null=True)
+    looks = models.BigIntegerField(null=True)
+    tweet_days = models.BigIntegerField(null=True)
+    newcomers_came = models.FloatField(null=True, help_text="Once the day is over.")
+
+    class Meta:
+        ordering = ["-day"]
+
+    def __str__(self) -> str:
+        return f"{self.day}"
+
+    @property
+    def foreseen_looks(self) -> float | None:
+        if self.known_looks is None or self.new_looks is None:
+            return None
+        return self.known_looks + self.new_looks
+
+    @property
+    def foreseen_tweet_days(self) -> float | None:
+        if self.known_days is None or self.new_days is None:
+            return None
+        return self.known_days + self.new_days
+
+
+class ForecastOfProject(models.Model):
+    """The tweet-days of one project on one day; as in ForecastDay."""
+
+    pk = models.CompositePrimaryKey("day", "project_id")
+    day = models.DateField()
+    project = models.ForeignKey("trackers.Project", on_delete=models.CASCADE, related_name="+")
+    foreseen = models.FloatField(null=True)
+    expected = models.FloatField(null=True)
+    tweet_days = models.BigIntegerField(null=True)
+
+    class Meta:
+        ordering = [F("day").desc(), "project_id"]
+
+    def __str__(self) -> str:
+        return f"project {self.project_id} on {self.day}"

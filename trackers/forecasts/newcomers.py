@@ -1,0 +1,124 @@
+"""The looks at tweets that are yet to come: as many, and as old when they come, as of late. Pure.
+
+They will be looked at as often as the tweets of today are at each age. Summed up over the ages that
+a newcomer passes through, that is its looks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from trackers.forecasts.walk import Cell, Row, cooled, wait_at
+from trackers.tweets.pace import strangers_pace
+
+# Ages in seconds, each the square root of two times the one before: to beyond a year.
+AGES = (0.0, *(2 ** (step / 2) for step in range(52)))
+# An age of which there are fewer tweets takes in its neighbours, or chance would speak.
+ENOUGH = 100.0
+# Over so many parts of a time the looks are averaged.
+PARTS = 48
+
+
+def age_step(age: float) -> int:
+    """Its place in AGES."""
+    return bisect_right(AGES, age) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Looks at a tweet from its birth to each of AGES."""
+
+    looks: Sequence[float]
+
+    def at(self, age: float) -> float:
+        place = min(age_step(max(age, 0.0)), len(AGES) - 2)
+        since, until = AGES[place], AGES[place + 1]
+        share = min(1.0, (age - since) / (until - since))
+        return self.looks[place] + share * (self.looks[place + 1] - self.looks[place])
+
+    def of_newcomer(self, age: float, passed: float) -> float:
+        """Looks at one that came at this age, `passed` seconds ago: the first one is at once."""
+        # Of the next wait, half has passed on average.
+        return max(1.0, 0.5 + self.at(age + passed) - self.at(age))
+
+
+def curve(cells: Sequence[Cell], rows: Sequence[Row], *, stretch: float) -> Curve:
+    steps: list[list[Cell]] = [[] for _ in AGES]
+    for cell in cells:
+        if not cell.is_gone and cell.age < AGES[-1]:
+            steps[age_step(cell.age)].append(cell)
+    looks = [0.0]
+    for place, (since, until) in enumerate(pairwise(AGES)):
+        alike, total = neighbours(steps, place), looks[-1]
+        # The row may change in the midst of a step.
+        cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
+        for begin, end in pairwise(cuts):
+            age = (begin + end) / 2
+            if (row := row_at(age, rows)) is not None:
+                total += (end - begin) * mean_rate(alike, age, row, stretch=stretch)
+        looks.append(total)
+    return Curve(looks)
+
+
+def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
+    """Tweets of that age, or of ages as near to it as are enough."""
+    found, many = list[Cell](), 0.0
+    for away in range(len(steps)):
+        for step in {place - away, place + away}:
+            if 0 <= step < len(steps):
+                found += steps[step]
+                many += sum(cell.tweets for cell in steps[step])
+        if many >= ENOUGH:
+            break
+    return found
+
+
+def mean_rate(cells: Sequence[Cell], age: float, row: Row, *, stretch: float) -> float:
+    """Looks a second, if these were as old as that; of nobody, those of a stranger."""
+    if not cells:
+        return 1 / wait_at(age, strangers_pace(age) * age, row, stretch)
+    looks = sum(
+        cell.tweets / wait_at(age, cooled(cell.growth, cell.age, age), row, stretch)
+        for cell in cells
+    )
+    return looks / sum(cell.tweets for cell in cells)
+
+
+def row_at(age: float, rows: Sequence[Row]) -> Row | None:
+    return next((row for row in rows if age < row.below), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrivals:
+    """New tweets a second, and how many of them come at which age (by the step of AGES)."""
+
+    a_second: float
+    ages: Mapping[int, float]
+
+    def looks(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
+        """Looks from `since` to `until` seconds from now at tweets that come evenly in the next
+        `come_for` seconds."""
+        whole = sum(self.ages.values())
+        if not whole or come_for <= 0 or until <= since:
+            return 0.0
+        total = 0.0
+        for part in range(PARTS):
+            came = come_for * (part + 0.5) / PARTS
+            for step, many in self.ages.items():
+                age = AGES[step] * 2**0.25
+                done = curve.of_newcomer(age, until - came) if came < until else 0.0
+                if came < since:
+                    done -= curve.of_newcomer(age, since - came)
+                total += many / whole * done
+        return self.a_second * come_for * total / PARTS
+
+    def days(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
+        """Tweet-days of the same, where this is a day: one each, unless none is looked at in it."""
+        come = self.a_second * max(0.0, come_for)
+        if since <= 0:
+            return come if until > 0 else 0.0
+        looks = self.looks(curve, come_for=come_for, since=since, until=until)
+        return min(come, looks)

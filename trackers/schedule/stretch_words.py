@@ -1,0 +1,99 @@
+"""How much longer waits are now, and why, in sentences for pages and the terminal. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trackers.schedule.durations import spell_share
+from trackers.schedule.intervals import Plan
+from trackers.schedule.models import Stretch
+from trackers.schedule.stretch import FILL, MOST
+
+ALL_FIXED = (
+    "All intervals are fixed, so no wait is stretched. To let them adapt, give them an accuracy "
+    "in Admin → Intervals."
+)
+NOBODY_LOOKED = "Not worked out yet: a running qcluster does so once a minute."
+NO_WINDOWS = "X has not reported its rate limits yet, so no wait is stretched for them."
+ROOM_FOR_ALL = "X’s windows have room for all looks."
+NO_BUDGET = "No budget limits the tweet-days."
+MONEY_FOR_ALL = "The budgets have money for all tweet-days."
+# Below this a page shows 1.00.
+VISIBLE = 1.005
+
+
+def sentences(plan: Plan, row: Stretch | None) -> Iterator[str]:
+    """What holds now: of the windows, of money, and what accuracy that comes to."""
+    if not plan.adapts:
+        yield ALL_FIXED
+        return
+    if row is None or row.taken_at is None:
+        yield NOBODY_LOOKED
+        return
+    yield of_windows(row)
+    yield of_money(row)
+    yield accuracy(plan, row.windows)
+
+
+def of_windows(row: Stretch) -> str:
+    if not row.room:
+        return NO_WINDOWS
+    if row.windows < VISIBLE:
+        return ROOM_FOR_ALL
+    share = room(row)
+    if row.windows >= MOST or share is None:
+        return (
+            "X’s windows have room for fewer looks than the intervals ask for at least, so the "
+            "oldest are late."
+        )
+    if share >= 1:
+        # What is overdue is made up for.
+        return (
+            f"Waits are {times(row.windows)} as long, to make up for {row.backlog:,} overdue looks."
+        )
+    return (
+        f"Waits are {times(row.windows)} as long, since X’s windows have room for "
+        f"{100 * share:.0f} % of the looks."
+    )
+
+
+def of_money(row: Stretch) -> str:
+    if row.days_room is None:
+        return NO_BUDGET
+    if row.money < VISIBLE:
+        return MONEY_FOR_ALL
+    share = f"{100 * row.days_room / row.days_demand:.0f} % of " if row.days_demand else ""
+    budget = f" ({row.budget})" if row.budget else ""
+    return (
+        f"Waits that end on another UTC day are {times(row.money)} as long, since the budgets have "
+        f"money for {share}the tweet-days{budget}."
+    )
+
+
+def room(row: Stretch) -> float | None:
+    """The share of the looks that there is room for: windows are filled no further than 85 %."""
+    return FILL * row.room / row.demand if row.room and row.demand else None
+
+
+def times(stretch: float) -> str:
+    return f"{stretch:.1f} ×" if stretch >= 1.05 else f"{stretch:.2f} ×"
+
+
+def accuracy(plan: Plan, stretch: float) -> str:
+    """5 % asked, 7 % at the present stretch."""
+    asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
+    least, most = min(asked), max(asked)
+    said = between(least, most)
+    if stretch < VISIBLE:
+        return f"Accuracy: {said} asked, and kept."
+    return f"Accuracy: {said} asked, {between(least * stretch, most * stretch)} at this stretch."
+
+
+def between(least: float, most: float) -> str:
+    return share(least) if share(least) == share(most) else f"{share(least)} to {share(most)}"
+
+
+def share(of: float) -> str:
+    """In whole percent, or two digits below ten: 5 %, 7.2 %."""
+    rounded = round(of, 2) if of >= 0.1 else round(of, 3)
+    return spell_share(rounded).replace("%", " %")
