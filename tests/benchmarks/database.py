@@ -125,14 +125,24 @@ class Databases:
         return made
 
     @contextmanager
-    def fresh(self) -> Iterator[Database]:
-        """A database as after migration."""
-        name = f"{OURS}_{next(self._numbers)}"
+    def fresh(self, *, keep_as: str = "") -> Iterator[Database]:
+        """A database as after migration. `keep_as`: under this name it stays, for another run."""
+        name = keep_as or f"{OURS}_{next(self._numbers)}"
         template = self.template.name
-        self._made.append(name)
+        if keep_as:
+            drop(keep_as)
+        else:
+            self._made.append(name)
         administer("CREATE DATABASE {} TEMPLATE {}", name, template)
         yield Database(name)
-        drop(name)
+        if not keep_as:
+            drop(name)
+
+    def kept(self, name: str) -> Database | None:
+        """The one that an earlier run kept, if there is one."""
+        with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+            found = admin.execute("SELECT FROM pg_database WHERE datname = %s", (name,)).fetchone()
+        return None if found is None else Database(name)
 
     @contextmanager
     def empty(self, **environment: str) -> Iterator[Database]:

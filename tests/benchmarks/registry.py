@@ -19,6 +19,7 @@ from tests.benchmarks import (
 )
 from tests.benchmarks.cadence import bench as cadence
 from tests.benchmarks.events import bench as events
+from tests.benchmarks.screens import bench as screens
 from tests.benchmarks.timelines import bench as timelines
 from tests.benchmarks.workshop import Bench, Size, workshop
 
@@ -43,6 +44,13 @@ ALONE = (
     ),
     Bench("store", "bytes of a sample, a long history, an export of 1 M samples", 0, 2, store.run),
     Bench("pages", "each page and search at 100 k and 1 M tweets", 0, 6, pages.run),
+    Bench(
+        "screens",
+        "every page, call and chore at 1 M tweets with 50 M samples, and the paint of a curve",
+        0,
+        14,
+        screens.run,
+    ),
     Bench(
         "timelines",
         "the timeline store, and homes by each strategy, beside what people would take instead",

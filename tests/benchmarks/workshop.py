@@ -50,6 +50,8 @@ class Workshop:
     databases: Databases
     # Where curves are to be drawn into; none: nowhere.
     pictures: Path | None = None
+    # Databases that take long to load are kept, and used again.
+    keeps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,13 @@ class Bench:
 
 
 @contextmanager
-def workshop(size: Size, say: Say, *, pictures: Path | None = None) -> Iterator[Workshop]:
+def workshop(
+    size: Size, say: Say, *, pictures: Path | None = None, keeps: bool = False
+) -> Iterator[Workshop]:
     """Whatever was started in it is ended, and every database dropped, however it is left."""
     with ExitStack() as stack:
         databases = Databases()
         stack.callback(databases.close)
         processes = Processes()
         stack.callback(processes.close)
-        yield Workshop(size, say, processes, databases, pictures)
+        yield Workshop(size, say, processes, databases, pictures, keeps)

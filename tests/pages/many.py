@@ -72,6 +72,16 @@ TAGS = """
        OR t.name = 'three' AND n IN (10, {tweets} / 2, {tweets} - 10)
     ORDER BY t.id, m.id
 """
+# Full lists of what grows fastest.
+FILL_MOVERS = """
+    INSERT INTO trackers_mover
+        (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
+    SELECT id, minutes, metric, n, n * 2.5, now() - interval '9 minutes', now(), now()
+    FROM (SELECT id, row_number() OVER () AS n FROM (
+              SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT %(most)s) t) t
+    CROSS JOIN unnest(ARRAY[0, 15, 60, 1440]) AS minutes
+    CROSS JOIN unnest(%(metrics)s::text[]) AS metric
+"""
 TABLES = [
     "trackers_author",
     "trackers_tweet",

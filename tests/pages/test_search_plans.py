@@ -18,7 +18,7 @@ from django.http import QueryDict
 from django.utils import timezone
 
 from tests.jobs.plans import buffers, nodes
-from tests.pages.many import TABLES, fill
+from tests.pages.many import FILL_MOVERS, TABLES, fill
 from trackers.dashboards.tweets.list_views import answered
 from trackers.listing import search as tweets_search
 from trackers.listing import sorts
@@ -104,17 +104,6 @@ ORDERS = {
     "largest gain, resting": "sort=gain-likes-1440&state=resting",
     "largest gain, a language nobody wrote": "sort=gain-likes-15&lang=xx",
 }
-# Full lists of what grows fastest.
-FILL_MOVERS = f"""
-    INSERT INTO trackers_mover
-        (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
-    SELECT id, minutes, metric, n, n * 2.5, now() - interval '9 minutes', now(), now()
-    FROM (SELECT id, row_number() OVER () AS n FROM (
-              SELECT id FROM trackers_tweet ORDER BY id DESC LIMIT {2 * keep.LIST_MOST}) t) t
-    CROSS JOIN unnest(ARRAY[0, 15, 60, 1440]) AS minutes
-    CROSS JOIN unnest(%(metrics)s::text[]) AS metric
-"""
-
 TOUCHED = """
     SELECT relname, seq_scan, seq_tup_read + coalesce(idx_tup_fetch, 0)
     FROM pg_stat_xact_user_tables WHERE relname = ANY(%s)
@@ -147,7 +136,7 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
         monkeypatch.setattr(module, "SEARCH_TAKES", timedelta(minutes=1))
     fill(TWEETS)
     with cursor() as db:
-        db.execute(FILL_MOVERS, {"metrics": list(METRICS)})
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
         db.execute("ANALYZE trackers_mover")
     ids = Tweet.objects.order_by("-pk").values_list("pk", flat=True)
     places = {

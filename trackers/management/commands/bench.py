@@ -50,6 +50,11 @@ class Command(BaseCommand):
             "--ten-million", action="store_true", help="run `scale` with up to 10 million tweets"
         )
         parser.add_argument("--pictures", type=Path, help="folder for the charts of `timelines`")
+        parser.add_argument(
+            "--keep",
+            action="store_true",
+            help="keep the database of `screens`, and use it again if it is there",
+        )
         parser.add_argument("--json", action="store_true", help="print JSON")
         parser.add_argument(
             "--check", action="store_true", help="exit with status 1 if a target is missed"
@@ -74,7 +79,9 @@ class Command(BaseCommand):
         chosen = list(registry.chosen(wanted))
         machine = registry.describe()
         self.announce(chosen, machine, size.scale)
-        shop = registry.workshop(size, self.say, pictures=options["pictures"])
+        shop = registry.workshop(
+            size, self.say, pictures=options["pictures"], keeps=options["keep"]
+        )
         results = self.run_all(chosen, shop)
         if options["json"]:
             told = {

@@ -139,17 +139,17 @@ GAINS = f"""
         FROM asked s JOIN tweet t USING (id) WHERE s.minutes = 0
     ),
     gained AS MATERIALIZED (
-        SELECT g.id, g.minutes, l.metric, g.gain, g.velocity, g.since, g.until,
-               %(now)s::timestamptz + g.holds AS again_at
-        FROM (
-            SELECT b.*, place, gain,
-                   gain * 3600.0 / greatest(extract(epoch FROM until - since), 60) AS velocity
-            FROM base b
-            CROSS JOIN LATERAL generate_subscripts(b.after, 1) AS place
-            CROSS JOIN LATERAL (SELECT b.after[place] - b.before[place] AS gain) risen
-            WHERE gain > 0
-        ) g JOIN list l USING (minutes, place)
-        WHERE (g.gain >= l.gain OR g.velocity >= l.velocity) IS NOT FALSE
+        SELECT b.id, b.minutes, l.metric, risen.gain, speed.velocity, b.since, b.until,
+               %(now)s::timestamptz + b.holds AS again_at
+        FROM base b JOIN list l USING (minutes)
+        CROSS JOIN LATERAL (SELECT b.after[l.place] - b.before[l.place] AS gain OFFSET 0) risen
+        CROSS JOIN LATERAL (
+            SELECT risen.gain * 3600::float8
+                   / greatest(extract(epoch FROM b.until - b.since)::float8, 60) AS velocity
+            OFFSET 0
+        ) speed
+        WHERE risen.gain > 0
+          AND (risen.gain >= l.gain OR speed.velocity >= l.velocity) IS NOT FALSE
     ),
     over AS (
         DELETE FROM trackers_mover m USING asked

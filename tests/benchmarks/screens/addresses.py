@@ -1,0 +1,188 @@
+"""Every address that a person looks at or a program reads, on the world of `screens`.
+
+page: a person waits for it · admin: the same, of the admin · poll: an open page asks for it every
+few seconds · search: a page of tweets with words, whose SQL has a bar of its own · file: up to its
+first bytes · api: with a token
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Literal, NamedTuple
+
+from django.conf import settings
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+
+from tests.benchmarks.screens.beside import FIRST_IMPORT, Entered, enter
+from tests.benchmarks.screens.world import CAME_FROM, LONG, LONG_AUTHOR
+from trackers.events.models import Subscriber
+from trackers.tweets.finding.words import read
+from trackers.tweets.models import METRICS, Tweet, TweetText
+from trackers.updater.states import STATES
+
+Kind = Literal["page", "poll", "search", "file", "api", "admin"]
+NOBODY = "nobodywrotethis"
+SEARCHES = {
+    "the": "q=the", "a rare word": "q=zyzzyva", "a word of long ago": "q=worldcup",
+    "a word nobody wrote": f"q={NOBODY}", "one letter": "q=z", "a letter nobody wrote": "q=q",
+    "a phrase nobody wrote": 'q="worldcup%20the"', "Japanese": "q=%E6%9D%B1%E4%BA%AC",
+    "@nobody": "q=%40nobody_of_this_name", "@p": "q=%40p",
+    "a word nobody wrote, of an author": f"q={NOBODY}&author=1",
+    "a word nobody wrote, resting": f"q={NOBODY}&state=resting",
+    "the, with more likes than any": "q=the&min_likes=1000000000",
+    "a word nobody wrote, of what gained most": f"q={NOBODY}&sort=gain-likes-1440",
+    "the, most likes": "q=the&sort=likes",
+}  # fmt: skip
+FILTERS = {
+    "source": "source=1", "author": "author=1", "language": "lang=en",
+    "no such language": "lang=xx",
+    "last hour": "age=1h", "30 days": "age=30d", "before all": "until=2011-01-01",
+    "more likes than any": "min_likes=1000000000", "author and language": "author=1&lang=xx",
+    "source and figure": "source=1&min_likes=1000000000",
+}  # fmt: skip
+SORTS = [
+    *(by for by in ("author", "checked", "next", *METRICS)),
+    *(f"{by}-{metric}-{minutes}" for by in ("gain", "velocity")
+      for metric in ("likes", "impressions") for minutes in (15, 60, 1440)),
+]  # fmt: skip
+
+
+class Address(NamedTuple):
+    name: str
+    kind: Kind
+    path: str
+
+
+def every(me: Entered) -> list[Address]:
+    newest, oldest = (Tweet.objects.order_by(order).first() for order in ("-pk", "pk"))
+    assert newest is not None
+    assert oldest is not None
+    deep = oldest.pk + (newest.pk - oldest.pk) // 10
+    of_long = Tweet.objects.filter(author=LONG_AUTHOR, came_from=CAME_FROM[True])
+    long = [str(id) for id in of_long.order_by("pk").values_list("pk", flat=True)]
+    compared = f"ids={','.join(long)}&until=7d"
+    [subscriber] = Subscriber.objects.order_by("name")[:1]
+    word = TweetText.objects.order_by("-pk").first()
+    assert word is not None
+    new = word.text.split()[1]
+    assert read(new)
+    page, poll, file, api = ("page", "poll", "file", "api")
+    tweets = f"/tweets/{newest.pk}/", f"/tweets/{long[0]}/"
+    rows: list[tuple[str, str, str]] = [
+        ("overview", page, "/"), ("overview, on a wall", page, "/?kiosk=1"),
+        ("overview, polled", poll, "/overview/now/"),
+        ("the next hour, polled", poll, "/overview/ahead/"),
+        ("what grows fastest, polled", poll, "/overview/fastest/"),
+        ("fastest", page, "/fastest/"), ("fastest, polled", poll, "/fastest/now/"),
+        ("tweets", page, "/tweets/"), ("tweets, deep", page, f"/tweets/?before={deep}"),
+        ("tweets, polled", poll, "/tweets/rows/"),
+        *((f"tweets: {state}", page, f"/tweets/?state={state}") for state in STATES),
+        *((f"tweets: {name}", page, f"/tweets/?{query}") for name, query in FILTERS.items()),
+        *((f"tweets by {by}", page, f"/tweets/?sort={by}") for by in SORTS),
+        ("tweets by likes, of an author", page, "/tweets/?author=1&sort=likes"),
+        ("tweets by likes, of a source", page, "/tweets/?source=1&sort=likes"),
+        ("tweets by next check, paused", page, "/tweets/?state=paused&sort=next"),
+        *((f"search: {name}", "search", f"/tweets/?{query}") for name, query in SEARCHES.items()),
+        ("search: a new word", "search", f"/tweets/?q={new}"),
+        ("tweets as a file", file, "/tweets/export.csv"),
+        ("tweets as a file, sorted", file, "/tweets/export.jsonl?sort=likes"),
+        ("tweet", page, tweets[0]), ("tweet, polled", poll, f"{tweets[0]}now/"),
+        ("tweet of 10,000 samples", page, tweets[1]),
+        ("tweet of 10,000 samples, polled", poll, f"{tweets[1]}now/"),
+        ("its curve", page, f"{tweets[1]}series.json"),
+        ("its rate", page, f"{tweets[1]}series.json?view=rate"),
+        ("its days", page, f"{tweets[1]}series.json?view=days"),
+        ("its samples as a file", file, f"{tweets[1]}samples.csv"),
+        (f"compare {LONG} of 10,000 samples", page, f"/compare/?{compared}"),
+        ("compare: curves", page, f"/compare/series.json?{compared}"),
+        ("compare: an author beside", page, f"/compare/?{compared}&author=1"),
+        ("compare: a source", page, "/compare/?source=1"),
+        ("compare as a file", file, f"/compare/values.csv?{compared}"),
+        ("author of most", page, "/authors/1/"), ("author, polled", poll, "/authors/1/now/"),
+        ("author, further rows", page, "/authors/1/rows/"),
+        ("author as a file", file, "/authors/1/posts.csv"),
+        ("sources", page, "/sources/"), ("sources, polled", poll, "/sources/now/"),
+        ("source of most", page, "/sources/1/"), ("source, polled", poll, "/sources/1/now/"),
+        ("source, its figures", page, "/sources/1/figures/"),
+        ("source, further rows", page, "/sources/1/rows/"),
+        ("source as a file", file, "/sources/1/days.csv"),
+        ("source, to be removed", page, "/sources/1/remove/"),
+        ("import", page, f"/sources/import/{FIRST_IMPORT}/"),
+        ("import, polled", poll, f"/sources/import/{FIRST_IMPORT}/now/"),
+        ("import: rejected lines", file, f"/sources/import/{FIRST_IMPORT}/rejected.csv"),
+        ("to import a file", page, "/sources/import/"),
+        ("operations", page, "/operations/"), ("operations, polled", poll, "/operations/now/"),
+        ("operations over a day", page, "/operations/over-time/?over=day"),
+        ("operations over a month", page, "/operations/over-time/?over=month"),
+        ("operations: database", page, "/operations/database/"),
+        ("operations as a file", file, "/operations/queues.csv"),
+        ("strip, polled", poll, "/operations/strip/"),
+        ("pause everything", page, "/operations/pause/"),
+        ("home", page, "/home/"), ("home, polled", poll, "/home/now/"),
+        ("home, further rows", page, f"/home/rows/?before={deep}"),
+        ("following", page, "/following/"), ("following as a file", file, "/following/follows.csv"),
+        ("home, what is new", page, f"/home/new/?after={deep}"),
+        ("columns", page, "/columns/"), ("column", page, f"/columns/{me.column}/"),
+        ("column, polled", poll, f"/columns/{me.column}/now/"),
+        ("column, further rows", page, f"/columns/{me.column}/rows/?before={deep}"),
+        ("column, what is new", page, f"/columns/{me.column}/new/?after={deep}"),
+        ("feed of a home", page, f"/feeds/{me.feed}/home.atom"),
+        ("feed of a home, JSON", page, f"/feeds/{me.feed}/home.json"),
+        ("feed of a source", page, f"/feeds/{me.feed}/sources/1.atom"),
+        ("feed of a source, JSON", page, f"/feeds/{me.feed}/sources/1.json"),
+        ("live", page, "/live/"), ("live, polled", poll, "/live/rows/?after=0-0"),
+        ("feeds", page, "/feeds/"), ("subscribers", page, "/subscribers/"),
+        ("subscribers, polled", poll, "/subscribers/now/"),
+        ("subscriber", page, f"/subscribers/{subscriber.pk}/"),
+        ("subscriber, polled", poll, f"/subscribers/{subscriber.pk}/now/"),
+        ("to add a subscriber", page, "/subscribers/add/"),
+        ("to change a subscriber", page, f"/subscribers/{subscriber.pk}/edit/"),
+        ("to repeat deliveries", page, f"/subscribers/{subscriber.pk}/replay/"),
+        ("paused, polled", poll, "/operations/paused/"),
+        ("cost of a source", page, "/sources/cost/?kind=search&of=words"),
+        ("import: warnings", file, f"/sources/import/{FIRST_IMPORT}/warnings.csv"),
+        ("account", page, "/account/"), ("metrics", api, "/metrics"),
+        ("API: tweets", api, "/api/v1/tweets"),
+        ("API: of an author", api, "/api/v1/tweets?author=1"),
+        ("API: of a source", api, "/api/v1/tweets?source=1&limit=200"),
+        ("API: a word nobody wrote", api, f"/api/v1/tweets?q={NOBODY}"),
+        ("API: resting", api, "/api/v1/tweets?state=resting"),
+        ("API: tweet", api, f"/api/v1/tweets/{long[0]}"),
+        ("API: history, 1,000 of 10,000", api, f"/api/v1/tweets/{long[0]}/history"),
+        ("API: history by the hour", api, f"/api/v1/tweets/{long[0]}/history?bucket=1h"),
+        (f"API: compare {LONG}", api, f"/api/v1/tweets/compare?ids={','.join(long)}"),
+        ("API: leaderboard", api, "/api/v1/tweets/leaderboard"),
+        ("API: sources", api, "/api/v1/sources"), ("API: source", api, "/api/v1/sources/1"),
+        ("API: queues", api, "/api/v1/queues"), ("API: workers", api, "/api/v1/workers"),
+        ("API: credentials", api, "/api/v1/credentials"), ("API: budgets", api, "/api/v1/budgets"),
+        ("API: intervals", api, "/api/v1/intervals"),
+        ("API: subscribers", api, "/api/v1/subscribers"),
+        ("API: attempts", api, f"/api/v1/subscribers/{subscriber.name}/attempts"),
+        ("API: home", api, "/api/v1/users/me/timeline"),
+        ("API: timeline", api, "/api/v1/timelines/screens"),
+        ("API: timeline, since", api, "/api/v1/timelines/screens/since/9000"),
+        ("API: homes", api, "/api/v1/users"),
+        ("API: home, since", api, f"/api/v1/users/me/since?tweet={deep}"),
+        ("API: following", api, "/api/v1/users/me/following"),
+        ("API: following, counted", api, "/api/v1/users/me/following_count"),
+        ("API: followers of a source", api, "/api/v1/sources/1/followers_count"),
+        ("API: followers of an account", api, "/api/v1/accounts/1/followers_count"),
+        ("API: subscriber", api, f"/api/v1/subscribers/{subscriber.name}"),
+        ("API: tweets as a file", file, "/api/v1/exports/tweets"),
+        ("API: samples as a file", file, "/api/v1/exports/samples"),
+        ("API: six histories as a file", file, f"/api/v1/exports/samples?ids={','.join(long)}"),
+        *((f"admin: {one._meta.verbose_name_plural}", "admin",
+           reverse(f"admin:{one._meta.app_label}_{one._meta.model_name}_changelist"))
+          for one in admin.site._registry),
+    ]  # fmt: skip
+    return [Address(*row) for row in rows]  # type: ignore[arg-type]
+
+
+def main() -> None:
+    me = enter()
+    browser = Client(SERVER_NAME="localhost")
+    browser.force_login(me.user)
+    cookie = settings.SESSION_COOKIE_NAME, browser.cookies[settings.SESSION_COOKIE_NAME].value
+    print(json.dumps({"cookie": cookie, "token": me.token, "addresses": every(me)}))

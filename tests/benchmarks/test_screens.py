@@ -1,0 +1,78 @@
+"""The bench `screens` knows every address there is, and each answers in its world."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import resolve
+
+from tests.access.test_matrix import NOBODY, matrix
+from tests.benchmarks.screens import beside, fresh, world
+from tests.benchmarks.screens.addresses import every
+from tests.benchmarks.screens.asking import METRICS_KEY
+from tests.benchmarks.screens.bench import SAMPLES
+from tests.benchmarks.screens.looks import LONG_SAMPLES, usual
+from trackers.tweets.history import history
+from trackers.tweets.models import Tweet
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Forms without a list, old addresses, and what is the same page for a team.
+LEFT_OUT = {
+    "/login/", "/account/password/", "/answers/", "/rows/", "/feeds/make/<int:watcher>",
+    "/subscribers/<int:id>/key", "/sources/import/<int:id>/choice/",
+    "/home/team/<int:team>/", "/home/team/<int:team>/rows/", "/home/team/<int:team>/now/",
+    "/home/team/<int:team>/new/",
+}  # fmt: skip
+TWEETS = 100
+
+
+def test_every_page_is_in_the_bench_and_answers(settings):
+    settings.SECURE_SSL_REDIRECT = False
+    settings.METRICS_KEY = METRICS_KEY
+    world.main(tweets=TWEETS)
+    beside.main()
+    fresh.main()
+    me = beside.enter()
+    addresses = every(me)
+
+    browser = Client(SERVER_NAME="localhost")
+    browser.force_login(me.user)
+    answers = {one.name: answered(browser, one, token=me.token) for one in addresses}
+    assert {name: answer for name, answer in answers.items() if answer != 200} == {}
+
+    pages = {
+        route
+        for route, (get, _) in matrix().items()
+        if get != NOBODY and not route.startswith(("/admin/", "/api/"))
+    }
+    known = {f"/{resolve(one.path.partition('?')[0]).route}" for one in addresses}
+    assert pages - known == LEFT_OUT
+
+
+def answered(browser, one, *, token):
+    """Its status; 0 if nothing is in it."""
+    is_api = one.kind == "api" or one.path.startswith("/api/")
+    key = METRICS_KEY if one.path == "/metrics" else token
+    headers = {"Authorization": f"Bearer {key}"} if is_api else {}
+    answer = browser.get(one.path, headers=headers)
+    first = next(iter(answer.streaming_content if answer.streaming else answer), b"")
+    if one.kind == "admin" and answer.status_code == 302:
+        # There is always one row.
+        return 200
+    return answer.status_code if first else 0
+
+
+def test_its_samples_are_as_many_as_it_says_and_in_order():
+    world.main(tweets=TWEETS)
+
+    with cursor() as db:
+        [samples] = db.execute(SAMPLES).fetchone()
+    long = Tweet.objects.filter(came_from=world.CAME_FROM[True])
+    assert [len(history(one.pk)) for one in long] == [LONG_SAMPLES] * world.LONG
+    others = samples - world.LONG * LONG_SAMPLES
+    assert TWEETS * len(usual()["begun"]) * 0.7 < others < TWEETS * len(usual()["begun"])
+    some = history(Tweet.objects.order_by("pk").first().pk)
+    assert [run.taken_at for run in some] == sorted({run.taken_at for run in some})
+    assert [run.impressions for run in some] == sorted(run.impressions for run in some)
