@@ -50,13 +50,13 @@ class Narrow:
         """Those that all filters keep, in the given order."""
         wanted = self.wanted
         within = [id for id in ids if self.low <= id < self.high]
-        tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__in=within)
+        tweets: QuerySet[Tweet] = Tweet.objects.filter(id__among=within)
         if wanted.state:
             tweets = states.in_state(tweets, wanted.state)
         if self.authors is not None:
             tweets = tweets.filter(author__in=self.authors)
         if wanted.lang:
-            tweets = tweets.filter(pk__in=in_language(wanted.lang, within), gone_at=None)
+            tweets = tweets.filter(id__among=in_language(wanted.lang, within), gone_at=None)
         for metric, least in wanted.least:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         kept = set(tweets.values_list("pk", flat=True))
@@ -164,11 +164,11 @@ def in_language(lang: str, ids: list[int]) -> list[int]:
     Not by a join: of a rare language that would walk all texts there are, since the planner expects
     fewer to be left than there are ids.
     """
-    texts = TweetText.objects.filter(pk__in=ids, lang=lang)
+    texts = TweetText.objects.filter(tweet__id__among=ids, lang=lang)
     return list(texts.values_list("pk", flat=True))
 
 
 def among(source: int, ids: list[int]) -> set[int]:
     """Those that it brought."""
-    rows = SourceTweet.objects.filter(source=source, tweet_id__in=ids)
+    rows = SourceTweet.objects.filter(source=source, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))

@@ -66,7 +66,7 @@ def few(wanted: Wanted, narrow: Narrow, deadline: Deadline) -> list[int] | None:
 
 
 def in_order(ids: list[int], sort: Sort) -> QuerySet[Any, int]:
-    tweets = Tweet.objects.filter(pk__in=ids)
+    tweets = Tweet.objects.filter(id__among=ids)
     key: Any
     if sort.by == "author":
         key = Lower("author__username")

@@ -16,6 +16,7 @@ from django.db.models import Q
 from django.db.models.functions import Collate, Lower
 
 from trackers.tweets.finding.words import words_of
+from tweetwatch import among  # noqa: F401 - registers the lookup
 
 if TYPE_CHECKING:
     from typing import Self

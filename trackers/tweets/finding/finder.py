@@ -104,7 +104,7 @@ class Finder:
             kept = set(texts.among(ids, words))
             authors = names.named(whole, words).ids if words.is_bare else []
         if authors:
-            theirs = Tweet.objects.filter(pk__in=ids, author__in=authors)
+            theirs = Tweet.objects.filter(id__among=ids, author__in=authors)
             kept |= set(theirs.values_list("pk", flat=True))
         return [id for id in ids if id in kept]
 
@@ -197,7 +197,8 @@ class Finder:
 
     def said(self, ids: list[int]) -> list[int]:
         """Leave out tweets that are gone, whose texts may still be there, and sieve the rest."""
-        shown = set(Tweet.objects.filter(pk__in=ids, gone_at=None).values_list("pk", flat=True))
+        found = Tweet.objects.filter(id__among=ids, gone_at=None)
+        shown = set(found.values_list("pk", flat=True))
         return self.sieve([id for id in ids if id in shown])
 
     def merged(self, way: Way, one: Finds, other: Finds) -> Finds:

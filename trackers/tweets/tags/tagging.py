@@ -66,5 +66,5 @@ def tagged(tag: int, way: Way, most: int) -> Look:
 
 def among(tag: int, ids: list[int]) -> set[int]:
     """Those of some tweets that have this tag."""
-    rows = TweetTag.objects.filter(tag=tag, tweet_id__in=ids)
+    rows = TweetTag.objects.filter(tag=tag, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))
