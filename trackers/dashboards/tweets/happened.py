@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
@@ -13,7 +14,7 @@ from trackers.dashboards.tweet_rows import LABELS
 from trackers.dashboards.words import Moment, ago, counted
 from trackers.milestones.models import Milestone
 from trackers.tweets.history import Run
-from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.models import Tweet
 
 # The newest; a curve with more marks could not be read.
 HAPPENED_MOST = 30
@@ -66,10 +67,10 @@ def edits(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
 def crossed(runs: Sequence[Run]) -> Iterator[tuple[datetime, str, str]]:
     """Each milestone, when the tweet was first measured above it, having been measured below."""
     for milestone in Milestone.objects.all():
-        place = METRICS.index(milestone.metric)
+        count_of = attrgetter(milestone.metric)
         before: int | None = None
         for run in runs:
-            count = run.counts[place]
+            count = count_of(run)
             if before is not None and count is not None and before < milestone.at <= count:
                 label = LABELS[milestone.metric].lower()
                 yield run.taken_at, f"Reached {counted(milestone.at)} {label}", ""

@@ -59,16 +59,20 @@ def days(runs: Sequence[Run], holes: frozenset[int], *, born: datetime | None) -
     points = list(points_of(runs))
     if not points:
         return []
-    gaps = [(runs[place - 1].measured_until, runs[place].taken_at) for place in sorted(holes)]
+    in_gaps = {
+        day_of(at)
+        for place in holes
+        for at in (runs[place - 1].measured_until, runs[place].taken_at)
+    }
+    on = [day_of(at) for at, _ in points]
     since, before = points[0]
     if born and born <= since and day_of(born) == day_of(since):
         since, before = born, (0,) * len(METRICS)
     steps = []
     for place, (until, counts) in enumerate(points):
         is_last = place + 1 == len(points)
-        if is_last or day_of(points[place + 1][0]) != day_of(until):
-            is_gap = any(day_of(until) in (day_of(a), day_of(b)) for a, b in gaps)
-            steps.append(Step(since, until, gained(before, counts), gap=is_gap))
+        if is_last or on[place + 1] != on[place]:
+            steps.append(Step(since, until, gained(before, counts), gap=on[place] in in_gaps))
             since, before = until, counts
     return steps
 

@@ -13,6 +13,7 @@ from tweetwatch.database import array, cursor
 # A count says nothing about an age when it was last measured at less than half of it.
 STALE = 0.5
 FLOOR = timedelta(minutes=2)
+LEAST_MONTH = timedelta(days=28)
 
 
 class Born(NamedTuple):
@@ -39,7 +40,7 @@ class Reading(NamedTuple):
 # one of a hundred. It needs ordered arrays: a sample that came days late is at the end of its
 # month, and may be overlooked. [1:] unpacks an array once instead of at each access.
 # A sample is filed under the month in which it ended, so the last one before an age may be in the
-# next month that there is; LIMIT 4 reaches that for ages of up to two months.
+# next month that there is: `months` reaches that.
 AT_AGES = """
     WITH asked AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(born)s::timestamptz[]) AS one(id, born)
@@ -51,7 +52,7 @@ AT_AGES = """
             FROM trackers_packedsamples
             WHERE tweet_id = asked.id
               AND month >= date_trunc('month', asked.born AT TIME ZONE 'UTC')::date
-            ORDER BY month LIMIT 4
+            ORDER BY month LIMIT %(months)s
         ) AS p
         UNION ALL
         SELECT asked.born, recent.* FROM asked CROSS JOIN LATERAL (
@@ -109,6 +110,7 @@ def at_ages(
         "born": [one.at for one in asked],
         "ages": list(ages),
         "now": now,
+        "months": max(ages) // LEAST_MONTH + 3,
     }
     with cursor() as db:
         for id, age, at, *counts in db.execute(statement(metrics), given, binary=True):
