@@ -32,7 +32,7 @@ def test_every_page_is_in_the_bench_and_answers(settings):
     settings.SECURE_SSL_REDIRECT = False
     settings.METRICS_KEY = METRICS_KEY
     world.main(tweets=TWEETS)
-    beside.main()
+    beside.main(tweets=TWEETS)
     fresh.main()
     me = beside.enter()
     addresses = every(me)

@@ -36,6 +36,8 @@ SEARCHES = {
     "the, most likes": "q=the&sort=likes",
 }  # fmt: skip
 FILTERS = {
+    "tag": "tag=half", "rare tag": "tag=three", "no such tag": "tag=nobodymadethis",
+    "tag and figure": "tag=half&min_likes=1000000000",
     "source": "source=1", "author": "author=1", "language": "lang=en",
     "no such language": "lang=xx",
     "last hour": "age=1h", "30 days": "age=30d", "before all": "until=2011-01-01",
@@ -170,6 +172,7 @@ def every(me: Entered) -> list[Address]:
         ("API: followers of a source", api, "/api/v1/sources/1/followers_count"),
         ("API: followers of an account", api, "/api/v1/accounts/1/followers_count"),
         ("API: subscriber", api, f"/api/v1/subscribers/{subscriber.name}"),
+        ("API: list as a file", file, "/api/v1/tweets/export?author=1"),
         ("API: tweets as a file", file, "/api/v1/exports/tweets"),
         ("API: samples as a file", file, "/api/v1/exports/samples"),
         ("API: six histories as a file", file, f"/api/v1/exports/samples?ids={','.join(long)}"),

@@ -20,16 +20,21 @@ ANSWERS = (200, 304, 302)
 
 @dataclass
 class Asked:
-    """An address, and what each answer took: milliseconds in the server and in SQL, both up to the
-    first bytes; how many statements; how many bytes came, of a file the first ones."""
+    """An address, and what each answer took up to its first bytes: milliseconds in the server,
+    those of SQL and those of the processor; how many statements; how many bytes came, of a file
+    the first ones.
+    """
 
     name: str
     kind: str
     path: str
     total: list[float] = field(default_factory=list)
     sql: list[float] = field(default_factory=list)
+    python: list[float] = field(default_factory=list)
     statements: list[int] = field(default_factory=list)
     bytes: list[int] = field(default_factory=list)
+    # Of a poll that was asked again at once, with nothing new.
+    idle: list[int] = field(default_factory=list)
 
     def p95(self, of: Sequence[float]) -> float:
         return sorted(of)[math.ceil(0.95 * len(of)) - 1]
@@ -42,8 +47,10 @@ class Asked:
             "p95": self.p95(self.total),
             "SQL p50": median(self.sql),
             "SQL p95": self.p95(self.sql),
+            "Python p50": median(self.python),
             "statements": max(self.statements),
             "bytes": max(self.bytes),
+            "idle": max(self.idle, default=None),
         }
 
 
@@ -51,23 +58,17 @@ def ask_all(base: str, entered: Mapping[str, Any], *, rounds: int, chosen: str =
     """Round after round, so that a busy minute of the machine does not fall on one address alone.
     The first round, which prepares statements and fills caches, is not counted."""
     asked = [Asked(*row) for row in entered["addresses"] if re.search(chosen, row[0])]
-    tags: dict[str, str] = {}
     with closing(http.client.HTTPConnection(urlsplit(base).netloc, timeout=120)) as server:
         for number in range(rounds + 1):
             for one in asked:
-                ask(server, one, entered, tags, is_counted=number > 0)
+                ask(server, one, entered, is_counted=number > 0)
     return asked
 
 
 def ask(
-    server: http.client.HTTPConnection,
-    one: Asked,
-    entered: Mapping[str, Any],
-    tags: dict[str, str],
-    *,
-    is_counted: bool,
+    server: http.client.HTTPConnection, one: Asked, entered: Mapping[str, Any], *, is_counted: bool
 ) -> None:
-    server.request("GET", one.path, headers=dict(headers(one, entered, tags)))
+    server.request("GET", one.path, headers=dict(headers(one, entered)))
     answer = server.getresponse()
     if answer.status not in ANSWERS:
         raise RuntimeError(f"{one.path} answers {answer.status}: {answer.read(500)!r}")
@@ -78,18 +79,20 @@ def ask(
     else:
         size = len(answer.read())
     if one.kind == "poll":
-        tags[one.path] = answer.headers.get("ETag", "")
+        # As morph.js asks.
+        again = {**dict(headers(one, entered)), "If-None-Match": answer.headers.get("ETag", "")}
+        server.request("GET", one.path, headers=again)
+        one.idle.append(len(server.getresponse().read()))
     if is_counted:
         took = dict(TOOK.findall(answer.headers["Server-Timing"]))
         one.total.append(float(took["total"]))
         one.sql.append(float(took["sql"]))
+        one.python.append(float(took["python"]))
         one.statements.append(round(float(took["statements"])))
         one.bytes.append(size)
 
 
-def headers(
-    one: Asked, entered: Mapping[str, Any], tags: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def headers(one: Asked, entered: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if one.path == "/metrics":
         yield "Authorization", f"Bearer {METRICS_KEY}"
     elif one.kind == "api" or one.path.startswith("/api/"):
@@ -98,6 +101,3 @@ def headers(
         yield "Cookie", "=".join(entered["cookie"])
     if one.kind == "poll":
         yield "HX-Request", "true"
-        # As morph.js sends it.
-        if tags.get(one.path):
-            yield "If-None-Match", tags[one.path]

@@ -19,6 +19,7 @@ from tests.benchmarks.processes import free_port, wait_until
 from tests.benchmarks.results import Bar, Result, Value
 from tests.benchmarks.screens.asking import METRICS_KEY, Asked, ask_all
 from tests.benchmarks.screens.painting import painted
+from tests.benchmarks.timelines.bench import times
 from tests.benchmarks.workshop import Workshop
 
 TWEETS = 1_000_000
@@ -45,7 +46,7 @@ BUDGET = "UPDATE trackers_project SET posts_a_day = 500000, money_a_day = 1000"
 
 def run(shop: Workshop) -> Result:
     tweets = shop.size.many(TWEETS)
-    rounds = 2 if shop.size.is_smoke else ROUNDS
+    rounds = times(shop, ROUNDS)
     with loaded(shop, tweets) as database:
         shop.say("screens: the last minutes, made anew")
         told(database, "fresh")
@@ -58,7 +59,7 @@ def run(shop: Workshop) -> Result:
             shop.say(f"screens: {len(entered['addresses'])} addresses, {rounds} times each")
             asked = ask_all(base, entered, rounds=rounds)
             [curve] = [one.path for one in asked if one.name == "tweet of 10,000 samples"]
-            took = painted(base, entered, curve, rounds=2 if shop.size.is_smoke else PAINTINGS)
+            took = painted(base, entered, curve, rounds=times(shop, PAINTINGS))
     return Result(
         name="screens",
         rows=[*(one.row() for one in asked), *(row_of(one) for one in chores)],
@@ -77,7 +78,7 @@ def bars(asked: Sequence[Asked], chores: Sequence[dict[str, Any]], took: list[fl
         return Bar(f"{name} ({what})", value, most, "at most", unit)
 
     by_kind = {kind: [one for one in asked if one.kind == kind] for kind in KINDS}
-    idle = [(one.name, float(min(one.bytes))) for one in by_kind["poll"]]
+    idle = [(one.name, median(one.idle)) for one in by_kind["poll"]]
     found = [
         *(
             worst(
@@ -103,7 +104,7 @@ def bars(asked: Sequence[Asked], chores: Sequence[dict[str, Any]], took: list[fl
 
 
 def row_of(chore: dict[str, Any]) -> dict[str, Value]:
-    """In the columns of addresses; "bytes" are rows."""
+    """In the columns of addresses."""
     return {
         "address": f"{chore['chore']}: {chore['read']:,} rows read, {chore['written']:,} written",
         "kind": f"each {chore['minutes']} min",
@@ -111,8 +112,10 @@ def row_of(chore: dict[str, Any]) -> dict[str, Value]:
         "p95": chore["ms"],
         "SQL p50": None,
         "SQL p95": chore["sql"],
+        "Python p50": None,
         "statements": chore["statements"],
         "bytes": None,
+        "idle": None,
     }
 
 
@@ -122,12 +125,13 @@ def loaded(shop: Workshop, tweets: int) -> Iterator[Database]:
     kept = shop.databases.kept(KEPT) if shop.keeps else None
     if kept and about(kept).get("tweets") == tweets:
         shop.say(f"screens: again with {KEPT}")
+        kept.manage("migrate", "--verbosity=0")
         yield kept
         return
     with shop.databases.fresh(keep_as=KEPT if shop.keeps else "") as database:
         shop.say(f"screens: loading {tweets:,} tweets and some {50 * tweets:,} samples")
         told(database, "world", tweets=tweets)
-        told(database, "beside")
+        told(database, "beside", tweets=tweets)
         database.sql(ADAPTING)
         database.sql(BUDGET)
         samples = int(database.value(SAMPLES))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from django.contrib.auth.models import User
 
+from tests.pages.many import TAGS
 from tests.queues import fill_buckets
 from trackers.dashboards.columns.models import Column
 from trackers.events.models import Subscriber
@@ -91,8 +92,8 @@ DELIVERIES = (
 )
 
 
-def main() -> None:
-    run(*BESIDE)
+def main(*, tweets: int) -> None:
+    run(*BESIDE, TAGS.format(tweets=tweets))
     with cursor() as db:
         fill_buckets(db, "trackers_sourcepoll")
     for n in range(SUBSCRIBERS):
@@ -125,4 +126,5 @@ def enter() -> Entered:
 def run(*statements: str) -> None:
     with cursor() as db:
         for statement in statements:
-            db.execute(statement, prepare=False)
+            for part in filter(str.strip, statement.split(";")):
+                db.execute(part, prepare=False)
