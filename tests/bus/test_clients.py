@@ -68,6 +68,10 @@ def test_the_ruby_client_publishes_subscribes_and_watches(bus, topic):
     def ask(client, *parts, **given):
         return bus.send(from_ruby(client.token, *parts, **given))
 
+    def listed(client, path, name, value):
+        found = ask(client, "GET", path, json_type=True).json()
+        return [one for one in found if one[name] == value]
+
     assert ask(publisher, "GET", "/pulse").status == 204
     subscription = (
         f'{{"topics":["{topic}"],"callback":"https://app.example.com/events",'
@@ -84,17 +88,9 @@ def test_the_ruby_client_publishes_subscribes_and_watches(bus, topic):
     )
     assert ask(publisher, "POST", f"/topics/{topic}", with_data).status == 200
 
-    [told] = [
-        one
-        for one in ask(publisher, "GET", "/topics", json_type=True).json()
-        if one["name"] == topic
-    ]
+    [told] = listed(publisher, "/topics", "name", topic)
     assert told == {"name": topic, "publisher": publisher.name, "events": 2}
-    [subscriber] = [
-        one
-        for one in ask(receiver, "GET", "/subscriptions", json_type=True).json()
-        if one["subscriber"] == receiver.name
-    ]
+    [subscriber] = listed(receiver, "/subscriptions", "subscriber", receiver.name)
     assert subscriber | {"events": None} == {
         "subscriber": receiver.name,
         "uuid": "john_doe",

@@ -24,7 +24,7 @@ def test_the_overview_and_the_keys(staff, live_server):
     with looking(
         staff, live_server, color_scheme="dark", viewport={"width": 1280, "height": 900}
     ) as seen:
-        page, press = seen.page, seen.page.keyboard.press
+        page = seen.page
         page.goto(f"{seen.address}/")
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 900})
@@ -34,53 +34,65 @@ def test_the_overview_and_the_keys(staff, live_server):
             # axe looks for styles in ways that the pages' policy refuses.
             del seen.faults[ours:]
 
-        # Rows, and one of them opened.
-        press("j")
-        press("j")
-        press("j")
-        press("k")
-        assert page.evaluate(FOCUSED) == f"fast-link-{first.pk}"
-        press("j")
-        assert page.evaluate(FOCUSED) == f"fast-link-{second.pk}"
-        press("Enter")
-        page.wait_for_url(f"{seen.address}/tweets/{second.pk}/")
+        open_a_row_by_keys(seen, first, second)
+        open_pages_by_letters(seen)
+        turn_keys_off_and_on(seen)
 
-        # Pages by their letters; the search of the tweets from elsewhere.
-        for letter, path in (
-            ("s", "/sources/"),
-            ("t", "/tweets/"),
-            ("o", "/"),
-            ("p", "/operations/"),
-        ):
-            press("g")
-            press(letter)
-            page.wait_for_url(f"{seen.address}{path}")
-        press("/")
-        page.wait_for_url(f"{seen.address}/tweets/#q")
-        page.wait_for_selector("#q:focus")
-        page.keyboard.type("g o")
-        assert page.input_value("#q") == "g o", "in a field they are letters"
-        press("Escape")
 
-        # Off, and still off on the next page; on again by the button.
-        press("?")
-        page.locator("#help [data-keys]").uncheck()
-        page.locator("#help button").click()
-        page.goto(f"{seen.address}/sources/")
-        for key in ("?", "t", "g", "o"):
-            press(key)
-        assert page.locator("#help[open]").count() == 0
-        assert page.get_attribute("html", "data-theme") is None
-        assert page.url == f"{seen.address}/sources/"
-        page.click("[data-help]")
-        page.locator("#help [data-keys]").check()
-        press("Escape")
-        page.locator("main").click()
-        press("t")
-        assert page.get_attribute("html", "data-theme") == "light"
+def open_a_row_by_keys(seen, first, second):
+    page, press = seen.page, seen.page.keyboard.press
+    press("j")
+    press("j")
+    press("j")
+    press("k")
+    assert page.evaluate(FOCUSED) == f"fast-link-{first.pk}"
+    press("j")
+    assert page.evaluate(FOCUSED) == f"fast-link-{second.pk}"
+    press("Enter")
+    page.wait_for_url(f"{seen.address}/tweets/{second.pk}/")
+
+
+def open_pages_by_letters(seen):
+    """And the search of the tweets from elsewhere."""
+    page, press = seen.page, seen.page.keyboard.press
+    for letter, path in (
+        ("s", "/sources/"),
+        ("t", "/tweets/"),
+        ("o", "/"),
+        ("p", "/operations/"),
+    ):
         press("g")
-        press("o")
-        page.wait_for_url(f"{seen.address}/")
+        press(letter)
+        page.wait_for_url(f"{seen.address}{path}")
+    press("/")
+    page.wait_for_url(f"{seen.address}/tweets/#q")
+    page.wait_for_selector("#q:focus")
+    page.keyboard.type("g o")
+    assert page.input_value("#q") == "g o", "in a field they are letters"
+    press("Escape")
+
+
+def turn_keys_off_and_on(seen):
+    """Off, and still off on the next page; on again by the button."""
+    page, press = seen.page, seen.page.keyboard.press
+    press("?")
+    page.locator("#help [data-keys]").uncheck()
+    page.locator("#help button").click()
+    page.goto(f"{seen.address}/sources/")
+    for key in ("?", "t", "g", "o"):
+        press(key)
+    assert page.locator("#help[open]").count() == 0
+    assert page.get_attribute("html", "data-theme") is None
+    assert page.url == f"{seen.address}/sources/"
+    page.click("[data-help]")
+    page.locator("#help [data-keys]").check()
+    press("Escape")
+    page.locator("main").click()
+    press("t")
+    assert page.get_attribute("html", "data-theme") == "light"
+    press("g")
+    press("o")
+    page.wait_for_url(f"{seen.address}/")
 
 
 def test_without_scripts_the_overview_says_the_same(staff, live_server):
