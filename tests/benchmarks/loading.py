@@ -7,6 +7,7 @@ measured elsewhere (`burst`).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -56,6 +57,11 @@ INTERVAL = """
     INSERT INTO trackers_interval (younger_than, every, jitter, enabled)
     VALUES (interval '10000 days', %s, %s, true)
 """
+ADAPTING_INTERVAL = """
+    INSERT INTO trackers_interval
+        (younger_than, every, jitter, enabled, accuracy, at_most, at_least)
+    VALUES (interval '10000 days', %(wait)s, 0.5, true, 0.05, interval '1 second', %(wait)s)
+"""
 
 
 def load(
@@ -88,3 +94,10 @@ def every(database: Database, interval: str, *, jitter: float = 0.0) -> None:
     """One interval for tweets of all ages."""
     database.sql(NO_INTERVALS)
     database.sql(INTERVAL, (interval, jitter))
+
+
+def adapt(database: Database, *, at_least: timedelta) -> None:
+    """One interval that adapts, for tweets of all ages. Most wait half to one and a half times
+    `at_least`, since old tweets grow slowly: those of a batch end in many buckets, not in one."""
+    database.sql(NO_INTERVALS)
+    database.sql(ADAPTING_INTERVAL, {"wait": at_least})

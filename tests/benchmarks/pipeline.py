@@ -26,6 +26,8 @@ from trackers.xapi.wire.line import Line, line_for
 # So many calls of tweepy, or as many as fit into these seconds, tell what one costs.
 CALLS = 100
 CALLING = 2.0
+# All tweets come round as often as this where their interval adapts: more than can be done.
+ROUND_A_SECOND = 40_000
 WAL = "SELECT pg_current_wal_insert_lsn()"
 
 
@@ -59,6 +61,14 @@ def loaded(shop: Workshop, x: World, *, every: str = "1 second") -> Iterator[Dat
     with shop.databases.fresh() as database:
         loading.load(database, tweets=x.tweets, start_ms=x.start_ms)
         loading.every(database, every)
+        yield database
+
+
+@contextmanager
+def adapting(shop: Workshop, x: World) -> Iterator[Database]:
+    """The same, with an interval that adapts: each tweet has a pace, and a wait of its own."""
+    with loaded(shop, x) as database:
+        loading.adapt(database, at_least=timedelta(seconds=max(1, x.tweets // ROUND_A_SECOND)))
         yield database
 
 

@@ -69,13 +69,14 @@ ALONE = (
         "cadence",
         "what is known of tweets by fixed and by adapting intervals, and what it costs",
         0,
-        1.5,
+        2,
         cadence.run,
     ),
 )
 
 MEASURES = {
     "pipeline": "tweets/s: claim, HTTP look-up, parse, save, reschedule, with real workers",
+    "adapting": "the pipeline again with an interval that adapts: a pace and a wait for each tweet",
     "homes": "the pipeline again while every tweet is in ten homes",
     "subscribed": "the pipeline again while everything is told to a subscriber",
     "limit": "the same SQL through psycopg with nothing around it: the ceiling",
@@ -84,6 +85,7 @@ MEASURES = {
 }
 MINUTES = {
     "pipeline": 5.5,
+    "adapting": 5.5,
     "homes": 5.5,
     "subscribed": 5.5,
     "limit": 6.0,

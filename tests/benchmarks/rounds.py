@@ -1,4 +1,4 @@
-"""`pipeline`, `homes`, `subscribed`, `limit`, `stock`, `orm-batch`: in turn, round after round.
+"""`pipeline` and those it is compared with: in turn, round after round.
 
 Each has a database of its own, which it keeps through all rounds; nobody else works meanwhile.
 """
@@ -15,10 +15,11 @@ from tests.benchmarks.results import Bar, Result, Spread, Value
 from tests.benchmarks.workshop import Workshop
 
 ROUNDS = 5
-CONTENDERS = ("pipeline", "homes", "subscribed", "limit", "stock", "orm-batch")
+CONTENDERS = ("pipeline", "adapting", "homes", "subscribed", "limit", "stock", "orm-batch")
 # Seconds a round at full length.
 LENGTHS = {
     "pipeline": 60.0,
+    "adapting": 60.0,
     "homes": 60.0,
     "subscribed": 60.0,
     "limit": 60.0,
@@ -31,12 +32,17 @@ RATIOS = {"stock": 75.0, "orm-batch": 18.0}
 # The CPU of `limit`, which asks nobody, against that of the pipeline without the fake's. The less
 # all the rest takes, the more their rates would tell of the fake and of tweepy.
 LIMIT_SHARE = 0.45
+# What the pipeline makes where every tweet has a pace and a wait of its own.
+WHILE_ADAPTING = 0.97
+ADAPTING_SHARE = "adapting ÷ pipeline"
 # What the pipeline makes while every tweet is in ten homes: the updater touches no timeline.
 IN_HOMES = 0.9
 HOMES_SHARE = "homes ÷ pipeline"
 # And while every change is told to somebody: the updater stores an event of each.
 WHILE_TOLD = 0.85
 SUBSCRIBED_SHARE = "subscribed ÷ pipeline"
+# Of the pipeline's own rate, in the same round.
+SHARES = {"adapting": ADAPTING_SHARE, "homes": HOMES_SHARE, "subscribed": SUBSCRIBED_SHARE}
 # While nobody subscribes, PostgreSQL's time for a save against that of one without its events.
 MOST_UNTOLD, UNTOLD_ROUNDS = 1.02, 10
 UNTOLD_SHARE = "a save nobody subscribes to ÷ one without events"
@@ -107,6 +113,23 @@ def pipeline_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
         rounds.note("WAL", done.wal)
         rounds.note("a worker's own memory", max(done.memory, default=0.0))
         rounds.note("cores busy", done.busy)
+        return done.rate.a_second
+
+    return turn
+
+
+def adapting_turn(rounds: Rounds, stack: ExitStack, x: World) -> Turn:
+    """The pipeline again, with an interval that adapts."""
+    shop = rounds.shop
+    database = stack.enter_context(pipeline.adapting(shop, x))
+    seconds = shop.size.seconds(LENGTHS["adapting"])
+
+    def turn() -> float:
+        done = pipeline.stretch(shop, database, x, seconds=seconds)
+        rounds.note("adapting: WAL", done.wal)
+        rounds.note("adapting: CPU of postgres", done.cpu.get("postgres", 0.0))
+        rounds.note("adapting: CPU of pusher", done.cpu.get("pusher", 0.0))
+        rounds.note("adapting: CPU of worker", done.cpu.get("worker", 0.0))
         return done.rate.a_second
 
     return turn
@@ -199,6 +222,7 @@ def stock_of(rounds: Rounds, stack: ExitStack, x: World, *, name: str, size: int
 
 TURNS: dict[str, Callable[[Rounds, ExitStack, World], Turn]] = {
     "pipeline": pipeline_turn,
+    "adapting": adapting_turn,
     "homes": homes_turn,
     "subscribed": subscribed_turn,
     "limit": limit_turn,
@@ -212,6 +236,8 @@ UNITS = {
     "a worker's own memory": "MB",
     "cores busy": "",
     "limit": "ms",
+    "adapting: WAL": "bytes/tweet",
+    "adapting: CPU": "µs/tweet",
     "subscribed: WAL": "bytes/tweet",
     "subscribed: CPU": "µs/tweet",
     "stock": "tweets/s",
@@ -232,7 +258,7 @@ def result(rounds: Rounds) -> Result:
                 pairs = zip(rounds.rates["pipeline"], rounds.rates[other], strict=True)
                 values = tuple(ours / max(theirs, 1e-9) for ours, theirs in pairs)
                 ratios.append(Spread(f"pipeline ÷ {other}", values))
-        for other, share in (("homes", HOMES_SHARE), ("subscribed", SUBSCRIBED_SHARE)):
+        for other, share in SHARES.items():
             if other in rounds.rates:
                 pairs = zip(rounds.rates[other], rounds.rates["pipeline"], strict=True)
                 ratios.append(Spread(share, tuple(one / max(alone, 1e-9) for one, alone in pairs)))
@@ -259,7 +285,11 @@ def row(spread: Spread) -> dict[str, Value]:
 
 def bars(rounds: Rounds, ratios: list[Spread]) -> list[Bar]:
     bounds = {f"pipeline ÷ {other}": bound for other, bound in RATIOS.items()}
-    bounds |= {HOMES_SHARE: IN_HOMES, SUBSCRIBED_SHARE: WHILE_TOLD}
+    bounds |= {
+        ADAPTING_SHARE: WHILE_ADAPTING,
+        HOMES_SHARE: IN_HOMES,
+        SUBSCRIBED_SHARE: WHILE_TOLD,
+    }
     made = [Bar(one.name, one.median, bounds.get(one.name, LIMIT_SHARE)) for one in ratios]
     if rounds.shares:
         made.append(Bar("share of measurements that changed", min(rounds.shares), CHANGED))

@@ -25,11 +25,11 @@ from tests.conftest import PROJECT, url_of
 
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 # Side by side: most of the time is waiting, and nothing here asks for speed.
-SHORT = (["pipeline", "limit"], ["store", "timelines"])
+SHORT = (["pipeline", "limit"], ["store", "timelines", "cadence"])
 ALL = (
-    ["pipeline", "limit", "stock", "orm-batch"],
+    ["pipeline", "adapting", "limit", "stock", "orm-batch"],
     ["scale", "churn", "workers", "events"],
-    ["burst", "lateness", "leak", "store", "pages", "timelines"],
+    ["burst", "lateness", "leak", "store", "pages", "timelines", "cadence"],
 )
 
 
@@ -121,7 +121,8 @@ def test_what_was_recorded_is_what_was_answered_and_said_to_be_saved(together):
 def test_the_ratios_come_with_their_spread(together, parts):
     spreads = {spread["name"]: spread for spread in together["spreads"]}
 
-    ratios = [f"pipeline ÷ {name}" for name in parts[0] if name not in ("pipeline", "limit")]
+    ratios = [f"pipeline ÷ {name}" for name in parts[0] if name in ("stock", "orm-batch")]
+    ratios += [f"{name} ÷ pipeline" for name in parts[0] if name == "adapting"]
     for name in (*ratios, "CPU of limit ÷ CPU of pipeline without the fake's"):
         ratio = spreads[name]
         assert 0 < ratio["least"] <= ratio["median"] <= ratio["most"]
@@ -156,6 +157,18 @@ def test_a_page_is_timed_by_each_strategy_and_as_a_browser_gets_it(told):
     for key in ("read", "cache", "sized", "timed"):
         assert timed[f"SQL of {key}: page one"] > 0
         assert timed[f"Home by {key}"] > timed[f"SQL of {key}: page one"]
+
+
+def test_a_cadence_is_judged_in_the_fakes_world_and_in_others(told):
+    cadences = told["cadence"]
+    judged = {bar["name"] for bar in cadences["bars"]}
+
+    assert {"equal looks: now", "not seen before, equal looks: now"} <= judged
+    assert {"late second waves: curve", "late second waves: now"} <= judged
+    worlds = {row["world"] for row in cadences["rows"]}
+    assert worlds == {"the fake's", "decays", "late second waves"}
+    compared = [row for row in cadences["rows"] if row["looks"] is not None]
+    assert all(row["looks"] > 0 and row["curve %"] > 0 for row in compared)
 
 
 def test_the_curves_are_drawn_with_a_line_for_each_strategy(told, pictures):

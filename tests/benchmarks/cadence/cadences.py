@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -34,10 +35,7 @@ Cadence = Callable[[float, Look, State, float], float]
 
 
 def row(age: float) -> int:
-    for place, bound in enumerate(YOUNGER_THAN):
-        if age < bound:
-            return place
-    return len(YOUNGER_THAN) - 1
+    return bisect_right(YOUNGER_THAN, age, 0, len(YOUNGER_THAN) - 1)
 
 
 def fixed(every: Sequence[float] = EVERY, longer: float = 1.0) -> Cadence:

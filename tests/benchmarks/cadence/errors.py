@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import itemgetter, mul, sub
 
-from tests.benchmarks.cadence.world import ADDED, AGES, BAND, BANDS, DAY, LENGTHS, Figures, Tweet
+from tests.benchmarks.cadence.world import (
+    ADDED,
+    AGES,
+    BAND_STARTS,
+    BANDS,
+    DAY,
+    LENGTHS,
+    PASSED,
+    Curve,
+    Figures,
+    Tweet,
+)
 
 # A figure that is this far off is wrong: by more than ten percent.
 FAR = 0.1
 
 Look = tuple[float, Figures]
+UNKNOWN: Look = (0.0, (0, 0, 0))
 
 
 @dataclass(slots=True)
@@ -35,56 +49,49 @@ class Errors:
 
         With `since` from that age, even when it had no look by then: what is not known is 0.
         """
-        begin = since or looks[0][0]
-        now, curve, off, time = self.now, self.curve, self.off, self.time
-        first = bisect_left(AGES, begin)
-        views, likes, retweets = tweet.logs
-        log = math.log
-        next_look = 0
-        # What is known, and its growth a second until the next look.
-        known: Sequence[float] = (0, 0, 0)
-        slope: Sequence[float] = (0.0, 0.0, 0.0)
-        taken = 0.0
-        steady: tuple[float, float, float] = (log(ADDED),) * 3
-        until_age = looks[0][0] if looks else math.inf
-        for place in range(first, len(AGES)):
-            age = AGES[place]
-            if age > until:
-                break
-            while age >= until_age:
-                taken, known = looks[next_look]
-                next_look += 1
-                steady = (log(known[0] + ADDED), log(known[1] + ADDED), log(known[2] + ADDED))
-                if next_look < len(looks):
-                    until_age, after = looks[next_look]
-                    gap = (until_age - taken) or 1.0
-                    slope = (
-                        (after[0] - known[0]) / gap,
-                        (after[1] - known[1]) / gap,
-                        (after[2] - known[2]) / gap,
-                    )
-                else:
-                    until_age, slope = math.inf, (0.0, 0.0, 0.0)
-            band, length = BAND[place], LENGTHS[place]
-            true = views[place], likes[place], retweets[place]
-            apart = (
-                abs(true[0] - steady[0]),
-                abs(true[1] - steady[1]),
-                abs(true[2] - steady[2]),
-            )
-            time[band] += length
-            total = apart[0] + apart[1] + apart[2]
-            now[band] += total * length / 3
-            if apart[0] > FAR or apart[1] > FAR or apart[2] > FAR:
-                off[band] += length
-            if slope[0] or slope[1] or slope[2]:
-                passed = age - taken
-                total = (
-                    abs(true[0] - log(known[0] + slope[0] * passed + ADDED))
-                    + abs(true[1] - log(known[1] + slope[1] * passed + ADDED))
-                    + abs(true[2] - log(known[2] + slope[2] * passed + ADDED))
-                )
-            curve[band] += total * length / 3
+        first = bisect_left(AGES, since or looks[0][0])
+        last = bisect_right(AGES, until)
+        # What is known at first, and the looks after it.
+        known = bisect_right(looks, AGES[first], key=itemgetter(0)) if first < last else 0
+        newest = [looks[known - 1] if known else UNKNOWN, *looks[known:]]
+        # The places of AGES from which each of them is the newest.
+        places = [0, *(bisect_left(AGES, age) for age, _ in looks[known:]), len(AGES)]
+        for number, (begin, end) in enumerate(pairwise(places)):
+            begin, end = max(begin, first), min(end, last)
+            if begin >= end:
+                continue
+            # Until the first look there is no line either.
+            has_next = newest[number] is not UNKNOWN and number + 1 < len(newest)
+            following = newest[number + 1] if has_next else None
+            for band, left, right in by_band(begin, end):
+                self.add_piece(tweet, band, left, right, newest[number], following)
+
+    def add_piece(
+        self, tweet: Tweet, band: int, begin: int, end: int, newest: Look, following: Look | None
+    ) -> None:
+        """From one place of AGES to another, in one band, between two looks."""
+        lengths = LENGTHS[begin:end]
+        far_from = end
+        unsteady: list[Sequence[float]] = []
+        for figure, curve in enumerate(tweet.curves):
+            known = newest[1][figure]
+            steady = math.log(known + ADDED)
+            if curve.rises:
+                total = curve.over(begin, end) - steady * (PASSED[end] - PASSED[begin])
+                far_from = min(far_from, bisect_right(curve.logs, steady + FAR, begin, end))
+            else:
+                apart = [abs(true - steady) for true in curve.logs[begin:end]]
+                total = sum(map(mul, apart, lengths))
+                unsteady.append(apart)
+            self.now[band] += total / 3
+            if following is not None and following[1][figure] != known:
+                total = beside_line(curve, begin, end, (newest[0], known), following, figure)
+            self.curve[band] += total / 3
+        self.time[band] += PASSED[end] - PASSED[begin]
+        self.off[band] += PASSED[end] - PASSED[far_from]
+        for place in range(far_from - begin) if unsteady else ():
+            if any(apart[place] > FAR for apart in unsteady):
+                self.off[band] += lengths[place]
 
     def means(self) -> tuple[float, float, float]:
         """The mean errors of the curve and of now, and the share of time that is off."""
@@ -93,6 +100,24 @@ class Errors:
             mean(part / time for part, time in zip(self.now, self.time, strict=True) if time),
             mean(part / time for part, time in zip(self.off, self.time, strict=True) if time),
         )
+
+
+def by_band(begin: int, end: int) -> Iterator[tuple[int, int, int]]:
+    for band, (left, right) in enumerate(pairwise(BAND_STARTS)):
+        if left < end and begin < right:
+            yield band, max(left, begin), min(right, end)
+
+
+def beside_line(
+    curve: Curve, begin: int, end: int, newest: tuple[float, int], following: Look, figure: int
+) -> float:
+    """The error of a straight line between two looks, times its length."""
+    taken, known = newest
+    gap = (following[0] - taken) or 1.0
+    slope = (following[1][figure] - known) / gap
+    start = known + ADDED - slope * taken
+    line = map(math.log, [start + slope * age for age in AGES[begin:end]])
+    return sum(map(mul, map(abs, map(sub, curve.logs[begin:end], line)), LENGTHS[begin:end]))
 
 
 def mean(values: Iterable[float]) -> float:

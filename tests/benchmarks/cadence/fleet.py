@@ -7,22 +7,27 @@ curves are used again and again, each time with another birth.
 from __future__ import annotations
 
 import heapq
+import math
 import random
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tests.benchmarks.cadence.cadences import JITTER, Cadence, State, row
-from tests.benchmarks.cadence.errors import Errors, Look
-from tests.benchmarks.cadence.world import DAY, LAST_AGE, Tweet
+from tests.benchmarks.cadence.errors import Errors, Look, mean
+from tests.benchmarks.cadence.world import DAY, HOUR, LAST_AGE, Tweet
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.stretch import WINDOW_S, Group, needed_stretch
 
-BIRTHS_A_DAY = 60
 DAYS, MEASURED_DAYS = 34, 4
+END, BEGIN = DAYS * DAY, (DAYS - MEASURED_DAYS) * DAY
 STEP_S = 10
 # Old tweets are let into a window at its own pace and this much ahead; the young at any time.
 AHEAD = 0.1
+# Until shortly before the measured days a stretch an hour is enough.
+OFTEN_FROM = BEGIN - DAY
+# Those older than a day are grouped anew every six hours: they hardly change meanwhile.
+SETTLED_FROM, SETTLED_FOR = DAY, 6 * HOUR
 
 
 @dataclass(slots=True)
@@ -31,7 +36,6 @@ class Member:
 
     tweet: Tweet
     born: float
-    found: float
     looks: list[Look] = field(default_factory=list)
     state: State = field(default_factory=State)
 
@@ -46,14 +50,140 @@ class Outcome:
     stretch: float
 
 
-def fleet(world: Sequence[Tweet], *, seed: int) -> list[Member]:
+@dataclass(slots=True)
+class Windows:
+    """Looks at the fleet with `room` looks a quarter of an hour, those due first first.
+
+    With `bounds`, those of the adapting rows, waits are stretched, and old tweets are spread evenly
+    over each window.
+    """
+
+    members: Sequence[Member]
+    cadence: Cadence
+    room: float
+    bounds: Sequence[Bounds] | None
+    chance: random.Random
+    # (due at, place among the members): not due yet; due; due, and young.
+    ahead: list[tuple[float, int]] = field(default_factory=list)
+    waiting: list[tuple[float, int]] = field(default_factory=list)
+    young: list[tuple[float, int]] = field(default_factory=list)
+    # Places of tweets that are looked at, young or new ones and the others, grouped.
+    fresh: set[int] = field(default_factory=set)
+    settled: set[int] = field(default_factory=set)
+    settled_groups: list[Group] = field(default_factory=list)
+    settled_at: int = 0
+    window: int = -1
+    used: int = 0
+    stretch: float = 1.0
+    stretches: list[float] = field(default_factory=list)
+    # Of the looks in the first row: by how much each was late.
+    late: list[float] = field(default_factory=list)
+
+    def run(self) -> None:
+        self.ahead = [
+            (member.born + member.tweet.found, place) for place, member in enumerate(self.members)
+        ]
+        heapq.heapify(self.ahead)
+        now = 0
+        while now < END:
+            if now // WINDOW_S != self.window:
+                self.open_window(now)
+            self.gather(now)
+            self.spend(now)
+            now = self.next_step(now)
+
+    def open_window(self, now: int) -> None:
+        self.window, self.used = int(now // WINDOW_S), 0
+        if self.bounds and (now >= OFTEN_FROM or now % HOUR < WINDOW_S):
+            self.stretch = needed_stretch(
+                self.groups(self.bounds, now), room=self.room, backlog=len(self.waiting)
+            )
+        if now >= BEGIN:
+            self.stretches.append(self.stretch)
+
+    def gather(self, now: int) -> None:
+        """What has fallen due."""
+        while self.ahead and self.ahead[0][0] <= now:
+            due_at, place = heapq.heappop(self.ahead)
+            if place not in self.settled:
+                self.fresh.add(place)
+            # What was never looked at comes with the young, as new tweets do.
+            is_young = self.bounds and row(due_at - self.members[place].born) == 0
+            heapq.heappush(self.young if is_young else self.waiting, (due_at, place))
+
+    def spend(self, now: int) -> None:
+        """Look at as many as the window has room for."""
+        even = (now % WINDOW_S / WINDOW_S + AHEAD) * self.room if self.bounds else self.room
+        while self.used < self.room and (self.young or (self.waiting and self.used < even)):
+            due_at, place = heapq.heappop(self.young or self.waiting)
+            self.used += 1
+            self.look(place, due_at, now)
+
+    def look(self, place: int, due_at: float, now: int) -> None:
+        member = self.members[place]
+        age = now - member.born
+        if age >= LAST_AGE:
+            self.forget(place)
+            return
+        if now >= BEGIN and row(due_at - member.born) == 0:
+            self.late.append(now - due_at)
+        look = age, member.tweet.at(age)
+        wait = self.cadence(age, look, member.state, self.stretch)
+        member.state.last = look
+        member.looks.append(look)
+        again = now + wait * (1 + JITTER * (2 * self.chance.random() - 1))
+        if again - member.born < LAST_AGE:
+            heapq.heappush(self.ahead, (again, place))
+        else:
+            self.forget(place)
+
+    def forget(self, place: int) -> None:
+        self.fresh.discard(place)
+        self.settled.discard(place)
+
+    def groups(self, bounds: Sequence[Bounds], now: int) -> list[Group]:
+        if now >= self.settled_at + SETTLED_FOR:
+            self.settled_at = now
+            old = {one for one in self.fresh if now - self.members[one].born >= SETTLED_FROM}
+            self.fresh -= old
+            self.settled |= old
+            self.settled_groups = groups(self.members, self.settled, bounds, now)
+        return [*self.settled_groups, *groups(self.members, self.fresh, bounds, now)]
+
+    def next_step(self, now: int) -> int:
+        """When something can happen again: a window opens, a tweet falls due, an old one's turn."""
+        opens = int((now // WINDOW_S + 1) * WINDOW_S)
+        if self.used >= self.room:
+            return opens
+        if self.waiting:
+            return now + STEP_S
+        if not self.ahead:
+            return opens
+        # Later than now: what has fallen due is gathered.
+        return min(opens, math.ceil(self.ahead[0][0] / STEP_S) * STEP_S)
+
+    def outcome(self) -> Outcome:
+        errors = Errors()
+        for member in self.members:
+            since = max(member.tweet.found, BEGIN - member.born)
+            until = min(LAST_AGE, END - member.born)
+            if since < until:
+                errors.add(member.tweet, member.looks, since=since, until=until)
+        return Outcome(
+            errors,
+            sum(member.born + age >= BEGIN for member in self.members for age, _ in member.looks),
+            mean(self.late),
+            mean(self.stretches),
+        )
+
+
+def fleet(world: Sequence[Tweet], *, births_a_day: int, seed: int) -> list[Member]:
+    """Those found late are as old as in the world, only that it is here by the births' clock."""
     chance = random.Random(seed)
-    members = []
-    for number in range(BIRTHS_A_DAY * DAYS):
-        tweet = world[number % len(world)]
-        # Those found late are as old as in the world, only that it is here by the births' clock.
-        members.append(Member(tweet, chance.uniform(0, DAYS * DAY), tweet.found))
-    return members
+    return [
+        Member(world[number % len(world)], chance.uniform(0, END))
+        for number in range(births_a_day * DAYS)
+    ]
 
 
 def run(
@@ -64,85 +194,24 @@ def run(
     bounds: Sequence[Bounds] | None = None,
     seed: int = 1,
 ) -> Outcome:
-    """Look at the fleet with `room` looks a quarter of an hour, those due first first.
-
-    With `bounds`, those of the adapting rows, waits are stretched, and old tweets spread evenly
-    over each window.
-    """
-    chance = random.Random(seed)
-    due = [(member.born + member.found, place) for place, member in enumerate(members)]
-    heapq.heapify(due)
-    waiting: list[tuple[float, int]] = []
-    young: list[tuple[float, int]] = []
-    alive: set[int] = set()
-    used, stretch, window = 0.0, 1.0, -1
-    late = first_row = 0.0
-    stretches: list[float] = []
-    begin = (DAYS - MEASURED_DAYS) * DAY
-    for now in range(0, DAYS * DAY, STEP_S):
-        if now // WINDOW_S != window:
-            window, used = now // WINDOW_S, 0.0
-            if bounds:
-                stretch = needed_stretch(
-                    groups(members, alive, bounds, now), room=room, backlog=len(waiting)
-                )
-                if now >= begin:
-                    stretches.append(stretch)
-        while due and due[0][0] <= now:
-            one = heapq.heappop(due)
-            member = members[one[1]]
-            alive.add(one[1])
-            # What was never looked at comes with the young, as new tweets do.
-            is_young = bounds and row(one[0] - member.born) == 0
-            heapq.heappush(young if is_young else waiting, one)
-        pace = (now % WINDOW_S / WINDOW_S + AHEAD) * room if bounds else room
-        while used < room and (young or (waiting and used < pace)):
-            at, place = heapq.heappop(young or waiting)
-            used += 1
-            member = members[place]
-            age = now - member.born
-            if age >= LAST_AGE:
-                alive.discard(place)
-                continue
-            if now >= begin and row(at - member.born) == 0:
-                late += now - at
-                first_row += 1
-            look = age, member.tweet.at(age)
-            wait = cadence(age, look, member.state, stretch)
-            member.state.last = look
-            member.looks.append(look)
-            again = now + wait * (1 + JITTER * (2 * chance.random() - 1))
-            if again - member.born < LAST_AGE:
-                heapq.heappush(due, (again, place))
-            else:
-                alive.discard(place)
-    errors = Errors()
-    for member in members:
-        since = max(member.found, begin - member.born)
-        until = min(LAST_AGE, DAYS * DAY - member.born)
-        if since < until:
-            errors.add(member.tweet, member.looks, since=since, until=until)
-    return Outcome(
-        errors,
-        sum(begin <= member.born + age for member in members for age, _ in member.looks),
-        late / max(1, first_row),
-        sum(stretches) / len(stretches) if stretches else 1.0,
-    )
+    windows = Windows(members, cadence, room, bounds, random.Random(seed))
+    windows.run()
+    return windows.outcome()
 
 
 def groups(
-    members: Sequence[Member], alive: set[int], bounds: Sequence[Bounds], now: float
+    members: Sequence[Member], places: set[int], bounds: Sequence[Bounds], now: float
 ) -> list[Group]:
-    """The fleet by age and pace, in steps of a fifth or so."""
+    """The fleet by age and pace; each step is twice the one before."""
     counted: dict[tuple[int, int, int], int] = defaultdict(int)
-    for place in alive:
+    for place in places:
         member = members[place]
         age = now - member.born
-        pace = member.state.pace
-        if pace is None or member.state.last is None:
+        pace, last = member.state.pace, member.state.last
+        if pace is None or last is None:
             continue
         # A pace falls with age: it was that of the last look.
-        share = pace * max(member.state.last[0], 1.0)
+        share = pace * max(last[0], 1.0)
         counted[row(age), int(age).bit_length(), int(share * 1024).bit_length()] += 1
     return [
         Group(many, 0.75 * 2**age, 0.75 * 2**share / 1024 / (0.75 * 2**age), bounds[tier])

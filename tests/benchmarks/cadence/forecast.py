@@ -32,7 +32,7 @@ from trackers.forecasts.walk import Cell, Row
 from trackers.schedule.adapt import Bounds
 
 # Each tweet of the world lives several lives, each with other chances; and is born again and again.
-LIVES, BIRTHS_A_DAY = 4, 1500
+LIVES = 4
 MEASURED_DAYS = 4
 FIRST_DAY = LAST_AGE // DAY
 DAYS = FIRST_DAY + TAUGHT_DAYS + MEASURED_DAYS
@@ -83,12 +83,14 @@ def life(tweet: Tweet, cadence: Cadence, chance: random.Random) -> Life:
     return found
 
 
-def fleet(world: Sequence[Tweet], cadence: Cadence) -> list[tuple[float, Life]]:
+def fleet(
+    world: Sequence[Tweet], cadence: Cadence, *, births_a_day: int
+) -> list[tuple[float, Life]]:
     """When each was born, and its life."""
     chance = random.Random(SEED)
     lives = [life(tweet, cadence, chance) for tweet in world for _ in range(LIVES)]
     return [
-        (chance.uniform(0, DAYS * DAY), chance.choice(lives)) for _ in range(BIRTHS_A_DAY * DAYS)
+        (chance.uniform(0, DAYS * DAY), chance.choice(lives)) for _ in range(births_a_day * DAYS)
     ]
 
 
@@ -117,9 +119,11 @@ def known_at(
     return known, Came(known_looks, new_looks, days, newcomers)
 
 
-def measured(world: Sequence[Tweet], cadence: Cadence, rows: Sequence[Row]) -> Iterator[Error]:
+def measured(
+    world: Sequence[Tweet], cadence: Cadence, rows: Sequence[Row], *, births_a_day: int
+) -> Iterator[Error]:
     """Of the days after those that taught the correction."""
-    tweets = fleet(world, cadence)
+    tweets = fleet(world, cadence, births_a_day=births_a_day)
     past: list[tuple[Day, Came]] = []
     for number in range(FIRST_DAY, DAYS):
         known, came = known_at(tweets, rows, number * DAY)
@@ -139,11 +143,14 @@ def measured(world: Sequence[Tweet], cadence: Cadence, rows: Sequence[Row]) -> I
             )
 
 
-def forecasts(world: Sequence[Tweet]) -> tuple[list[dict[str, Value]], list[Bar]]:
+def forecasts(
+    world: Sequence[Tweet], *, births_a_day: int
+) -> tuple[list[dict[str, Value]], list[Bar]]:
     """The errors of each day, in percent, and the worst of them against the bars."""
-    found = list(measured(world, adaptive(), ADAPTING))
+    found = list(measured(world, adaptive(), ADAPTING, births_a_day=births_a_day))
     rows: list[dict[str, Value]] = [
         {
+            "world": "the fake's",
             "cadence": f"forecast at midnight, adapting rows: {one.day}",
             "known looks off %": 100 * one.known_looks,
             "all looks off %": 100 * one.looks,

@@ -1,4 +1,4 @@
-"""The curves that cadences are compared on: tweets of the fake X, from birth to the 30th day.
+"""A tweet whose figures are known at every age, from birth to the 30th day; those of the fake X.
 
 Figures are (views, likes, retweets), whole numbers, as X would answer at that age.
 """
@@ -8,8 +8,11 @@ from __future__ import annotations
 import math
 import random
 from array import array
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
+from operator import le, mul
 
 from trackers.fakex.world.ids import mix
 from trackers.fakex.world.traits import DELETED, RETWEET, Shares, Traits, count, derive
@@ -49,23 +52,37 @@ LENGTHS = array(
         for place in range(len(AGES))
     ],
 )
-BAND = bytes(sum(age >= bound for bound in BANDS[:-1]) for age in AGES)
+# How much time has passed before each age, and the place of the first age of each band.
+PASSED = array("d", accumulate(LENGTHS, initial=0.0))
+BAND_STARTS = [0, *(bisect_left(AGES, bound) for bound in BANDS[:-1]), len(AGES)]
+# As the fake X has them, and where every tweet has a late second wave.
+USUAL = Shares()
+SECOND_WAVES = Shares(deleted=0.0, falling=0.0, reviving=1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One figure over AGES, as ln(figure + 10). `sums`: these times their lengths, added up."""
+
+    logs: array[float]
+    sums: array[float]
+    rises: bool
+
+    def over(self, begin: int, end: int) -> float:
+        return self.sums[end] - self.sums[begin]
 
 
 @dataclass(frozen=True, slots=True)
 class Tweet:
-    """`found` is its age at the first look, `born` the second of the UTC day of its birth.
-
-    `logs` are three curves over AGES: ln(figure + 10).
-    """
+    """`found` is its age at the first look, `born` the second of the UTC day of its birth."""
 
     at: Callable[[float], Figures]
     found: float
     born: int
-    logs: Sequence[array[float]]
+    curves: Sequence[Curve]
 
 
-def fakes_world(tweets: int, *, seed: int) -> list[Tweet]:
+def fakes_world(tweets: int, *, seed: int, shares: Shares = USUAL) -> list[Tweet]:
     """Tweets of the fake X, as it draws them from their ids; none that are deleted."""
     made: list[Tweet] = []
     chance = random.Random(seed)
@@ -78,14 +95,17 @@ def fakes_world(tweets: int, *, seed: int) -> list[Tweet]:
             start_ms=BORN_MS,
             seed=seed,
             authors=1000,
-            shares=Shares(),
+            shares=shares,
         )
         if not traits.flags & (DELETED | RETWEET):
-            made.append(tweet(curve(traits), chance))
+            at = figures_of(traits)
+            made.append(
+                Tweet(at, found(chance), chance.randrange(DAY), curves([at(age) for age in AGES]))
+            )
     return made
 
 
-def curve(traits: Traits) -> Callable[[float], Figures]:
+def figures_of(traits: Traits) -> Callable[[float], Figures]:
     def at(age: float) -> Figures:
         retweets, _, likes, _, _, views = count(traits, age * 1000)
         return views, likes, retweets
@@ -93,13 +113,18 @@ def curve(traits: Traits) -> Callable[[float], Figures]:
     return at
 
 
-def tweet(at: Callable[[float], Figures], chance: random.Random) -> Tweet:
+def found(chance: random.Random) -> float:
+    """The age at the first look."""
     if chance.random() < FOUND_YOUNG:
-        found = chance.uniform(*YOUNG)
-    else:
-        found = math.exp(chance.uniform(*map(math.log, FOUND_LATE)))
-    logs = [array("d") for _ in range(3)]
-    for age in AGES:
-        for log, figure in zip(logs, at(age), strict=True):
-            log.append(math.log(figure + ADDED))
-    return Tweet(at, found, chance.randrange(DAY), logs)
+        return chance.uniform(*YOUNG)
+    return math.exp(chance.uniform(*map(math.log, FOUND_LATE)))
+
+
+def curves(figures: Iterable[Figures]) -> list[Curve]:
+    """From the figures at each of AGES."""
+    made = []
+    for one in zip(*figures, strict=True):
+        logs = array("d", [math.log(figure + ADDED) for figure in one])
+        sums = array("d", accumulate(map(mul, logs, LENGTHS), initial=0.0))
+        made.append(Curve(logs, sums, all(le(*both) for both in pairwise(one))))
+    return made
