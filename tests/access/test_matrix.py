@@ -32,6 +32,7 @@ LEAVING = ("/logout/", "/admin/logout/")
 ACTS = {
     "tweets/<int:id>/<str:act>": ["refresh", "pause", "resume", "untrack"],
     "sources/<int:id>/<str:act>": ["poll", "pause", "resume"],
+    "alerts/<int:id>/<str:act>": ["test", "on", "off", "remove"],
     "subscribers/<int:id>/<str:act>": ["pause", "resume", "test", "remove", "redeliver"],
     "following/<str:act>": ["follow", "unfollow"],
     "columns/<int:id>/<str:act>": ["left", "right", "remove"],

@@ -7,11 +7,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from tests.alerts.conftest import rule
 from tests.factories import CredentialFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.homes import bring, tweet
 from tests.pages.looking import looking
 from tests.pages.sources import gap, source
+from trackers.alerts import notice
+from trackers.alerts.moving import tweet_look
 from trackers.dashboards.columns.models import Column
 from trackers.events.subscribers.terms import Terms, add
 from trackers.forecasts.models import ForecastDay
@@ -20,6 +23,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
+from trackers.outbox.troubles import News
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch
 from trackers.schedule.stretched import StretchMinute
@@ -36,6 +40,7 @@ ADMIN = [
     "/admin/", "/admin/trackers/source/", "/admin/trackers/source/add/",
     "/admin/trackers/interval/", "/admin/trackers/tweet/", "/admin/trackers/tweet/track/",
     "/admin/trackers/credential/", "/admin/trackers/credential/add/",
+    "/admin/trackers/alertrule/add/",
     "/admin/trackers/namespace/", "/admin/trackers/tag/", "/admin/trackers/project/",
     "/admin/auth/user/",
 ]  # fmt: skip
@@ -70,6 +75,8 @@ def filled(user):
     Namespace.objects.filter(name="source:poll").update(paused=True)
     shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
     seen = watched(1)
+    told = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
+    notice.add(told, [News(tweet_look(told, seen.pk, "It grows."), "down")], now=minute)
     tagging.put(made("launch").pk, [seen.pk, grown[0].pk])
     many = bulk.begin("tag", Tweet.objects.values_list("pk"), by="ada", tag=made("launch").pk)
     return [
@@ -80,6 +87,8 @@ def filled(user):
         "/following/?who=sources",
         "/feeds/", "/sources/", f"/sources/{there.pk}/", "/sources/import/",
         "/operations/", "/operations/pause/", "/authors/7/",
+        "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",
+        f"/alerts/{told.pk}/", "/alerts/log/",
         "/subscribers/", f"/subscribers/{shop.pk}/", "/subscribers/add/", "/account/",
         "/account/password/",
     ]  # fmt: skip

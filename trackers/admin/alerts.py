@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from trackers.admin.readonly import MachineMade
 from trackers.admin.recorded import Recorded
@@ -20,7 +22,7 @@ class AlertRuleAdmin(Recorded):
     """What the kind of a rule does not have is left out once the rule is there."""
 
     form = RuleForm
-    list_display = ("name", "kind", "tells_when", "to_whom", "by_event", "enabled")
+    list_display = ("name", "kind", "tells_when", "to_whom", "by_event", "enabled", "on_its_page")
     list_filter = ("kind", "enabled", "about")
     search_fields = ("name",)
     actions = ("switch_on", "switch_off")
@@ -47,6 +49,10 @@ class AlertRuleAdmin(Recorded):
     @admin.display(description="e-mail to")
     def to_whom(self, one: AlertRule) -> str:
         return ", ".join(one.to) or "nobody"
+
+    @admin.display(description="test")
+    def on_its_page(self, one: AlertRule) -> str:
+        return format_html('<a href="{}">on its page</a>', reverse("alert", args=[one.pk]))
 
     @admin.action(description="Switch on", permissions=["change"])
     def switch_on(self, request: HttpRequest, chosen: QuerySet[AlertRule]) -> None:

@@ -30,6 +30,21 @@ METRICS = ("likes", "impressions")
 TWEETS, MONEY, RULES = (f"trackers.view_{what}" for what in ("tweet", "project", "alertrule"))
 
 
+def arrange(user: User, *, hour: int, when_quiet: bool, now: datetime) -> AlertDigest:
+    """Begin or change a person's digest. One that begins after its hour begins tomorrow."""
+    at = now.astimezone(UTC)
+    first = {"day": at.date() if at.hour >= hour else None}
+    given = {"hour": hour, "when_quiet": when_quiet}
+    row, _ = AlertDigest.objects.update_or_create(
+        user=user, defaults=given, create_defaults={**given, **first}
+    )
+    return row
+
+
+def stop(user: User) -> None:
+    AlertDigest.objects.filter(user=user).delete()
+
+
 def make_digests(*, now: datetime) -> int:
     """Write those whose hour has come today; how many there were. Two that look at once: the
     second waits for the row, and finds today's day in it."""

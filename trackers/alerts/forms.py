@@ -9,7 +9,14 @@ from django.core.exceptions import ValidationError
 from django.db.models import Model
 
 from trackers.alerts.kinds import ABOUT_TWEETS, SHAPES, Kind
-from trackers.alerts.models import ADDRESSES_MOST, LEAST_REST, MOST_REST, RULES_MOST, AlertRule
+from trackers.alerts.models import (
+    ADDRESSES_MOST,
+    LEAST_REST,
+    MOST_REST,
+    RULES_MOST,
+    AlertDigest,
+    AlertRule,
+)
 from trackers.alerts.words import title
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import spell
@@ -79,6 +86,7 @@ class RuleForm(forms.ModelForm):
         widgets = {"name": forms.TextInput(attrs=PLAIN)}
         help_texts = {
             "name": "The subject of its e-mails. Empty: a name is made.",
+            "of": "Of that tweet, author or source. Empty for all.",
             "rest": f"For so long there is no other alert of it about the same thing. {SOON}",
             "by_event": "",
         }
@@ -112,6 +120,8 @@ class RuleForm(forms.ModelForm):
             del self.fields["about"], self.fields["of"]
         if self.is_new:
             self.fields["rest"].initial = shape.rest
+            if "metric" in self.fields:
+                self.fields["metric"].initial = "likes"
         if kind == Kind.VELOCITY:
             self.fields["at"].label = "Gain per hour, at least"
             self.fields["at"].help_text = ""
@@ -184,8 +194,16 @@ class RuleForm(forms.ModelForm):
         self.add_error(field if field in self.fields else None, said)
 
     def _post_clean(self) -> None:
-        # What the form does not show is set as well.
-        for name in (*OF_A_KIND, "about", "of"):
-            if name not in self.fields and name in self.cleaned_data:
-                setattr(self.instance, name, self.cleaned_data[name])
+        # What the form does not show is set here, and not looked for among what was sent.
+        for name in set(self.cleaned_data) - set(self.fields):
+            setattr(self.instance, name, self.cleaned_data.pop(name))
         super()._post_clean()  # type: ignore[misc]
+
+
+class DigestForm(forms.ModelForm):
+    """At which hour, and whether on quiet days too."""
+
+    class Meta:
+        model = AlertDigest
+        fields = ("hour", "when_quiet")
+        labels = {"hour": "Hour (UTC)", "when_quiet": "Also on days without alerts"}

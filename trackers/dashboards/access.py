@@ -32,6 +32,7 @@ TWEETS = "trackers.view_tweet"
 SOURCES = "trackers.view_source"
 SUBSCRIBERS = "trackers.view_subscriber"
 OPERATIONS = "trackers.view_namespace"
+ALERTS = "trackers.view_alertrule"
 # Where somebody begins who may not see everything.
 FIRST_PAGES = {
     "overview": TWEETS,

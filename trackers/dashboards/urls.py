@@ -4,6 +4,9 @@ from django.urls import path
 
 from trackers.dashboards import answers, metrics
 from trackers.dashboards.account import views as account
+from trackers.dashboards.alerts import acts as alert_acts
+from trackers.dashboards.alerts import form_views as alert_forms
+from trackers.dashboards.alerts import views as alerts
 from trackers.dashboards.authors import views as authors
 from trackers.dashboards.authors.export import author_posts
 from trackers.dashboards.columns import acts as column_acts
@@ -138,6 +141,15 @@ urlpatterns = [
     path(
         "subscribers/<int:id>/<str:act>", subscriber_acts.act_on_subscriber, name="subscriber-act"
     ),
+    path("alerts/", alerts.alerts, name="alerts"),
+    path("alerts/now/", alerts.alerts_now, name="alerts-now"),
+    path("alerts/log/", alerts.alert_log, name="alert-log"),
+    path("alerts/add/", alert_forms.add_alert, name="alert-add"),
+    path("alerts/digest", alert_acts.alert_digest, name="alert-digest"),
+    path("alerts/<int:id>/", alerts.alert, name="alert"),
+    path("alerts/<int:id>/now/", alerts.alert_now, name="alert-now"),
+    path("alerts/<int:id>/edit/", alert_forms.edit_alert, name="alert-edit"),
+    path("alerts/<int:id>/<str:act>", alert_acts.act_on_alert, name="alert-act"),
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
     path("operations/now/", operations.operations_now, name="operations-now"),

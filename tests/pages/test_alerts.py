@@ -1,0 +1,260 @@
+"""A person adds a rule, tries it, reads the log, and arranges a daily e-mail."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from tests.alerts.conftest import rule, tweet
+from tests.alerts.mail_servers import Box, free_port, listening, server
+from tests.told import subscribe, told
+from trackers import roles, tasks
+from trackers.alerts import notice
+from trackers.alerts.digest import make_digests
+from trackers.alerts.models import AlertDigest, AlertMail, AlertNotice, AlertRule
+from trackers.alerts.moving import tweet_look
+from trackers.ingest.sources.models import Source
+from trackers.outbox.troubles import News
+from trackers.tweets.models import Author
+
+pytestmark = pytest.mark.django_db
+ADD = "/alerts/add/"
+FAST = {"kind": "velocity", "about": "any", "metric": "likes", "minutes": 60, "at": 1000,
+        "to": "ada@here.example", "rest": "2h", "enabled": "on"}  # fmt: skip
+
+
+def words(reply):
+    text = re.sub(r"<(script|style)\b.*?</\1>", " ", reply.content.decode(), flags=re.S)
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def said(reply):
+    return words(reply).partition("All alerts")[0] + words(reply)
+
+
+def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
+    assert "Tell me when" in words(staff.get(ADD))
+    form = staff.get(f"{ADD}?kind=velocity").content.decode()
+    assert 'name="metric"' in form
+    assert 'name="late_by"' not in form
+
+    reply = staff.post(ADD, FAST, follow=True)
+
+    one = AlertRule.objects.get()
+    assert (one.name, one.at, one.rest, one.to) == (
+        "Fast likes", 1000, timedelta(hours=2), ["ada@here.example"],
+    )  # fmt: skip
+    assert one.made_by.username == "ada"
+    assert "Fast likes: added. Send a test" in words(reply)
+    assert "When a tweet gains 1,000 likes an hour or more, measured over an hour." in words(
+        staff.get("/alerts/")
+    )
+    assert LogEntry.objects.get().change_message == "Added on the page."
+
+    staff.post(f"/alerts/{one.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})
+    one.refresh_from_db()
+    assert (one.name, one.at, one.by_event) == ("Rocket", 5, False)
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"at": ""}, "Enter a number from 1 on."),
+        ({"metric": ""}, "Choose a figure."),
+        ({"to": "ada@here, bob@there.example"}, "“ada@here” is no e-mail address."),
+        ({"to": ""}, "Nobody would be told."),
+        ({"rest": "5s"}, "From 60s to 30d"),
+        ({"rest": "soon"}, "is not a length of time"),
+        ({"about": "tweet", "of": "5"}, "There is no tracked tweet of this number."),
+        ({"about": "author", "of": ""}, "There is no author of this number."),
+        ({"kind": "milestone", "about": "tweet", "of": "1", "at": 10}, "It has 50 already."),
+        ({"kind": "source", "about": "author", "of": "7"}, "not one of the available"),
+        ({"to": ", ".join(f"a{n}@here.example" for n in range(11))}, "At most 10 addresses."),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_reason(staff, given, why):
+    tweet(1, likes=50)
+
+    reply = staff.post(ADD, {**FAST, **given})
+
+    assert reply.status_code == 400
+    assert why in words(reply)
+    assert not AlertRule.objects.exists()
+
+
+def test_the_pages_of_a_tweet_an_author_and_a_source_lead_there(staff):
+    one = tweet(1)
+    source = Source.objects.create(kind="search", of="cats")
+    for page, about, of in (
+        (f"/tweets/{one.pk}/", "tweet", 1), ("/authors/7/", "author", 7),
+        (f"/sources/{source.pk}/", "source", source.pk),
+    ):  # fmt: skip
+        assert f"{ADD}?about={about}&amp;of={of}" in staff.get(page).content.decode()
+        chosen = staff.get(f"{ADD}?kind=source&about={about}&of={of}").content.decode()
+        assert f'value="{of}"' in chosen or about != "source"
+    assert "A credential fails" not in words(staff.get(f"{ADD}?about=tweet&of=1"))
+    assert staff.get(f"{ADD}?about=tweet&of=é").status_code == 404
+
+
+def test_a_test_reaches_the_addresses_and_the_subscribers_and_says_so(staff, settings):
+    one = rule("velocity", metric="likes", at=5, to=["ada@here.example", "bob@here.example"])
+    subscribe("alerts")
+    box = Box()
+    with listening(box) as settings.EMAIL_SERVER:
+        reply = staff.post(f"/alerts/{one.pk}/test", follow=True)
+
+    assert "A test is on its way to ada@here.example, bob@here.example." in words(reply)
+    assert "Subscribers to alerts get an event." in words(reply)
+    assert [found["Subject"] for found in box.got] == ["[tweetwatch] Test: velocity"] * 2
+    [event] = told("alerts")
+    assert (event.data["rule"], event.data["state"]) == ("velocity", "test")
+    assert words(reply).count("sent e-mail to") == 2
+    assert LogEntry.objects.get().change_message == "Tested, on its page."
+
+
+def test_a_test_that_fails_says_why_and_is_not_tried_again(staff, settings):
+    one = rule("velocity", metric="likes", at=5, to=["ada@here.example"], by_event=False)
+    settings.EMAIL_SERVER = server(free_port())
+    assert "Nothing listens at 127.0.0.1:" in words(
+        staff.post(f"/alerts/{one.pk}/test", follow=True)
+    )
+    assert [mail.state for mail in AlertMail.objects.all()] == ["given_up"]
+    settings.EMAIL_SERVER = None
+    reply = words(staff.post(f"/alerts/{one.pk}/test", follow=True))
+    assert "No mail server is set. Set EMAIL_URL in the environment, then restart." in reply
+    assert "No e-mail is sent." in reply
+
+
+def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
+    one = rule("velocity", metric="likes", at=5)
+    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    for act, enabled in (("off", False), ("on", True)):
+        staff.post(f"/alerts/{one.pk}/{act}")
+        one.refresh_from_db()
+        assert one.enabled is enabled
+
+    reply = staff.post(f"/alerts/{one.pk}/remove", follow=True)
+
+    assert not AlertRule.objects.exists()
+    assert "velocity: Removed." in words(reply)
+    assert "It grows." in words(staff.get("/alerts/log/"))
+
+
+def test_a_rule_whose_tweet_is_gone_says_so_and_what_to_do(staff):
+    rule("velocity", metric="likes", at=5, about="tweet", of=1)
+    assert "This tweet is no longer tracked. Track it again, or remove the rule." in words(
+        staff.get("/alerts/")
+    )
+
+
+def test_the_log_has_pages(staff, django_assert_max_num_queries):
+    one = rule("velocity", metric="likes", at=5, name="<b>Rocket</b>")
+    for nth in range(60):
+        notice.add(one, [News(tweet_look(one, nth, f"It grows {nth}."), "down")],
+                   now=timezone.now())  # fmt: skip
+    with django_assert_max_num_queries(12):
+        first = staff.get("/alerts/log/")
+    assert "<b>Rocket" not in first.content.decode()
+    assert "It grows 59." in words(first)
+    older = re.search(r"\?before=\d+", first.content.decode())[0]
+    assert "It grows 9." in words(staff.get(f"/alerts/log/{older}"))
+    assert staff.get("/alerts/log/?before=x").status_code == 404
+
+
+def test_a_viewer_sees_the_rules_and_changes_none(client):
+    one = rule("velocity", metric="likes", at=5)
+    user = User.objects.create_user("vera")
+    roles.give(user, "viewer")
+    client.force_login(user)
+
+    page = client.get(f"/alerts/{one.pk}/")
+    assert page.status_code == 200
+    assert "Send a test" not in words(page)
+    assert client.post(f"/alerts/{one.pk}/test").status_code == 403
+    assert not AlertNotice.objects.exists()
+
+
+NOON = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+
+
+def at(hour, day=0):
+    return NOON + timedelta(hours=hour - 12, days=day)
+
+
+def viewer(client, email="vera@here.example"):
+    user = User.objects.create_user("vera", email)
+    roles.give(user, "viewer")
+    client.force_login(user)
+    return user
+
+
+def test_a_person_arranges_and_stops_the_daily_e_mail(client):
+    user = viewer(client)
+    reply = client.post("/alerts/digest", {"hour": "7", "when_quiet": "on"}, follow=True)
+    assert "vera@here.example gets a daily e-mail at 07:00 UTC." in words(reply)
+    assert AlertDigest.objects.get(user=user).when_quiet
+    assert "from 0 to 23" in words(client.post("/alerts/digest", {"hour": "24"}, follow=True))
+    client.post("/alerts/digest", {"stop": "1"})
+    assert not AlertDigest.objects.exists()
+    User.objects.update(email="")
+    reply = client.post("/alerts/digest", {"hour": "7"}, follow=True)
+    assert "Your account has no e-mail address." in words(reply)
+
+
+def test_a_digest_comes_once_a_day_and_on_quiet_days_only_if_wanted(client):
+    user = viewer(client)
+    row = AlertDigest.objects.create(user=user, hour=7, when_quiet=True)
+    days = [at(6), at(7), at(8), at(6, 1), at(9, 1)]
+    assert [make_digests(now=now) for now in days] == [0, 1, 0, 0, 1]
+
+    AlertDigest.objects.filter(pk=row.pk).update(when_quiet=False)
+    assert make_digests(now=at(7, 2)) == 0
+    notice.add(rule("lateness"), [News(tweet_look(rule("lateness"), 1, "It grows."), "down")],
+               now=at(20, 2))  # fmt: skip
+    assert make_digests(now=at(7, 3)) == 1
+
+
+def test_a_digest_says_what_was_alerted_and_what_grew_and_is_sent(client, settings):
+    user = viewer(client)
+    AlertDigest.objects.create(user=user, hour=0, when_quiet=True)
+    Author.objects.create(id=8, username="nasa")
+    one = rule("velocity", metric="likes", at=5, name="Rocket")
+    now = timezone.now()
+    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")] * 3, now=now)
+    box = Box()
+    with listening(box) as settings.EMAIL_SERVER:
+        tasks.alert_people()
+        tasks.send_mail()
+
+    [text] = box.texts
+    assert "Rocket: It grows. And 2 more." in text
+    for title in ("Alerts", "What grew most in 24 hours", "Freshness", "Money"):
+        assert f"{title}\n{'-' * len(title)}\n" in text
+    assert "/alerts/" in text
+    assert "Daily digest" in words(client.get("/alerts/log/"))
+
+
+def test_who_may_not_see_the_money_does_not_read_of_it(client):
+    user = User.objects.create_user("nora", "nora@here.example")
+    AlertDigest.objects.create(user=user, hour=0, when_quiet=True)
+
+    assert make_digests(now=NOON) == 1
+    assert AlertNotice.objects.get().body == ""
+
+
+def test_the_admin_adds_a_rule_with_the_same_form(staff):
+    reply = staff.post("/admin/trackers/alertrule/add/", {**FAST, "name": "Rocket"})
+    assert reply.status_code == 302
+    one = AlertRule.objects.get()
+    assert one.made_by.username == "ada"
+    assert staff.get("/admin/trackers/alertrule/").status_code == 200
+    assert staff.get(f"/admin/trackers/alertrule/{one.pk}/change/").status_code == 200
+    notice.add(one, [News(tweet_look(one, 1, "It grows."), "down")], now=timezone.now())
+    made = AlertNotice.objects.get()
+    assert "It grows." in words(staff.get("/admin/trackers/alertnotice/"))
+    assert staff.get(f"/admin/trackers/alertnotice/{made.pk}/change/").status_code == 200

@@ -1,0 +1,96 @@
+"""The pages on which a person adds a rule, or changes one."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from trackers import history
+from trackers.alerts.forms import RuleForm
+from trackers.alerts.kinds import SHAPES, Kind
+from trackers.alerts.models import AlertRule
+from trackers.dashboards.access import ALERTS, demand, needs
+from trackers.schedule.intervals import current
+
+ADD, CHANGE, DELETE = (f"trackers.{what}_alertrule" for what in ("add", "change", "delete"))
+ABOUT = ("about", "of")
+# What each kind is for, where a person chooses one.
+MEANT = {
+    Kind.VELOCITY: "It gains more per hour than you say.",
+    Kind.MILESTONE: "It has a round number of likes, views or replies.",
+    Kind.USUAL: "It has three times what its author's tweets usually have at that age.",
+    Kind.LATENESS: "Tweets are not looked at in time.",
+    Kind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
+    Kind.SOURCE: "Posts slip through its polls, or X does not show it any more.",
+    Kind.BUDGET: "The money for look-ups ends today or tomorrow.",
+    Kind.TROUBLE: "What tweetwatch sees by itself.",
+}
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(ALERTS)
+def add_alert(request: HttpRequest) -> HttpResponse:
+    """First the kind, then the form that this kind has."""
+    demand(request, ADD)
+    given = {name: request.GET[name] for name in ABOUT if name in request.GET}
+    if not given.get("of", "").isascii() or len(given.get("of", "")) > 19:
+        raise Http404("There is no such tweet, author or source.")
+    kind = request.POST.get("kind") or request.GET.get("kind", "")
+    if kind not in Kind.values:
+        return choose(request, given)
+    start = {**given, "to": request.user.email} if hasattr(request.user, "email") else given
+    form = RuleForm(request.POST or None, kind=kind, initial=start)
+    if request.method == "POST" and form.is_valid():
+        form.instance.made_by_id = request.user.pk
+        rule = form.save()
+        history.record(request.user, [rule], "Added on the page.", flag=history.ADDITION)
+        messages.success(request, f"{rule}: added. Send a test to see that it reaches you.")
+        return redirect("alert", id=rule.pk)
+    return filled_in(request, form)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(ALERTS)
+def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
+    demand(request, CHANGE)
+    form = RuleForm(request.POST or None, instance=get_object_or_404(AlertRule, pk=id))
+    if request.method == "POST" and form.is_valid():
+        rule = form.save()
+        history.record(request.user, [rule], "Changed on its page.")
+        messages.success(request, f"{rule}: changed.")
+        return redirect("alert", id=id)
+    return filled_in(request, form)
+
+
+def choose(request: HttpRequest, given: dict[str, str]) -> HttpResponse:
+    about = given.get("about", "")
+    kinds = [
+        {
+            "label": kind.label,
+            "meant": MEANT[kind],
+            "query": urlencode({"kind": kind.value, **given}),
+        }
+        for kind, shape in SHAPES.items()
+        if not about or about in shape.about
+    ]
+    now, _ = current()
+    told = {"now": now, "kinds": kinds, "about": about, "of": given.get("of", "")}
+    return render(request, "dashboards/alerts/kinds.html", told)
+
+
+def filled_in(request: HttpRequest, form: RuleForm) -> HttpResponse:
+    now, _ = current()
+    told: dict[str, Any] = {
+        "now": now,
+        "form": form,
+        "kind": Kind(form.kind).label,
+        "same": urlencode({name: form.initial[name] for name in ABOUT if form.initial.get(name)}),
+        "fields": [form[name] for name in form.fields if name != "kind"],
+    }
+    status = 400 if form.errors else 200
+    return render(request, "dashboards/alerts/form.html", told, status=status)
