@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django_q.models import Schedule
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory, id_born
 from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
@@ -22,6 +23,7 @@ from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tasks import forecast_days
 from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
@@ -253,6 +255,15 @@ def test_before_the_first_run_nothing_is_known():
     assert found.why == NOT_YET
     assert not found.is_fresh
     assert (found.today.looks, found.today.expected_looks) == (None, None)
+
+
+def test_the_chore_keeps_today_and_tomorrow(credential):
+    forecast_days()
+
+    now, _ = intervals.current()
+    days = ForecastDay.objects.exclude(expected_at=None).values_list("day", flat=True)
+    assert list(days) == [now.date() + DAY, now.date()]
+    assert Schedule.objects.get(func="trackers.tasks.forecast_days").minutes == 1
 
 
 def test_old_forecasts_are_dropped(credential):

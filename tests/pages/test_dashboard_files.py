@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -13,8 +14,10 @@ from django.utils import timezone
 from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from trackers.credentials.models import Window
+from trackers.forecasts.models import ForecastDay
 from trackers.ingest.sources.models import Source, Stream
 from trackers.jobs.models import Tally, Worker
+from trackers.schedule.models import Interval, Stretch
 
 DEPLOY = PROJECT / "deploy"
 NAME = re.compile(r"\btweetwatch_[a-z0-9_]+")
@@ -52,6 +55,12 @@ def told(client, db, settings):
         namespace="tweet:update", minute=now.replace(second=0, microsecond=0),
         pid=1, host="h", batches=1, asked=1, late=late,
     )  # fmt: skip
+    ForecastDay.objects.create(day=now.date(), looks=1, tweet_days=1)
+    hour = timedelta(hours=1)
+    Interval.objects.filter(younger_than__gt=hour).update(
+        accuracy=0.05, at_most=hour, at_least=hour
+    )
+    Stretch.objects.create(pk=Stretch.ONLY, taken_at=now)
     text = client.get("/metrics", headers={"Authorization": f"Bearer {KEY}"}).content.decode()
     return set(re.findall(r"^(tweetwatch_[a-z0-9_]+)", text, re.MULTILINE))
 
