@@ -128,7 +128,15 @@ PATIENCE = 120_000
 
 
 class Screen:
-    """A page whose console, errors and requests are watched."""
+    """A page whose console, errors and requests are watched: whatever it says is a fault.
+
+    But for one pair. When a page is left, or a newer request takes a poll's place, the browser
+    aborts the request under way, and htmx writes `htmx:afterRequest` and right after it
+    `htmx:sendAbort`. Both are dropped together. Nothing else is lost by that: htmx writes the
+    second one on the `abort` event of a request alone. A refused or broken connection ends in
+    `sendError`, a deadline in `timeout`, an error of the server's in `responseError`; these are
+    kept, with the line before them.
+    """
 
     def __init__(self, page, address):
         self.page, self.address, self.faults = page, address, []
@@ -141,8 +149,6 @@ class Screen:
         # What Chromium only advises, such as about a form with several secrets, is no fault.
         if message.text.startswith("[DOM]"):
             return
-        # Leaving a page ends its polls, and htmx writes these two about each. What fails in any
-        # other way has no such end.
         is_ended = message.text.startswith("htmx:sendAbort,")
         if is_ended and self.faults and self.faults[-1].startswith("console: htmx:afterRequest,"):
             self.faults.pop()

@@ -9,7 +9,7 @@ from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
 from tests.pages.test_axe import faults
 from tests.pages.test_dead_server import server as server
-from tests.pages.test_overview import fast
+from tests.pages.test_overview import fast, worker
 from trackers.jobs.models import Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -58,6 +58,7 @@ def open_pages_by_letters(seen):
     for letter, path in (
         ("s", "/sources/"),
         ("t", "/tweets/"),
+        ("f", "/fastest/"),
         ("o", "/"),
         ("p", "/operations/"),
     ):
@@ -111,9 +112,16 @@ def test_without_scripts_the_overview_says_the_same(staff, live_server):
 
 def test_a_wall_shows_a_dead_server_and_goes_on_when_it_is_back(server, staff):
     Worker.objects.all().delete()
+    # Where all is well, the money of two projects is above the edge.
+    worker()
+    measure(watched(due_in=600), 0, likes=1)
+    CredentialFactory(name="main")
+    CredentialFactory(name="newsroom")
     with looking(staff, server, viewport={"width": 1920, "height": 1080}) as seen:
         page = seen.page
         page.goto(f"{server.url}/?kiosk=1")
+        money = page.locator(".money-card").bounding_box()
+        assert money["y"] + money["height"] < 1080
         assert page.locator("nav[aria-label=Pages]").count() == 0
         notice = page.locator("[data-trouble]")
         server.kill()

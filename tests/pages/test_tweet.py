@@ -161,9 +161,9 @@ def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
     staff.get(f"/tweets/{tweet.id}/")
     # Session, user, the tweet, its job, its sources, the person's home, and their teams; time and
     # intervals, in one round trip; its runs; its newest; what it had an hour ago; the author's
-    # earlier tweets, and anybody's; milestones; its lines of the admin's history; whether all is
-    # paused.
-    with django_assert_num_queries(17):
+    # earlier tweets, and anybody's; milestones; its lines of the admin's history; its tags, and
+    # those to choose from; whether all is paused.
+    with django_assert_num_queries(19):
         staff.get(f"/tweets/{tweet.id}/")
 
 

@@ -33,7 +33,7 @@ class TagForm(forms.ModelForm):
             name = cleaned(self.cleaned_data["name"])
         except TagName as wrong:
             raise forms.ValidationError(str(wrong)) from None
-        same = Tag.objects.live().filter(name__iexact=name).exclude(pk=self.instance.pk)
+        same = Tag.objects.called(name).exclude(pk=self.instance.pk)
         if same.exists():
             raise forms.ValidationError(ending.ALREADY.format(same.get()))
         return name

@@ -26,6 +26,7 @@ from trackers.updater import states
 from tweetwatch.bounded import Deadline
 
 NO_TAG = 0
+SMALL_TAG = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +75,19 @@ class Narrow:
         source: Candidates | None = None
         if self.authors is not None:
             source = partial(of_authors, self.authors)
-        elif self.tag is not None:
+        elif self.tag is not None and (wanted.state not in states.FEW or self.is_small_tag):
             source = partial(tagging.tagged, self.tag)
         elif wanted.source:
             source = partial(of_source, wanted.source)
         elif wanted.state in states.FEW:
             source = partial(states.candidates, wanted.state)
         return self.within(source) if source else None
+
+    @property
+    def is_small_tag(self) -> bool:
+        """It is on fewer tweets than are in most of the rare states."""
+        assert self.tag is not None
+        return len(tagging.tagged(self.tag, Way(), SMALL_TAG + 1).ids) <= SMALL_TAG
 
     @property
     def candidates(self) -> Candidates:

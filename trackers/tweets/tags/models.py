@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Q, Value
 from django.db.models.functions import Lower
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ NAME_MOST = 40
 class TagQuerySet(models.QuerySet["Tag"]):
     def live(self) -> Self:
         return self.filter(ended_at=None)
+
+    def called(self, name: str) -> Self:
+        """In any case of letters, as the constraint and its index have it."""
+        return self.live().alias(low=Lower("name")).filter(low=Lower(Value(name)))
 
     def by_name(self) -> Self:
         return self.order_by(Lower("name"))

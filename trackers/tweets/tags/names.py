@@ -5,8 +5,6 @@ from __future__ import annotations
 import unicodedata
 
 from django.db import IntegrityError, transaction
-from django.db.models import Value
-from django.db.models.functions import Lower
 
 from trackers.tweets.tags.models import NAME_MOST, Tag
 
@@ -38,8 +36,7 @@ def named(typed: str) -> Tag | None:
         name = cleaned(typed)
     except TagName:
         return None
-    # Exactly as the constraint compares: `iexact` raises to capitals, and ẞ and ß differ there.
-    return Tag.objects.live().alias(low=Lower("name")).filter(low=Lower(Value(name))).first()
+    return Tag.objects.called(name).first()
 
 
 def made(typed: str) -> Tag:
