@@ -40,7 +40,7 @@ def keeper(program):
         ({"format": "xml"}, "format: "),
         ({"ordered": "yes"}, "ordered: "),
         ({"authors": [7]}, "authors.0: an id is a string"),
-        ({"authors": ["9" * 19]}, "authors: "),
+        ({"authors": ["9" * 19]}, "authors.0: an id has up to 64 bits"),
         ({"sources": ["1"] * 1001}, "sources: "),
         ({"at_least": "likes"}, "is not like likes=1000"),
         ({"at_least": "likes=¹"}, "is not like likes=1000"),

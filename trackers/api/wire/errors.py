@@ -17,6 +17,7 @@ from django.http import HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
+from trackers.api.wire.bodies import Unkept
 from trackers.timelines.store import State, TimelineMissing
 from tweetwatch.bounded import TookTooLong
 from tweetwatch.problems import problem
@@ -51,13 +52,18 @@ def handle(api: NinjaAPI) -> None:
 
     answers(ValueError, said(400))
     answers(Refused, lambda fault: problem(fault.status, fault.detail, **fault.more))
-    answers(HttpError, lambda fault: problem(fault.status_code, sentence(str(fault))))
+    answers(HttpError, lambda fault: problem(fault.status_code, sentence(words_of(fault))))
     answers(ValidationError, lambda fault: malformed(fault.errors))
     answers(AuthenticationError, lambda _: unknown())
     answers(LookupError, said(404))
     answers(TimelineMissing, lambda _: problem(404, MISSING, state=State.MISS))
     answers(RequestDataTooBig, lambda _: problem(413, TOO_LARGE))
     answers(TookTooLong, lambda _: problem(422, TOO_LONG))
+
+
+def words_of(fault: HttpError) -> str:
+    """Of a body that cannot be parsed ninja says no more than that."""
+    return str(fault.__cause__ if isinstance(fault.__cause__, Unkept) else fault)
 
 
 def sentence(text: str) -> str:

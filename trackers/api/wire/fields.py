@@ -20,11 +20,14 @@ AS_DIGITS = WithJsonSchema({"type": "string", "pattern": "^-?[0-9]{1,19}$"}, mod
 def whole(value: Any) -> int:
     if not isinstance(value, str) or not DIGITS.fullmatch(value):
         raise ValueError("an id is a string of up to 19 digits")
-    return int(value)
+    id = int(value)
+    # In the database it is a bigint.
+    if not -LARGEST_ID - 1 <= id <= LARGEST_ID:
+        raise ValueError("an id has up to 64 bits")
+    return id
 
 
-# In the database it is a bigint.
-Id = Annotated[int, BeforeValidator(whole), Field(ge=-LARGEST_ID - 1, le=LARGEST_ID), AS_DIGITS]
+Id = Annotated[int, BeforeValidator(whole), AS_DIGITS]
 # Of a tweet, an account or a source, which is never below 0.
 Known = Annotated[
     int,

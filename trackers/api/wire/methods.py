@@ -19,8 +19,8 @@ from django.utils.cache import get_conditional_response, patch_vary_headers, set
 from django.views.decorators.csrf import csrf_exempt
 
 from trackers.api.wire.auth import use_of
-from trackers.api.wire.bodies import NUL, address_has_nul
-from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, TOO_LARGE
+from trackers.api.wire.bodies import NUL, query_has_nul
+from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, NOWHERE, TOO_LARGE
 from trackers.api.wire.idempotency import once
 from tweetwatch.database import LOST
 from tweetwatch.problems import problem
@@ -49,7 +49,9 @@ def in_json(view: View) -> View:
             # The server drops the body.
             request.method = "GET"
         try:
-            if address_has_nul(request):
+            if "\0" in request.path_info:
+                given = problem(404, NOWHERE)
+            elif query_has_nul(request):
                 given = problem(400, NUL)
             else:
                 given = once(request, lambda: view(request, *args, **kwargs))
