@@ -120,7 +120,7 @@ def test_who_searches_while_others_do_is_asked_to_come_back(owner, monkeypatch):
     track(1)
     with patience.turns, patience.turns:
         for path in ("tweets?q=words", "tweets/export?state=fresh"):
-            assert owner.get(path)["error"].startswith("Many are searching")
+            assert owner.get(path)["error"].startswith("Too many searches are running")
             assert (owner.status, owner.headers["Retry-After"]) == (503, "5")
         assert len(owner.get("tweets")["tweets"]) == 1
     assert len(owner.get("tweets?q=words")["tweets"]) == 1

@@ -72,9 +72,9 @@ def manage(server, *arguments):
 def test_older_data_are_told_of_at_once_and_upgraded_with_all_that_is_in_them(old):
     refused = manage(old, "status")
     assert refused.stderr == (
-        f"The data in {old.place.data} is from PostgreSQL {OLD}, and installed is "
-        f"{installed_version()}: end every process of tweetwatch and run "
-        "`manage.py embedded upgrade`, which copies them and keeps the old folder.\n"
+        f"The data in {old.place.data} is from PostgreSQL {OLD}, but "
+        f"{installed_version()} is installed: stop every process of tweetwatch and run "
+        "`manage.py embedded upgrade`, which copies the data and keeps the old folder.\n"
     )
 
     ran = manage(old, "embedded", "upgrade")
@@ -136,7 +136,7 @@ def test_newer_data_are_told_of_at_once(server):
     said = server.user(code=REFUSED, PGSERVER_POSTGRES_VERSION=str(OLD)).url()
 
     assert (
-        f"is from PostgreSQL {installed_version()}, and installed is {OLD}: no PostgreSQL" in said
+        f"is from PostgreSQL {installed_version()}, but {OLD} is installed: an older" in said
     )
 
 

@@ -169,7 +169,7 @@ def test_very_many_are_tagged_by_the_workers_in_pieces_that_can_be_stopped(staff
 
     page = told(staff.get(MANY, {"all": "1"}))
     assert "2,500 tweets match" in page
-    assert "piece by piece" in page
+    assert "in the background" in page
     begun = staff.post(ACT, {"all": "1", "act": "tag", "tag": "launch"}, follow=True)
     act = BulkAct.objects.get()
     assert begun.redirect_chain[-1][0] == f"{MANY}{act.pk}/"

@@ -70,7 +70,7 @@ def test_without_scripts_rows_are_ticked_compared_and_tagged(staff, live_server,
         page.goto(f"{seen.address}/tweets/")
         page.check(f"#row-{low} .tick input")
         page.get_by_role("button", name="Compare ticked").click()
-        assert "One tweet has nothing beside it" in page.locator(".notice").inner_text()
+        assert "There is nothing to compare this tweet with" in page.locator(".notice").inner_text()
         page.go_back()
         page.check(f"#row-{low} .tick input")
         page.get_by_role("button", name="Tag or change ticked").click()
