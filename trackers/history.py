@@ -49,7 +49,7 @@ def record_many(
     more: bool = False,
     flag: int = CHANGE,
 ) -> None:
-    """One line about so many rows of a model, or about `more` than so many; none about none."""
+    """One line about this many rows of a model, or about `more` than this many; none about none."""
     if not count:
         return
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
@@ -65,7 +65,7 @@ def record_many(
 def record_command(
     chosen: Sequence[Model] | type[Model], what: str, *, count: int = 0, flag: int = CHANGE
 ) -> None:
-    """What a command did, to these rows, or to so many of a model. Never a word of its arguments
+    """What a command did, to these rows, or to this many of a model. Never a word of its arguments
     that might be a secret."""
     told = f"{what} By manage.py, run by {user_name()} on {socket.gethostname()}."
     if isinstance(chosen, type):

@@ -1,4 +1,4 @@
-"""The three roles: groups whose permissions are kept here, and made anew by each `migrate`.
+"""The three roles: groups whose permissions are kept here, and restored by each `migrate`.
 
 A viewer sees every page. An operator also runs what is watched. An owner also sets what that costs
 and who may do what. Other groups are teams, and nothing here touches them.

@@ -178,7 +178,7 @@ def go_on_replanning(turn: int) -> None:
 
 
 def watch_replanning() -> None:
-    """Every minute: a re-planning, or an act on many tweets, whose worker died goes on."""
+    """Every minute: a re-planning, or an act on many tweets, whose worker died continues."""
     if replan.find_lost():
         logger.warning("the task that re-planned was lost, another one goes on")
     if lost := bulk.find_lost():

@@ -179,7 +179,7 @@ class CredentialAdmin(Recorded):
         return [*views, *super().get_urls()]
 
     def get_inlines(self, request: HttpRequest, obj: Credential | None) -> Any:
-        # X tells of windows once it was asked.
+        # X reports windows only once it has been asked.
         return self.inlines if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:

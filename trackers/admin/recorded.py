@@ -16,7 +16,7 @@ from trackers import history
 
 # So many are counted; an action on more is told as on more than that.
 COUNTED_MOST = 50_000
-# Django writes down by itself what this one deletes.
+# Django records by itself what this one deletes.
 ITS_OWN = {"delete_selected"}
 Action = Callable[..., Any]
 

@@ -19,7 +19,7 @@ from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import TagName, cleaned
 
 SWEEP = "trackers.tasks.sweep_tags"
-# For each line of the list so many tweets are counted.
+# For each line of the list, tweets are counted up to this many.
 COUNTED_MOST = 1000
 
 

@@ -62,7 +62,7 @@ def of_rule(
 
 
 def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
-    """None while a person has paused the look-ups: that they are late then is no news."""
+    """None while a person has paused the look-ups: that they are late then is expected."""
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
     late = timedelta(seconds=figures(TWEET_UPDATE).oldest_due_seconds)

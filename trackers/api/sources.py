@@ -104,7 +104,7 @@ class SourceIn(SettingsIn):
 
 
 class SourceChangeIn(SettingsIn):
-    """With another `of` the source begins anew."""
+    """With another `of` the source starts over."""
 
     of: StrictStr | None = None
 

@@ -38,7 +38,7 @@ class Rest:
     climbs: bool = False
 
 
-# A request sent before X's last rejection arrived is no news: eight workers that are rejected
+# A request sent before X's last rejection arrived does not count: eight workers that are rejected
 # together climb one rung.
 IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
 CLIMBS = f"(%(climbs)s AND {IS_NEWS})"

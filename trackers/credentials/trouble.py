@@ -31,7 +31,7 @@ def disabled(name: str, because: str) -> str:
 
 
 def stopped(project: str, because: str) -> str:
-    """X refuses to go on without credits, or beyond the month's cap."""
+    """X refuses to continue without credits, or beyond the month's cap."""
     return (
         f"X says that project {project} has used up its credits or its monthly cap. Buy more from "
         f"X, then resume the project in the admin. X said: {because}"

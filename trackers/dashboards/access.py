@@ -40,7 +40,7 @@ FIRST_PAGES = {
     "operations": OPERATIONS,
     "subscribers": SUBSCRIBERS,
 }
-# Of those who can give a permission so many are named.
+# At most this many of those who can give a permission are named.
 NAMED_MOST = 5
 
 

@@ -54,7 +54,7 @@ CUT = """
 """
 
 # Buckets that go back as a whole, and a new one for a part. They are owed for as long as before,
-# unless they are due anew.
+# unless they are due again.
 GO_BACK = """
     whole AS (
         UPDATE {bucket} b SET due_at = cut.due, lease = NULL, owed_since = {owed}

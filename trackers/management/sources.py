@@ -83,7 +83,7 @@ def found(ids: Sequence[str]) -> list[Source]:
 
 
 def facts(standing: Standing) -> dict[str, Any]:
-    """As `status` tells of it, and how it is set."""
+    """As `status` describes it, and how it is set."""
     source = standing.source
     return {
         **status.source(standing),

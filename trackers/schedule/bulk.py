@@ -159,7 +159,7 @@ def stop(ids: Iterable[int]) -> int:
 
 
 def hand_over(row: BulkAct) -> None:
-    """The next task, and no other, goes on from where the row stands. In one transaction."""
+    """The next task, and no other, continues from where the row stands. In one transaction."""
     row.turn += 1
     row.touched_at = Now()
     row.save()

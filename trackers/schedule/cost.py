@@ -16,7 +16,7 @@ from trackers.schedule.validate import Row
 from trackers.tweets.pace import strangers_pace
 
 DAY = timedelta(days=1)
-# A change that asks for more than so many times as much is confirmed.
+# A change that asks for more than this many times as much has to be confirmed.
 CONFIRMED_ABOVE = 2.0
 # Tweets of an age between two of these are taken to be spread evenly over it.
 AGES = tuple(

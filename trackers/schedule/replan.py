@@ -33,7 +33,7 @@ GO_ON = "trackers.tasks.go_on_replanning"
 PIECE = 1000
 # Longer than any piece takes: no claim can meanwhile take what is due later than this.
 SOON = timedelta(seconds=20)
-# How long a task goes on; then other tasks have their turn.
+# How long a task works; then other tasks have their turn.
 A_TASK = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
@@ -216,7 +216,7 @@ def go_on(turn: int, *, at_most: timedelta = A_TASK, size: int = PIECE) -> None:
 
 
 def plan_piece(turn: int, *, size: int = PIECE, is_last: bool = False) -> bool:
-    """Plan the next piece; a task's last one hands over. Return whether this task is to go on."""
+    """Plan the next piece; a task's last one hands over. True if this task is to continue."""
     with transaction.atomic():
         row = Replanning.objects.select_for_update().filter(turn=turn, finished_at=None).first()
         if row is None:

@@ -191,7 +191,7 @@ def deliver_page(origin_id: int) -> Delivered:
         last, is_all = rows[-1][0] if rows else number, len(rows) < PAGE
         strategies, ids, homes = laid_out_somewhere(), sorted({row[1] for row in rows}), 0
         if not strategies and newest:
-            # No home is laid out, so there is nothing to deliver.
+            # No home is built, so there is nothing to deliver.
             last, is_all = newest[0], True
         elif ids:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)

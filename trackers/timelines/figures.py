@@ -73,7 +73,7 @@ BYTES = plain("""
 
 @dataclass(frozen=True, slots=True)
 class Homes:
-    """How many homes one strategy has laid out, and how many it is laying out."""
+    """How many homes one strategy has built, and how many it is building."""
 
     built: int = 0
     building: int = 0

@@ -1,4 +1,4 @@
-"""Homes that are laid out, how far deliveries have come, and the settings for all this.
+"""Homes that are built, how far deliveries have come, and the settings for all this.
 
 Feed: a home laid out by one strategy, complete down to its floor ─> buckets, or a timeline
 """
@@ -29,7 +29,7 @@ class FeedMark(models.Model):
 
 
 class Feed(models.Model):
-    """A watcher's home, laid out by a strategy.
+    """A watcher's home, built by a strategy.
 
     It has every tweet of the home from `floor` on; it may have others too, so its tweets are
     checked before they are shown. `built_at` null: it is being built and cannot be read yet, but
@@ -92,7 +92,7 @@ class RebuildBucket(Bucket):
 
 
 class FeedRebuild(Job):
-    """A home to be laid out; its key is the watcher's."""
+    """A home to be built; its key is the watcher's."""
 
     namespace = "timeline:rebuild"
     bucket = RebuildBucket
@@ -115,7 +115,7 @@ class FeedReads(models.Model):
 
 
 class FeedSettings(models.Model):
-    """How homes are laid out: one row."""
+    """How homes are built: one row."""
 
     class Strategy(models.TextChoices):
         READ = "read", "on read: nothing is stored"

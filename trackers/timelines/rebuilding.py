@@ -1,4 +1,4 @@
-"""Have workers lay homes out anew; until then these are read from the sources."""
+"""Have workers rebuild homes; until then these are read from the sources."""
 
 from __future__ import annotations
 

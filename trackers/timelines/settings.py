@@ -8,11 +8,11 @@ from trackers.timelines.homes import FeedSettings
 from trackers.timelines.rebuilding import rebuild_all
 from tweetwatch.database import cursor
 
-# When one of these changes, homes are laid out anew.
+# When one of these changes, homes are rebuilt.
 LAID_OUT_BY = ("strategy", "bucket_days", "bucket_size", "fanout_limit", "embed")
 
 # A watcher that comes into reach has missed what was delivered so far, so no home can be read until
-# it is laid out anew. Locks: marks in the order of origins, then feeds, as everywhere.
+# it is rebuilt. Locks: marks in the order of origins, then feeds, as everywhere.
 UNREADABLE = """
     UPDATE trackers_feed f SET built_at = NULL
     FROM (SELECT watcher_id, strategy FROM trackers_feed
@@ -34,7 +34,7 @@ def current() -> FeedSettings:
 
 
 def save(settings: FeedSettings) -> None:
-    """Check and save them. Homes that must change are laid out anew, and until then are read from
+    """Check and save them. Homes that must change are rebuilt, and until then are read from
     the sources.
 
     ValidationError, with a sentence for each field, if something is wrong with them.

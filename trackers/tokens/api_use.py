@@ -1,4 +1,4 @@
-"""How often each token asks: so many requests in a window of a minute, over all processes.
+"""How often each token asks: a limit of requests in a window of a minute, over all processes.
 
 A row for each token, so the table has a largest size.
 """

@@ -217,7 +217,7 @@ def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worke
     given = {"before": since.date(), "since": since}
 
     def piece() -> int | None:
-        # Packing stops for this once, and goes on with its next run.
+        # Packing stops for this once, and continues with its next run.
         wait_for("packing")
         with cursor() as db:
             found = db.execute(RETIRE, given).fetchone()

@@ -141,7 +141,7 @@ def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
     else:
         ledger.cancel(asked.payment)
-    # The credential rests for a while (turns.settle_failed); the others go on.
+    # The credential is not used for a while (turns.settle_failed); the others continue.
     rests = rest_after(error) is not None
     return Failed(
         asked.batch,

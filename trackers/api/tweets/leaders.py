@@ -20,7 +20,7 @@ Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impress
 
 
 class LeaderOut(Schema):
-    """It gained so many between two measurements, `since` and `until`; `velocity` is per hour."""
+    """It gained this many between two measurements, `since` and `until`; `velocity` is per hour."""
 
     tweet: TweetOut
     gain: int

@@ -34,7 +34,7 @@ BROKEN = "Something went wrong here; the server's log says what. Whether it was 
 AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.
 UNTOLD = {"body", "query", "path", "header", "given"}
-# Of the faults of one request so many are named.
+# At most this many faults of one request are named.
 NAMED_MOST = 20
 
 

@@ -28,7 +28,7 @@ from trackers.tweets.models import Tweet
 
 # Rows on the page; older ones are removed.
 MOST = 100
-# What each topic tells of, for those who may see that elsewhere.
+# What each topic is about, for those who may see that elsewhere.
 PERMISSIONS = {SOURCES: access.SOURCES, ALERTS: access.OPERATIONS}
 CHOICES = {
     "": ("Everything", (TWEETS, MILESTONES, SOURCES, ALERTS)),

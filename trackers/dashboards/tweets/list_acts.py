@@ -21,7 +21,7 @@ from trackers.tweets.models import Tweet
 ADD_TWEET = "trackers.add_tweet"
 VIEWS_MOST = 30
 LINES_MOST = 2_400_000
-# Of the rejected lines so many are named.
+# At most this many rejected lines are named.
 NAMED_MOST = 5
 
 

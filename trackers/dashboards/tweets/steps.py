@@ -11,7 +11,7 @@ from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
-# A rate is that of so much time at least, and there are at most so many of them.
+# The least time that a rate covers, and the most rates that are shown.
 SHORTEST, STEPS_MOST = timedelta(minutes=2), 240
 
 Counts = tuple[int | None, ...]

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 RECOVER_EVERY = 1.0
 TOLD_EVERY = 10.0
-# Seconds to go on settling the last results when the process is asked to end.
+# Seconds in which the last results may be settled when the process is asked to end.
 LAST_WORDS = 5.0
 # How many batches a claim takes at a time; how many of their events are loaded at a time, since a
 # batch may have ten thousand; how many bytes of bodies may be on their way before more are loaded.

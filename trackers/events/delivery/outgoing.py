@@ -111,7 +111,7 @@ def opened(token: str) -> Secrets | None:
 
 
 def events_of(claimed: Sequence[Claimed]) -> Mapping[int, list[Told]]:
-    """The events of each batch, in its order; batches that were claimed anew are left out."""
+    """The events of each batch, in its order; batches that were claimed again are left out."""
     given = {
         "batches": [batch.id for batch in claimed],
         "leases": list({batch.lease for batch in claimed}),

@@ -60,7 +60,7 @@ FORGET = "DELETE FROM trackers_streamplaces WHERE seen_at < now() - interval '1 
 
 @dataclass(frozen=True, slots=True)
 class Streams:
-    """Live streams that are open, of so many places, in the processes that have any open."""
+    """Live streams that are open, and the places for them, in the processes that have any open."""
 
     open: int
     places: int

@@ -38,7 +38,7 @@ class Standing:
 
     @property
     def next_at(self) -> datetime | None:
-        """When deliveries go on after failures; None: nothing keeps them back."""
+        """When deliveries continue after failures; None: nothing holds them back."""
         until = self.subscriber.state.not_before
         return until if until and until > self.now else None
 

@@ -57,7 +57,7 @@ def plain(sentence: int) -> Content:
 
 
 def rewritten(content: Content, text: str | None) -> Content:
-    """The same post with another text, if there is one: its tags are read anew, names are not."""
+    """The same post with another text, if there is one: its tags are read again, names are not."""
     if text is None:
         return content
     return replace(content, text=text, tags=tuple(TAG.findall(text)), mentions=(), links=())

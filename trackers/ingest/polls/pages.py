@@ -85,13 +85,13 @@ def follow(
     if swept.pages_left > 0:
         return More(swept)
     if swept.oldest_id is None:
-        # Only empty pages so far: there is no id to describe a gap with, so it goes on.
+        # Only empty pages so far: there is no id to describe a gap with, so it continues.
         return More(replace(swept, pages_left=rules.pages), at_once=False)
     return short(swept, cursor, "budget")
 
 
 def give_up(sweep: Sweep, *, cursor: Cursor | None, why: Why) -> Done | Short | None:
-    """End a sweep that cannot go on; None if it has read nothing, so that nothing moves."""
+    """End a sweep that cannot continue; None if it has read nothing, so that nothing moves."""
     return None if sweep.oldest_id is None else short(sweep, cursor, why)
 
 

@@ -62,7 +62,7 @@ def put_off(
 
 
 def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
-    """A reading that has read nothing is kept if it is a poll; others begin anew after the next.
+    """A reading that has read nothing is kept if it is a poll; others start over after the next.
 
     An overlap always does: cut short, it would measure less than it claims.
     """

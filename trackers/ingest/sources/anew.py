@@ -1,4 +1,4 @@
-"""A source that is of something else now begins anew; what it had not read yet is given up.
+"""A source that is changed to something else starts over; what it had not read yet is given up.
 
 Given up is not filled: each such stretch is a closed gap that says what the source was of then
 (`Gap.was_of`), and so is what came after its cursor. What is lost stays lost.

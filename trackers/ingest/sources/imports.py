@@ -71,7 +71,7 @@ class RejectedLine(models.Model):
     class Meta:
         ordering = ["line"]
         constraints = [
-            # A part that is imported again after a crash tells of its lines once.
+            # A part that is imported again after a crash reports its lines once.
             models.UniqueConstraint(fields=["source", "tracked", "line"], name="rejected_line_once")
         ]
 

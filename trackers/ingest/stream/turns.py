@@ -90,7 +90,7 @@ def check_payer(who: Payer) -> None:
     with cursor() as db:
         is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
     if not is_enabled:
-        # Another one may go on; who looks again finds it, or says that there is none.
+        # Another one may continue: the next look finds it, or says that there is none.
         raise NoTurnError(f"{who.name} is disabled.", LOOKS_AGAIN)
     check_money(who)
 

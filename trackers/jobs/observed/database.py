@@ -43,7 +43,7 @@ NOTE = """
 """
 FORGET = "DELETE FROM trackers_databaseminute WHERE minute < now() - interval '25 hours'"
 
-# Bytes of WAL from one minute's row to the next. After a fail-over or a restore it begins anew.
+# Bytes of WAL from one minute's row to the next. After a fail-over or a restore it starts over.
 WAL_BY_MINUTE = """
     SELECT minute, nullif(greatest(wal - before, -1), -1)
     FROM (

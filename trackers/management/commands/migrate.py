@@ -1,4 +1,4 @@
-"""Django's `migrate`, beside workers that go on: it gives way instead of making them wait.
+"""Django's `migrate`, beside working workers: it gives way instead of making them wait.
 
 A change of a table needs it for itself for a moment. While it waits for a long reader, such as
 pg_dump, every worker queues up behind it. So it waits for a second only, lets the others pass, and

@@ -72,7 +72,7 @@ def embedded(watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
 
 
 def rebuild(watcher_id: int) -> None:
-    """Lay the home out anew, by the settings, and drop what other strategies laid out."""
+    """Rebuild the home by the settings, and drop what other strategies built."""
     settings = current()
     known = strategies(settings)
     known[settings.strategy].rebuild(watcher_id)
@@ -82,7 +82,7 @@ def rebuild(watcher_id: int) -> None:
 
 
 def drop(watcher_id: int) -> None:
-    """Delete what is laid out; the next read is from the sources, and has it laid out again."""
+    """Delete what is built; the next read is from the sources, and has it rebuilt."""
     for one in kept(current()):
         one.drop(watcher_id)
 

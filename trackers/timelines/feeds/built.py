@@ -1,8 +1,8 @@
-"""What the strategies that lay homes out have in common: when a home may be read from what is laid
-out, how it is built, and how it is kept correct.
+"""What the strategies that build homes have in common: when a home may be read from what is built,
+how it is built, and how it is kept correct.
 
-page: what is laid out, and on read what is not yet delivered ─> truth ─> Page
-                    └─ below the floor: on read
+page: what is built, and on read what is not yet delivered ─> truth ─> Page
+                 └─ below the floor: on read
 So at any moment a page is the same as on read, however far deliveries have come.
 
 build: a stub, committed: deliveries put into it from now on ─> the newest, on read ─> put ─> built
@@ -66,7 +66,7 @@ WANT = """
 
 
 class Built(ABC):
-    """A strategy that lays homes out."""
+    """A strategy that builds homes."""
 
     key: ClassVar[str]
     label: ClassVar[str]
@@ -159,7 +159,7 @@ class Built(ABC):
         return {}
 
     def stands(self, watcher_id: int, *, anchor: int = LARGEST_ID) -> Stands:
-        """How far the home is laid out, for a read from that anchor on, in one round trip. To be
+        """How far the home is built, for a read from that anchor on, in one round trip. To be
         called before what is laid out is read: what is delivered in between is then read twice,
         rather than not at all."""
         given = {**self.named(watcher_id), "anchor": anchor}
@@ -179,7 +179,7 @@ class Built(ABC):
         return False
 
     def want(self, watcher_id: int) -> None:
-        """Have it laid out by a worker."""
+        """Have it built by a worker."""
         with cursor() as db:
             given = {"watcher": watcher_id, "stamp": queue.new_stamp()}
             db.execute(queue.on(REBUILD, WANT), given)

@@ -1,4 +1,4 @@
-"""Follow and unfollow: who watches what, and what that does to the homes that are laid out.
+"""Follow and unfollow: who watches what, and what that does to the homes that are built.
 
 Locks: the source's or the author's row, so that nothing of it is stored meanwhile; the origin's
 mark, so that nothing of it is delivered; the watcher's feeds; the origin. So a store, a delivery or

@@ -1,4 +1,4 @@
-"""The strategies that lay homes out."""
+"""The strategies that build homes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ LAID_OUT: tuple[type[Built], ...] = (Cache, Sized, Timed)
 
 
 def kept(settings: FeedSettings) -> list[Built]:
-    """The strategies by which homes may be laid out: that of the settings, and others from before a
+    """The strategies by which homes may be built: that of the settings, and others from before a
     switch, which deliveries still go into until they are dropped."""
     return [of(settings) for of in LAID_OUT]

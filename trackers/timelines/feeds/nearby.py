@@ -29,7 +29,7 @@ FOLLOWED = plain(f"""
 
 # {beyond}, {within}, {inside}: <, >= and > on the way to older tweets.
 # What was found, and whether it is shown. Tweets that are untracked or gone are not shown, but are
-# returned all the same: the caller must know where to go on.
+# returned all the same: the caller must know where to continue.
 NEAREST = """
     SELECT nearest.id, tweet.is_shown IS TRUE
     FROM (SELECT id FROM found ORDER BY id {order} LIMIT %(limit)s::int) nearest

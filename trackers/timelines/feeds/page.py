@@ -25,7 +25,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`ids` newest first. `older`, `newer`: anchors to go on from; None: there is nothing more.
+    """`ids` newest first. `older`, `newer`: anchors to continue from; None: there is nothing more.
 
     `complete`: False while the home is being laid out, and the page was read from the sources.
     `late`: tweets that came after younger ones were already there (`since`).

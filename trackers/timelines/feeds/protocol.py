@@ -29,10 +29,10 @@ class FeedStrategy(Protocol):
         """What the home keeps of these tweets besides their ids, as in `Page.embedded`."""
 
     def rebuild(self, watcher_id: int) -> None:
-        """Lay the home out anew. May be interrupted anywhere, and repeated."""
+        """Rebuild the home. May be interrupted anywhere, and repeated."""
 
     def drop(self, watcher_id: int) -> None:
-        """Delete what is laid out."""
+        """Delete what is built."""
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
         """Put tweets of an origin into the homes that follow it; return into how many."""

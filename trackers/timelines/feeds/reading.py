@@ -1,4 +1,4 @@
-"""A page of a home that is laid out: from there, from undelivered origins, and below the floor."""
+"""A page of a home that is built: from there, from undelivered origins, and below the floor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class LaidOut(Protocol):
 
 @dataclass(slots=True)
 class Reading:
-    """Reads one page from what is laid out, what is undelivered, and what is below the floor.
+    """Reads one page from what is built, what is undelivered, and what is below the floor.
 
     `stands_still`: False if since `state` was read the home was built anew or cut, or more is
     followed; then what was read may be incomplete.

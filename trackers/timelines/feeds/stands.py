@@ -1,4 +1,4 @@
-"""How far a home is laid out, and what is not delivered to it yet."""
+"""How far a home is built, and what is not delivered to it yet."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UNDELIVERED = """
 """
 
 
-# A snapshot, and the state as seen in it: one row, even if nothing is laid out. Undelivered origins
+# A snapshot, and the state as seen in it: one row, even if nothing is built. Undelivered origins
 # do not matter to a read below the floor.
 STANDS = f"""
     SELECT pg_current_snapshot()::text, ({FOLLOWED}), state.floor, state.built_at, state.due,
@@ -45,7 +45,7 @@ def standing(state: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The state of a home that is laid out; it differs once the home was cut or built anew."""
+    """The state of a home that is built; it differs once the home was trimmed or rebuilt."""
 
     floor: int
     built_at: datetime
@@ -53,7 +53,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """`state` None: nothing that can be read is laid out. `undelivered`: followed origins to read
+    """`state` None: nothing that can be read is built. `undelivered`: followed origins to read
     from their sources, unless the anchor is below the floor. `clock`: of this moment. `followed`:
     how many origins, for `candidates`. `is_due`: the strategy wants to be told of this read."""
 

@@ -1,4 +1,4 @@
-"""Counts how pages of homes were answered: from what is laid out, or from the sources after all.
+"""Counts how pages of homes were answered: from what is built, or from the sources after all.
 
 Counted per thread, and added to the day's rows at most once a second, so that pages cost nothing
 more. A process that is killed loses the counts of its last second.

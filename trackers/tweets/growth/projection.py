@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from trackers.tweets.growth.band import quantile
 
 FULL = timedelta(days=1)
-# So many finished tweets make a projection, and so many tested ones say how good it is.
+# How many finished tweets a projection takes, and how many tested ones show how good it is.
 ENOUGH, TESTED = 5, 3
 
 

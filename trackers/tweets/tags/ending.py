@@ -81,7 +81,7 @@ def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
             if into.pk not in ended:
                 return 0
             ended.remove(into.pk)
-        # What was being merged into one of them goes on into the same target.
+        # What was being merged into one of them continues into the same target.
         Tag.objects.filter(into__in=ended).update(into=into)
         Tag.objects.filter(pk__in=ended).update(ended_at=Now(), into=into)
     return len(ended)

@@ -24,7 +24,7 @@ TALKATIVE = ("tweepy", "oauthlib", "requests_oauthlib")
 
 
 def sign_with(keys: Keys) -> Sign:
-    """How requests are signed: a token is sent as is, OAuth 1.0a signs each request anew."""
+    """How requests are signed: a token is sent as is, OAuth 1.0a signs each request separately."""
     secrets = keys.secrets
     if keys.kind in TOKENS:
         bearer = "Bearer " + secrets[TOKENS[keys.kind]]
