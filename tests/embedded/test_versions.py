@@ -135,9 +135,7 @@ def test_newer_data_are_told_of_at_once(server):
 
     said = server.user(code=REFUSED, PGSERVER_POSTGRES_VERSION=str(OLD)).url()
 
-    assert (
-        f"is from PostgreSQL {installed_version()}, but {OLD} is installed: an older" in said
-    )
+    assert f"is from PostgreSQL {installed_version()}, but {OLD} is installed: an older" in said
 
 
 def test_the_programs_of_a_version_are_found_or_asked_for(tmp_path):

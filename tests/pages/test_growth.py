@@ -97,7 +97,10 @@ def test_what_cannot_be_told_yet_says_so(staff):
 
     page = page_of(staff, tweet)
     assert page.count("Not enough yet") == 3
-    assert "0 of the author's earlier tweets were measured at this age, and it takes 4" in page
+    assert (
+        "0 of the author's earlier tweets were measured at this age, and at least 4 are needed"
+        in page
+    )
     assert "it has not been measured" in page_of(staff, unmeasured)
 
 

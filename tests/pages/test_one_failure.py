@@ -65,6 +65,7 @@ def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
         assert said.replace("`", " ").split(" manage")[0] in page.replace("`", " ")
         assert "Add one" not in page
         assert "There is no" not in page
+        assert "`" not in page
     # Not once more for each queue that it holds.
     assert pages[0].count("No credential is enabled") == 1
     assert "tweet:update is on hold" not in pages[0]

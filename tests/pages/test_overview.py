@@ -55,6 +55,8 @@ def test_nothing_is_called_fresh_while_nobody_checks(staff):
     assert "Everything is fresh" not in read(staff)
 
     worker()
+    assert "No tweet is late yet, but no credential is enabled." in read(staff)
+    CredentialFactory()
     assert "Everything is fresh" in read(staff)
     pause_all(by="ada")
     assert "No tweet is late yet, but everything is paused." in read(staff)
@@ -106,6 +108,8 @@ def test_whoever_may_not_add_gets_the_sentence_without_the_link(client):
 def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, mood, title):
     measure(watched(due_in=-seconds), 0, likes=1)
     worker()
+
+    CredentialFactory()
 
     page = staff.get("/overview/now/")
 

@@ -131,7 +131,7 @@ class FeedSettingsAdmin(admin.ModelAdmin):
 
 
 def told(found: Timelines) -> list[tuple[str, str]]:
-    hits = "-" if found.hit_rate is None else f"{found.hit_rate:.1%}"
+    hits = "none viewed" if found.hit_rate is None else f"{found.hit_rate:.1%}"
     return [
         (
             "Delivery lag",

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from trackers.dashboards.words import Moment, ahead
+from django.utils.safestring import SafeString
+
+from trackers.dashboards.words import Moment, ahead, coded
 from trackers.jobs.models import Namespace
 
 
@@ -16,6 +18,10 @@ class Queue:
     held: Moment | None
     because: str
     failures: int
+
+    @property
+    def because_html(self) -> SafeString:
+        return coded(self.because)
 
 
 def queues(*, now: datetime) -> list[Queue]:

@@ -26,7 +26,7 @@ from trackers.tweets.finding.way import Way
 from tweetwatch.tables import NO_PARQUET, has_parquet, sent
 
 MOST = 200
-BUSY = "Many are searching at this moment. Try again in a second."
+BUSY = "Too many searches are running. Try again in a second."
 Form = Literal["csv", "jsonl", "parquet"]
 
 

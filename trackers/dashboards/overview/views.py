@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from trackers.credentials import trouble
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.days import days
 from trackers.dashboards.kiosk import is_kiosk
@@ -99,7 +100,9 @@ def idle(*, now: datetime) -> str:
     """Why nothing is being checked; empty if something is."""
     if paused_all():
         return "everything is paused"
-    return "" if Worker.objects.alive(now=now).exists() else "no worker is running"
+    if not Worker.objects.alive(now=now).exists():
+        return "no worker is running"
+    return "no credential is enabled" if trouble.none_enabled() else ""
 
 
 def planned() -> dict[str, object]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trackers.dashboards.sources.line import Number, number
-from trackers.dashboards.words import Moment, ago, ahead
+from trackers.dashboards.words import Moment, ago, ahead, coded
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.sources.standing import is_silent
 
@@ -45,7 +45,7 @@ def connection_of(stream: Stream | None, *, now: datetime) -> Connection:
         since=since(stream.state_since),
         heard=since(stream.heard_at),
         next_try=ahead(stream.next_try_at, now=now) if waits and stream.next_try_at else None,
-        because=stream.because,
+        because=coded(stream.because),
         lines=number(stream.lines),
         duplicates=number(stream.duplicates),
         garbled=number(stream.garbled),

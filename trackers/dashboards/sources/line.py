@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import Moment, ago, ahead, counted, lasting
+from trackers.dashboards.words import Moment, ago, ahead, coded, counted, lasting
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
 
@@ -138,7 +138,7 @@ def line(standing: Standing, *, now: datetime) -> Line:
         badge=WORDS[standing.state],
         mood=MOODS.get(standing.state, ""),
         said=said(standing),
-        problem=standing.reason if standing.state in ("problem", "no_money") else "",
+        problem=coded(standing.reason) if standing.state in ("problem", "no_money") else "",
         next=ahead(standing.next_poll_at, now=now) if standing.next_poll_at else None,
         polled=ago(source.polled_at, now=now) if source.polled_at else None,
         ended=ended(standing, now=now),
@@ -192,7 +192,7 @@ def said(standing: Standing) -> str:
         case "uploaded":
             return "look at the file, and start the import"
         case "connecting" | "waiting":
-            return "a search fetches what appears meanwhile"
+            return "a search will fetch what appears in the meantime"
         case _:
             return standing.reason
 

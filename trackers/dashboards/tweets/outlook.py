@@ -176,7 +176,7 @@ def why_no_usual(earlier: Earlier, age: timedelta) -> str:
     )
     return (
         f"Not enough yet: {known} of the author's earlier tweets "
-        f"{'was' if known == 1 else 'were'} measured at this age, and it takes 4."
+        f"{'was' if known == 1 else 'were'} measured at this age, and at least 4 are needed."
     )
 
 
