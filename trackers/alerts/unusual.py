@@ -20,7 +20,9 @@ from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Tweet
-from trackers.tweets.movers.models import Mover, Window
+from trackers.tweets.movers.keep import LIST_MOST
+from trackers.tweets.movers.models import Window
+from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
 YOUNG = timedelta(days=1)
@@ -29,6 +31,21 @@ OLD_ENOUGH = timedelta(minutes=10)
 JUDGED_MOST = 40
 # Earlier tweets that one is compared with.
 COMPARED = 20
+
+# The list from the front of its index; LATERAL with LIMIT, so that each tweet is found by its key,
+# whatever the statistics say.
+YOUNG_MOVERS = """
+    SELECT m.tweet_id FROM (
+        SELECT tweet_id, velocity FROM trackers_mover
+        WHERE minutes = %(minutes)s AND metric = %(metric)s
+        ORDER BY velocity DESC, tweet_id DESC LIMIT %(most)s
+    ) m CROSS JOIN LATERAL (
+        SELECT FROM trackers_tweet
+        WHERE id = m.tweet_id AND gone_at IS NULL
+          AND created_at BETWEEN %(since)s AND %(until)s LIMIT 1
+    ) t
+    ORDER BY m.velocity DESC, m.tweet_id DESC
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +89,10 @@ def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
     found = list(named.values_list("pk", flat=True))
     if len(own) < len(rules):
-        movers = Mover.objects.fastest(Window.HOUR, metric).select_related(None)
-        found += movers.filter(tweet__created_at__range=born).values_list("tweet_id", flat=True)
+        given = {"metric": metric, "minutes": Window.HOUR.value, "most": LIST_MOST}
+        with cursor() as db:
+            rows = db.execute(YOUNG_MOVERS, {**given, "since": born[0], "until": born[1]})
+            found += [id for (id,) in rows]
     return list(dict.fromkeys(found))
 
 
