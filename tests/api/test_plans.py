@@ -49,7 +49,7 @@ FILL_MOVERS = f"""
     CROSS JOIN unnest(ARRAY[0, 15, 60, 1440]) AS minutes
     CROSS JOIN unnest(%(metrics)s::text[]) AS metric
 """
-# Of ten tweets. A tenth of their samples is not packed yet.
+# Of ten tweets; a tenth of their samples is not packed yet. Three thousand others have two each.
 FILL_PACKED = """
     INSERT INTO trackers_packedsamples (tweet_id, month, taken_at, measured_until, measurements,
                                         retweets, replies, likes, quotes, bookmarks, impressions)
@@ -57,8 +57,9 @@ FILL_PACKED = """
            array_agg(t.created_at + n * interval '30 seconds'),
            array_agg(t.created_at + n * interval '30 seconds'), array_agg(1),
            array_agg(n), array_agg(n), array_agg(n), array_agg(n), array_agg(n), array_agg(n)
-    FROM (SELECT * FROM trackers_tweet WHERE gone_at IS NULL ORDER BY id LIMIT 10) t
-    CROSS JOIN generate_series(1, %(samples)s * 9 / 10) n
+    FROM (SELECT *, row_number() OVER (ORDER BY id) <= 10 AS is_deep FROM (
+              SELECT * FROM trackers_tweet WHERE gone_at IS NULL ORDER BY id LIMIT 3000) first) t
+    CROSS JOIN generate_series(1, CASE WHEN is_deep THEN %(samples)s * 9 / 10 ELSE 2 END) n
     GROUP BY t.id, t.created_at
 """
 FILL_RECENT = """
