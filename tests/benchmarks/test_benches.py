@@ -29,7 +29,7 @@ SHORT = (["pipeline", "limit"], ["store", "timelines", "cadence"])
 ALL = (
     ["pipeline", "adapting", "limit", "stock", "orm-batch"],
     ["scale", "churn", "workers", "events"],
-    ["burst", "lateness", "leak", "store", "pages", "timelines", "cadence"],
+    ["burst", "lateness", "leak", "store", "pages", "screens", "timelines", "cadence"],
 )
 
 

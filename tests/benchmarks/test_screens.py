@@ -18,37 +18,48 @@ from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Forms without a list, old addresses, and what is the same page for a team.
+# Forms without a list, old addresses, what is the same page for a team, and what is there only
+# while an act on many tweets is under way.
 LEFT_OUT = {
     "/login/", "/account/password/", "/answers/", "/rows/", "/feeds/make/<int:watcher>",
     "/subscribers/<int:id>/key", "/sources/import/<int:id>/choice/",
     "/home/team/<int:team>/", "/home/team/<int:team>/rows/", "/home/team/<int:team>/now/",
-    "/home/team/<int:team>/new/",
+    "/home/team/<int:team>/new/", "/tweets/many/", "/tweets/many/<int:id>/",
+    "/tweets/many/<int:id>/now/",
 }  # fmt: skip
 TWEETS = 100
 
 
-def test_every_page_is_in_the_bench_and_answers(settings):
-    settings.SECURE_SSL_REDIRECT = False
-    settings.METRICS_KEY = METRICS_KEY
+@pytest.fixture
+def me():
     world.main(tweets=TWEETS)
     beside.main(tweets=TWEETS)
-    fresh.main()
-    me = beside.enter()
-    addresses = every(me)
+    return beside.enter()
 
-    browser = Client(SERVER_NAME="localhost")
-    browser.force_login(me.user)
-    answers = {one.name: answered(browser, one, token=me.token) for one in addresses}
-    assert {name: answer for name, answer in answers.items() if answer != 200} == {}
 
+def test_every_page_is_in_the_bench(me):
     pages = {
         route
         for route, (get, _) in matrix().items()
         if get != NOBODY and not route.startswith(("/admin/", "/api/"))
     }
-    known = {f"/{resolve(one.path.partition('?')[0]).route}" for one in addresses}
+    known = {f"/{resolve(one.path.partition('?')[0]).route}" for one in every(me)}
     assert pages - known == LEFT_OUT
+
+
+@pytest.mark.more
+@pytest.mark.timeout(900)
+def test_every_address_of_the_bench_answers(me, settings):
+    settings.SECURE_SSL_REDIRECT = False
+    settings.METRICS_KEY = METRICS_KEY
+    settings.API_RATE_LIMIT = 0
+    fresh.main()
+    browser = Client(SERVER_NAME="localhost")
+    browser.force_login(me.user)
+
+    answers = {one.name: answered(browser, one, token=me.token) for one in every(me)}
+
+    assert {name: answer for name, answer in answers.items() if answer != 200} == {}
 
 
 def answered(browser, one, *, token):
@@ -64,6 +75,7 @@ def answered(browser, one, *, token):
     return answer.status_code if first else 0
 
 
+@pytest.mark.more
 def test_its_samples_are_as_many_as_it_says_and_in_order():
     world.main(tweets=TWEETS)
 

@@ -119,6 +119,7 @@ def every(me: Entered) -> list[Address]:
         ("operations over a day", page, "/operations/over-time/?over=day"),
         ("operations over a month", page, "/operations/over-time/?over=month"),
         ("operations: database", page, "/operations/database/"),
+        ("operations: days, polled", poll, "/operations/days/"),
         ("operations as a file", file, "/operations/queues.csv"),
         ("strip, polled", poll, "/operations/strip/"),
         ("pause everything", page, "/operations/pause/"),

@@ -173,7 +173,7 @@ def served(shop: Workshop, database: Database) -> Iterator[str]:
 def is_ready(base: str) -> bool:
     try:
         return requests.get(f"{base}/healthz", timeout=5).status_code == 200
-    except requests.ConnectionError:
+    except requests.RequestException:
         return False
 
 
