@@ -142,7 +142,8 @@ SAVE = recording(
                CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
                     ELSE h.urgent END AS urgent
         FROM held h LEFT JOIN (
-            -- Each tweet's chances once: they are volatile, so this is not pulled up.
+            -- Each tweet's chances once: they are volatile, so this is not pulled up. OFFSET: nor
+            -- is what it reads, or each use of an age would work that out anew.
             SELECT m.id, m.adapting, m.tier,
                    CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL THEN {WAIT} END
                        AS wait,
@@ -150,7 +151,7 @@ SAVE = recording(
             FROM (
                 SELECT t.id, t.pace, {BORN_AGE} AS age, {TIER.replace(AGE, BORN_AGE)} AS adapting,
                        {TIER.replace("m.at", "t.at")} AS tier
-                FROM recorded t
+                FROM recorded t OFFSET 0
             ) m
         ) m ON m.id = h.id
     ),
