@@ -1,0 +1,97 @@
+"""The only room where stages meet: the cluster calls these functions by dotted name.
+
+A task loads, calls one stage, and says what follows. Settings enter here and are passed down.
+Schedules and namespaces in the database name them as trackers.tasks.<name>, whatever the module.
+"""
+
+from __future__ import annotations
+
+from trackers.tasks.batches import (
+    deliver_arrivals,
+    import_part,
+    poll_and_tell,
+    poll_source,
+    polling,
+    rebuild_feeds,
+    update_tweets,
+)
+from trackers.tasks.by_the_minute import (
+    alert_people,
+    ask_authors,
+    forecast_days,
+    keep_movers,
+    make_partitions,
+    pack_samples,
+    ration_money,
+    send_mail,
+    stretch_intervals,
+    take_figures,
+    tend_subscribers,
+    vacuum_queues,
+    watch_replanning,
+)
+from trackers.tasks.housekeeping import (
+    audit_books,
+    audit_queues,
+    compare_usage,
+    drop_idle_feeds,
+    expire_timelines,
+    forget_alerts,
+    forget_crossings,
+    forget_events,
+    forget_failed_tasks,
+    forget_gaps,
+    forget_sessions,
+    forget_silent_workers,
+    forget_tallies,
+    forget_uploads,
+    forget_yields,
+    retire_samples,
+    sweep_tags,
+)
+from trackers.tasks.in_pieces import (
+    go_on_replanning,
+    go_on_with_bulk_act,
+)
+
+__all__ = [
+    "alert_people",
+    "ask_authors",
+    "audit_books",
+    "audit_queues",
+    "compare_usage",
+    "deliver_arrivals",
+    "drop_idle_feeds",
+    "expire_timelines",
+    "forecast_days",
+    "forget_alerts",
+    "forget_crossings",
+    "forget_events",
+    "forget_failed_tasks",
+    "forget_gaps",
+    "forget_sessions",
+    "forget_silent_workers",
+    "forget_tallies",
+    "forget_uploads",
+    "forget_yields",
+    "go_on_replanning",
+    "go_on_with_bulk_act",
+    "import_part",
+    "keep_movers",
+    "make_partitions",
+    "pack_samples",
+    "poll_and_tell",
+    "poll_source",
+    "polling",
+    "ration_money",
+    "rebuild_feeds",
+    "retire_samples",
+    "send_mail",
+    "stretch_intervals",
+    "sweep_tags",
+    "take_figures",
+    "tend_subscribers",
+    "update_tweets",
+    "vacuum_queues",
+    "watch_replanning",
+]

@@ -1,0 +1,83 @@
+"""What workers do with a claimed batch, by the namespace that it is of."""
+
+from __future__ import annotations
+
+from django.conf import settings
+
+from trackers.ingest.files.import_part import import_parts
+from trackers.ingest.polls.state import Polling
+from trackers.ingest.polls.step import Polled, poll, tell_polled
+from trackers.jobs import (
+    queue,
+    tallies,
+)
+from trackers.jobs.begun import begins
+from trackers.jobs.queue import Batch
+from trackers.tasks.deadline import time_for_a_chore
+from trackers.timelines import deliver, feeds
+from trackers.updater.follow import follow
+from trackers.updater.refresh import Asking, refresh
+
+
+@begins
+def update_tweets(batch: Batch) -> None:
+    """Refresh a claimed batch of tweets, and put on hold what must wait."""
+    asking = Asking(
+        base_url=settings.X_API_BASE_URL,
+        timeout=settings.REQUEST_TIMEOUT,
+        confirm_gone_after=settings.CONFIRM_GONE_AFTER,
+        gone_every=settings.GONE_EVERY,
+    )
+    follow(batch, refresh(batch, asking))
+
+
+@begins
+def poll_source(batch: Batch) -> None:
+    """Ask for the next page of a source; store it and everything that follows from it."""
+    polled = poll_and_tell(batch)
+    if polled.stored and polled.stored.new:
+        deliver.deliver_at_once(*batch.keys)
+
+
+def polling() -> Polling:
+    """How sources are read, by the settings."""
+    return Polling(
+        base_url=settings.X_API_BASE_URL,
+        timeout=settings.REQUEST_TIMEOUT,
+        late_timelines=settings.LATE_TIMELINES,
+        late_search=settings.LATE_SEARCH,
+        overlap_every=settings.OVERLAP_EVERY,
+        overlap_depth=settings.OVERLAP_DEPTH,
+        overlap_weekly_depth=settings.OVERLAP_WEEKLY_DEPTH,
+    )
+
+
+def poll_and_tell(batch: Batch) -> Polled:
+    """The same, for callers that want the outcome."""
+    polled = poll(batch, polling())
+    tell_polled(batch, polled)
+    return polled
+
+
+@begins
+def import_part(batch: Batch) -> None:
+    """Import the claimed parts of uploaded files."""
+    imported = import_parts(batch)
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(imported), late=batch.late))
+
+
+@begins
+def deliver_arrivals(batch: Batch) -> None:
+    """Put what came from the claimed origins into the homes that follow them."""
+    delivered = deliver.deliver(batch, deadline=time_for_a_chore())
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(delivered), late=batch.late))
+    deliver.tell(delivered)
+
+
+@begins
+def rebuild_feeds(batch: Batch) -> None:
+    """Rebuild the claimed watchers' homes."""
+    for watcher_id in batch.keys:
+        feeds.rebuild(watcher_id)
+    queue.finish(batch, {})
+    tallies.count(batch.namespace, tallies.BatchDone(measured=len(batch.keys), late=batch.late))

@@ -1,0 +1,151 @@
+"""What is done every few seconds to every few minutes, so that the product goes on."""
+
+from __future__ import annotations
+
+import logging
+
+from django.conf import settings
+
+from trackers.alerts import mail
+from trackers.alerts.digest import make_digests
+from trackers.alerts.judge import judge
+from trackers.events import keep
+from trackers.events.drop import drop_oldest
+from trackers.events.live.open import forget_silent
+from trackers.events.live.watch import forget_old
+from trackers.events.minutes import forget_minutes
+from trackers.events.spread import spread
+from trackers.events.subscribers import standing
+from trackers.events.subscribers.subscribe import forget_removed
+from trackers.forecasts import keep as forecasts
+from trackers.ingest.stream.looks import looks as stream_looks
+from trackers.jobs import ahead, figures, ordinary, pausing, queue, schedules
+from trackers.jobs.looks import looks as queue_looks
+from trackers.jobs.observed import database, minutes
+from trackers.jobs.vacuum import vacuum
+from trackers.schedule import bulk, census, intervals, replan, stretched
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.restretch import restretch
+from trackers.tasks.deadline import time_for_a_chore
+from trackers.tweets import pack
+from trackers.tweets.movers import keep as movers
+from trackers.tweets.movers import places
+from trackers.tweets.partitions import SAMPLES
+from trackers.updater import authors
+from trackers.updater.ration import ration
+
+logger = logging.getLogger(__name__)
+
+
+def take_figures() -> None:
+    """Every few seconds, in a cluster's main process: update the figures of pages and `status`."""
+    for namespace in sorted(queue.namespaces()):
+        figures.take(namespace, then=minutes.note)
+    ahead.take(TWEET_UPDATE)
+    database.note()
+    now, plan = intervals.current()
+    census.take(plan, now=now)
+
+
+def ask_authors() -> None:
+    """Every minute: look up names of new authors, and why tweets are hidden."""
+    if pausing.paused_all():
+        return
+    told = authors.ask_authors(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
+    if told:
+        logger.info("X told of %d authors", told)
+
+
+def ration_money() -> None:
+    """Every minute: if the day's money is short, set how much older tweets leave to younger."""
+    now, plan = intervals.current()
+    if short := ration(plan, now=now):
+        logger.info("the day's money is short, the oldest tweets wait: %s", ", ".join(short))
+
+
+def stretch_intervals() -> None:
+    """Every minute: if X's windows are too short for all looks, adapting intervals are longer."""
+    now, plan = intervals.current()
+    stretched.note(restretch(plan, now=now))
+
+
+def forecast_days() -> None:
+    """Every minute: what came today, and from time to time what is expected of it and tomorrow."""
+    now, plan = intervals.current()
+    forecasts.keep(plan, now=now, gone_every=settings.GONE_EVERY)
+
+
+def keep_movers() -> None:
+    """Every minute: the lists of what grows fastest."""
+    now, _ = intervals.current()
+    movers.keep(now=now, deadline=time_for_a_chore())
+    places.remember(now=now)
+
+
+def watch_replanning() -> None:
+    """Every minute: a re-planning, or an act on many tweets, whose worker died continues."""
+    if replan.find_lost():
+        logger.warning("the task that re-planned was lost, another one goes on")
+    if lost := bulk.find_lost():
+        logger.warning("%d tasks with acts on many tweets were lost, others go on", lost)
+
+
+def tend_subscribers() -> None:
+    """Every minute: events spread where nobody delivers, the oldest dropped where too much waits,
+    subscribers disabled to whom nothing can be delivered, and removed ones forgotten. Of the live
+    feed, its processes and the counts by the minute what is older than an hour."""
+    spread()
+    forget_old(deadline=time_for_a_chore())
+    forget_silent()
+    forget_minutes()
+    drop_oldest(most_bytes=settings.BUS_STORAGE_MOST, deadline=time_for_a_chore())
+    for name in standing.disable_failing(after=settings.BUS_DISABLE_AFTER):
+        logger.warning("subscriber %s is disabled: every delivery failed for too long", name)
+    forget_removed()
+
+
+def alert_people() -> None:
+    """Every minute: what has been wrong for a minute is an alert, and that it is over another; and
+    what people's rules find."""
+    now, _ = intervals.current()
+    built_in = [*queue_looks(), *stream_looks(now=now)]
+    for news in judge(built_in, now=now, deadline=time_for_a_chore().halfway()):
+        logger.warning("alert: %s", news.data)
+    if written := make_digests(now=now):
+        logger.info("wrote %d daily digests", written)
+    if mail.waits():
+        ordinary.enqueue("trackers.tasks.send_mail")
+
+
+def send_mail() -> None:
+    """Each minute in which e-mails of alerts wait: send them, outside of every transaction."""
+    public_url, deadline = settings.PUBLIC_URL, time_for_a_chore()
+    sent = mail.send(settings.EMAIL_SERVER, public_url=public_url, deadline=deadline)
+    if sent.given_up:
+        logger.error(
+            "%d e-mails of alerts were given up: the log of alerts says why", sent.given_up
+        )
+
+
+def vacuum_queues() -> None:
+    """Every few minutes: clear the queues of dead rows."""
+    if done := vacuum():
+        logger.info("vacuumed %s", ", ".join(done))
+
+
+def make_partitions() -> None:
+    """Every few minutes: create the partitions of coming days."""
+    now, _ = intervals.current()
+    if made := SAMPLES.make_ahead(now=now) + keep.make_ahead(now=now):
+        logger.info("made %d partitions", made)
+
+
+def pack_samples() -> None:
+    """Every few minutes, and again soon while some are left: pack the samples of past days."""
+    now, _ = intervals.current()
+    packed = pack.pack(now=now, deadline=time_for_a_chore())
+    if packed.rows or packed.dropped:
+        logger.info("packed %d samples and dropped %d partitions", packed.rows, packed.dropped)
+    if packed.left:
+        schedules.run_soon("trackers.tasks.pack_samples")
+        logger.info("packing goes on soon: about %d samples are left", packed.left)

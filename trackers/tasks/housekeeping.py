@@ -1,0 +1,188 @@
+"""What is done every hour: what is no longer needed goes, and books are audited.
+
+Each chore is a task with its own schedule (since migration 0013), so that none waits for another; a
+chore that is already running elsewhere is left to that run. Long ones stop between two transactions
+when their time is over, and run again soon.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, timedelta
+
+from django.conf import settings
+
+from trackers.alerts.forget import forget_notices
+from trackers.bus import keys
+from trackers.credentials.usage import ask_all_usage
+from trackers.events import audit as books
+from trackers.events import keep
+from trackers.forecasts import keep as forecasts
+from trackers.ingest.files.importing import forget_unfinished
+from trackers.ingest.sources import days as source_days
+from trackers.ingest.sources.forget import forget_closed_gaps, forget_old_yields
+from trackers.jobs import (
+    begun,
+    failures,
+    figures,
+    pausing,
+    queue,
+)
+from trackers.jobs.audit import put_right
+from trackers.jobs.observed import database, minutes
+from trackers.jobs.observed import tasks as noted
+from trackers.jobs.processes import heartbeats
+from trackers.jobs.schedules import tell_forgotten
+from trackers.milestones import forget as crossings
+from trackers.outbox import troubles
+from trackers.schedule import bulk, intervals, stretched
+from trackers.tasks.deadline import time_for_a_chore
+from trackers.timelines import deliver, expiry, idle, leaving
+from trackers.timelines import settings as feed_settings
+from trackers.timelines.feeds import embedding, following, tally
+from trackers.tokens import api_answers
+from trackers.tweets import pack
+from trackers.tweets.tags import ending as tags
+from tweetwatch.sessions import forget_sessions as forget_expired_sessions
+
+logger = logging.getLogger(__name__)
+
+
+def sweep_tags() -> None:
+    """Every hour, and soon after a person merged or removed a tag: its rows moved or deleted."""
+    worked = tags.sweep(deadline=time_for_a_chore())
+    tell_forgotten(worked, "rows of tags that ended", task="trackers.tasks.sweep_tags")
+
+
+def compare_usage() -> None:
+    """Every hour: compare what X says it billed with our own count."""
+    if pausing.paused_all():
+        return
+    ask_all_usage(base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
+
+
+def retire_samples() -> None:
+    """Every hour: drop months of samples past SAMPLE_RETENTION_DAYS, if that is set."""
+    if not settings.SAMPLE_RETENTION_DAYS:
+        return
+    now, _ = intervals.current()
+    kept_for = timedelta(days=settings.SAMPLE_RETENTION_DAYS)
+    worked = pack.retire(older_than=kept_for, now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "tweets' months of samples", task="trackers.tasks.retire_samples")
+
+
+def forget_tallies() -> None:
+    """Every hour: the figures of the hours that are over kept, those of the day before yesterday
+    gone, with acts that ended a month ago and forecasts of more than a year ago."""
+    minutes.keep_hours()
+    figures.forget_old()
+    noted.forget_old()
+    database.forget_old()
+    bulk.forget_old()
+    stretched.forget_old()
+    now, _ = intervals.current()
+    forecasts.forget_old(today=now.astimezone(UTC).date())
+
+
+def forget_silent_workers() -> None:
+    """Every few minutes: delete the heartbeats of vanished clusters, and marks of work that their
+    workers began over a week ago."""
+    heartbeats.forget_the_silent()
+    begun.forget_old()
+
+
+def forget_uploads() -> None:
+    """Every hour: delete uploads that broke off, or that nobody started."""
+    now, _ = intervals.current()
+    forget_unfinished(now)
+
+
+def forget_failed_tasks() -> None:
+    """Every hour: delete django-q2's records of failures after two weeks."""
+    now, _ = intervals.current()
+    worked = failures.forget_failures(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "failed tasks", task="trackers.tasks.forget_failed_tasks")
+
+
+def forget_sessions() -> None:
+    """Every hour: sessions of people that have expired gone."""
+    now, _ = intervals.current()
+    worked = forget_expired_sessions(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "sessions", task="trackers.tasks.forget_sessions")
+
+
+def audit_queues() -> None:
+    """Every hour: put back keys that no claim would find, and delete dead entries."""
+    deadline = time_for_a_chore()
+    for namespace in sorted(queue.namespaces()):
+        put_right(namespace, deadline=deadline)
+
+
+def forget_gaps() -> None:
+    """Every hour: delete gaps that were closed a month ago."""
+    now, _ = intervals.current()
+    worked = forget_closed_gaps(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "closed gaps", task="trackers.tasks.forget_gaps")
+
+
+def forget_yields() -> None:
+    """Every hour: forget which source brought what after three months, unless it is needed."""
+    now, _ = intervals.current()
+    source_days.forget_old(today=now.astimezone(UTC).date())
+    worked = forget_old_yields(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "yields", task="trackers.tasks.forget_yields")
+
+
+def forget_crossings() -> None:
+    """Every hour: forget which tweets reached milestones, while nobody subscribes to that."""
+    worked = crossings.forget_crossings(deadline=time_for_a_chore())
+    tell_forgotten(worked, "crossings", task="trackers.tasks.forget_crossings")
+
+
+def drop_idle_feeds() -> None:
+    """Every hour: drop the stored homes of those who have long not looked, what deleted watchers
+    left, arrivals delivered long ago, and what homes keep of hidden tweets."""
+    deadline = time_for_a_chore()
+    task = "trackers.tasks.drop_idle_feeds"
+    leaving.forget_left()
+    following.forget_unfollowed()
+    tally.forget_old()
+    tell_forgotten(idle.drop_idle(deadline=deadline), "homes", task=task)
+    tell_forgotten(deliver.forget_delivered(deadline=deadline), "arrivals", task=task)
+    if feed_settings.current().embed:
+        hidden = embedding.forget_hidden(deadline=deadline)
+        tell_forgotten(hidden, "embedded texts", task=task)
+
+
+def audit_books() -> None:
+    """Every hour: the books of subscribers compared with their batches, and set right."""
+    books.mend()
+
+
+def forget_alerts() -> None:
+    """Every hour: the log of alerts after three months, and pauses of rules that are over."""
+    now, _ = intervals.current()
+    troubles.forget_rested(now=now)
+    worked = forget_notices(now=now, deadline=time_for_a_chore())
+    tell_forgotten(worked, "alerts", task="trackers.tasks.forget_alerts")
+
+
+def forget_events() -> None:
+    """Every hour: delete days of events and attempts a week after they end, and old keys."""
+    now, _ = intervals.current()
+    if dropped := keep.forget(now=now):
+        logger.info("dropped %d days of events and attempts", dropped)
+    strays = keep.forget_strays(now=now, deadline=time_for_a_chore())
+    tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
+    published = keys.KEPT.forget(now=now, deadline=time_for_a_chore())
+    tell_forgotten(published, "keys of publications", task="trackers.tasks.forget_events")
+    answers = api_answers.KEPT.forget(now=now, deadline=time_for_a_chore())
+    tell_forgotten(answers, "answers of the API", task="trackers.tasks.forget_events")
+
+
+def expire_timelines() -> None:
+    """Every hour: delete timelines that nobody has read for long, and old tombstones."""
+    unread = timedelta(days=settings.TIMELINE_IDLE_DAYS)
+    timelines, tombstones = expiry.expire_in_pieces(idle=unread, deadline=time_for_a_chore())
+    tell_forgotten(timelines, "unread timelines", task="trackers.tasks.expire_timelines")
+    tell_forgotten(tombstones, "tombstones", task="trackers.tasks.expire_timelines")

@@ -1,0 +1,41 @@
+"""What a person began that takes longer than a task: one task after the other does a piece."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from functools import partial
+
+from django.conf import settings
+
+from trackers.ingest.sources import life
+from trackers.ingest.sources.only_here import still_only_here
+from trackers.schedule import bulk, replan
+
+logger = logging.getLogger(__name__)
+
+
+def go_on_replanning(turn: int) -> None:
+    """After the intervals changed: re-plan what waits, for a third of a task's time."""
+    replan.go_on(turn, at_most=min(replan.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)))
+
+
+def go_on_with_bulk_act(id: int, turn: int) -> None:
+    """After a person chose many tweets: pieces of them, for a third of a task's time."""
+    act = bulk.find(id)
+    if act is None:
+        return
+    source = act.source
+    is_done = bulk.go_on(
+        act,
+        turn,
+        at_most=min(bulk.A_TASK, timedelta(seconds=settings.TASK_TIMEOUT / 3)),
+        sieve=partial(still_only_here, source=source) if source is not None else None,
+    )
+    if not is_done:
+        return
+    if source is not None:
+        # Last, so that what is left of it after a crash is found by the task that follows.
+        life.remove([source])
+    bulk.finish(act)
+    logger.info("done by %s: %s", act.by or "nobody known", act)
