@@ -300,7 +300,7 @@ def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age
     assert due_in == pytest.approx([ASK_AGAIN, interval, interval], abs=timedelta(minutes=1))
     assert Tweet.objects.get().unclear_since == first.unclear_since is not None
     assert (first.measurements, first.missing_since) == (0, None)
-    assert caplog.text.count("nothing can be read of 1 tweets") == 1
+    assert caplog.text.count("1 tweets could not be read") == 1
 
     x.delete("faults")
     turn_clock(timedelta(days=1))

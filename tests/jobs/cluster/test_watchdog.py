@@ -54,7 +54,7 @@ def test_it_barks_at_work_owed_and_not_done(started, done, overdue, bark):
 def test_the_bark_says_what_and_since_when():
     assert barks(State(NOW, ago(1000), ago(500), (owed(due=300),))) == (
         "tweet:update has had work due since 2026-11-21 11:55:00, "
-        "and this cluster has finished nothing since 2026-11-21 11:51:40: it ends."
+        "and this cluster has finished nothing since 2026-11-21 11:51:40. It stops."
     )
 
 

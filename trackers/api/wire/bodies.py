@@ -8,7 +8,7 @@ import orjson
 from django.http import HttpRequest
 from ninja.parser import Parser
 
-NUL = "A NUL character is in no text here."
+NUL = "Text must not contain the NUL character. Leave it out."
 
 
 class Unkept(ValueError):
