@@ -85,7 +85,7 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff, django_assert_num_queries
         measure(tweet, 120, impressions=2)
 
     # Session, user, tweets with author and text, their jobs; time and intervals, in one round trip;
-    # all their runs; how many there are, the sources and tags to choose from, saved views, a general
+    # all their runs; how many there are, sources and tags to choose from, saved views, a general
     # pause.
     with django_assert_num_queries(12):
         page = staff.get("/tweets/")
