@@ -64,7 +64,7 @@ def test_a_user_signs_in_and_the_tokens_are_kept_encrypted(staff, fake, everythi
     path = back_from_x(address)
     code = parse_qs(urlsplit(path).query)["code"][0]
 
-    assert told(staff, path).startswith("reader has tokens of X")
+    assert told(staff, path).startswith("reader now has tokens from X")
 
     found = Credential.objects.get()
     assert (found.kind, found.app.name, found.state) == ("oauth2", "reader", "ready")
@@ -86,11 +86,11 @@ def test_a_credential_is_signed_in_again_and_works_again(staff):
     before = found.secrets["refresh_token"]
     found.disable("sign in again: X does not take its refresh token any more", now=timezone.now())
     path = f"/admin/trackers/credential/{found.pk}/sign-in/"
-    assert "reader gets new tokens" in staff.get(path).content.decode()
+    assert "reader will get new tokens" in staff.get(path).content.decode()
     assert path in staff.get(path.replace("sign-in/", "change/")).content.decode()
     assert BEGIN in staff.get("/admin/trackers/credential/").content.decode()
 
-    assert told(staff, back_from_x(to_x(staff, path, {}))).startswith("reader has tokens")
+    assert told(staff, back_from_x(to_x(staff, path, {}))).startswith("reader now has tokens")
 
     found = Credential.objects.get()
     assert (found.disabled_at, found.secrets["refresh_token"] == before) == (None, False)

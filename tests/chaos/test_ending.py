@@ -38,9 +38,13 @@ def has_a_keeper(_run, postgres):
 
 
 def makes_tables(run, _postgres):
-    with suppress(psutil.Error):  # One of them has just ended.
-        return any("migrate" in child.cmdline() for child in run.children())
-    return False
+    return any("migrate" in arguments(child) for child in run.children())
+
+
+def arguments(process):
+    with suppress(psutil.Error):  # It has just ended.
+        return process.cmdline()
+    return []
 
 
 def is_over(process):
@@ -53,7 +57,7 @@ def is_over(process):
 )
 def test_a_run_that_is_told_to_end_takes_everything_along(begun, tmp_path, number, moment):
     run, postgres = psutil.Process(begun.pid), Postgres(tmp_path / "kept" / "postgres")
-    wait_until(lambda: moment(run, postgres), within=30, what=moment.__name__)
+    wait_until(lambda: moment(run, postgres), within=120, what=moment.__name__)
     children = run.children(recursive=True)
 
     # As `timeout` does: to the process, and then to its group with it.

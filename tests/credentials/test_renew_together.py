@@ -145,7 +145,7 @@ def test_who_is_killed_with_the_answer_on_its_way_leaves_a_person_to_sign_in(fak
 
     told = started(fake, "credential", "list").communicate(timeout=30)[0]
     assert "disabled" in told
-    assert "sign in again: X does not take its refresh token any more" in told
+    assert "sign in again: X no longer accepts its refresh token" in told
 
 
 def test_tokens_that_come_after_the_mark_are_kept_and_heal_what_another_found(fake):

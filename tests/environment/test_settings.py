@@ -18,6 +18,7 @@ from tests.conftest import PROJECT
 from tweetwatch import environment
 
 START = "import tweetwatch.settings as s; print('started', s.X_API_BASE_URL, s.DATABASES)"
+IMPROPER = "django.core.exceptions.ImproperlyConfigured"
 KEY = "x" * 50
 FERNET = "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE="
 GOOD = {"SECRET_KEY": KEY, "FIELD_KEYS": FERNET}
@@ -83,7 +84,7 @@ BAD = [
     ("X_API_BASE_URL", "https://someone:hush@api.x.com", "not an address"),
     ("X_API_BASE_URL", "http://[::1", "not an address"),
     ("X_API_BASE_URL", "http://api.x.com:port", "not an address"),
-    ("X_API_BASE_URL", "http://api.x.com", "in clear"),
+    ("X_API_BASE_URL", "http://api.x.com", "unencrypted"),
     ("X_PROXY", "http://bob:hush@proxy.example:port", "with its port"),
     ("X_CA_FILE", "/nowhere/ours.pem", "cannot be read"),
     ("DATABASE_URL", "sqlite:///db.sqlite3", "only PostgreSQL"),
@@ -165,9 +166,9 @@ def read(read_one, name, value):
 @pytest.mark.parametrize(
     ("read_one", "value", "why"),
     [
-        (environment.base_url, "http://localhost.example:9100", "in clear"),
-        (environment.base_url, "HTTP://127.0.0.1.example", "in clear"),
-        (environment.base_url, "http://10.0.0.7:9100", "in clear"),
+        (environment.base_url, "http://localhost.example:9100", "unencrypted"),
+        (environment.base_url, "HTTP://127.0.0.1.example", "unencrypted"),
+        (environment.base_url, "http://10.0.0.7:9100", "unencrypted"),
         (environment.proxy, "bob:hush@proxy.example:3128", "begin with http://"),
         (environment.proxy, "https://bob:hush@proxy.example:3128", "begin with http://"),
         (environment.proxy, "socks5://bob:hush@proxy.example:1080", "begin with http://"),
@@ -234,6 +235,8 @@ def test_another_system_is_refused_with_a_sentence():
     ran = start("import sys; sys.platform = 'darwin'; import tweetwatch.settings")
 
     said = ran.stderr.strip().splitlines()[-1]
-    assert said.startswith("django.core.exceptions.ImproperlyConfigured: tweetwatch runs on Linux")
+    assert said.startswith(
+        "django.core.exceptions.ImproperlyConfigured: tweetwatch runs only on Linux"
+    )
     assert "this is darwin: " in said
     assert "container or virtual machine" in ran.stderr

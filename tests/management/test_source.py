@@ -63,8 +63,8 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
         (["account", "nasa", "--every", "soon"], "--every: “soon” is not a length of time"),
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
-        (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A length of time is not neg"),
-        (["stream", "moon", "--without-replies"], "--without-replies: Write it into the rule"),
+        (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A length of time cannot be neg"),
+        (["stream", "moon", "--without-replies"], "--without-replies: Add -is:reply to the rule"),
     ],
 )
 def test_a_mistake_names_its_option(words, why):

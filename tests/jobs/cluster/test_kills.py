@@ -111,7 +111,7 @@ def test_a_result_that_cannot_be_handed_on_ends_no_worker(cluster):
 def test_a_task_that_no_worker_can_get_is_given_up_and_ends_no_pusher(cluster):
     [pusher] = cluster.find("pusher")
     cluster.enqueue("note", "x" * 5_000_000)
-    assert poll(lambda: "is given up" in cluster.said())
+    assert poll(lambda: "Gave up task" in cluster.said())
 
     assert cluster.does(), cluster.said()
     assert cluster.find("pusher") == [pusher]
