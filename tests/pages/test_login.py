@@ -51,13 +51,19 @@ def later(seconds):
         one.save()
 
 
+def just_now():
+    """The first wait is a second, and a busy machine takes longer from one password to the next."""
+    later(-60)
+
+
 def test_after_some_wrong_passwords_even_the_right_one_is_not_looked_at_at_once(client, ada):
     for _ in range(BOTH.free):
         assert not must_wait(log_in(client, WRONG))
 
+    just_now()
     assert must_wait(log_in(client, RIGHT))
     assert must_wait(log_in(client, RIGHT, username=" ADA "))
-    later(2)
+    later(62)
     assert is_in(log_in(client, RIGHT))
 
 
@@ -85,9 +91,10 @@ def test_the_right_password_forgets_the_wrong_ones(client, ada):
 
 
 def test_its_owner_logs_in_from_elsewhere_while_somebody_tries(client, ada):
-    for _ in range(BOTH.free + 1):
+    for _ in range(BOTH.free):
         log_in(client, WRONG, address="198.51.100.9")
 
+    just_now()
     assert must_wait(log_in(client, RIGHT, address="198.51.100.9"))
     assert is_in(log_in(client, RIGHT, address="192.0.2.1"))
 
@@ -95,21 +102,24 @@ def test_its_owner_logs_in_from_elsewhere_while_somebody_tries(client, ada):
 def test_many_accounts_from_one_address_and_one_account_from_many_are_slowed(client, ada):
     for number in range(ADDRESS.free):
         log_in(client, WRONG, username=f"user{number}", address="198.51.100.9")
+    just_now()
     assert must_wait(log_in(client, RIGHT, address="198.51.100.9"))
 
     for number in range(ACCOUNT.free):
         log_in(client, WRONG, username="bob", address=f"203.0.113.{number}")
+    just_now()
     assert must_wait(log_in(client, WRONG, username="bob", address="203.0.113.200"))
 
 
 def test_behind_a_proxy_the_address_is_what_the_proxy_says(client, ada, settings):
     settings.BEHIND_PROXY = True
 
-    for number in range(BOTH.free + 1):
+    for number in range(BOTH.free):
         forged = {"X-Forwarded-For": f"10.0.0.{number}, 198.51.100.9"}
-        answer = log_in(client, WRONG, address="127.0.0.1", **forged)
+        log_in(client, WRONG, address="127.0.0.1", **forged)
 
-    assert must_wait(answer)
+    just_now()
+    assert must_wait(log_in(client, WRONG, address="127.0.0.1", **forged))
     other = {"X-Forwarded-For": "192.0.2.1"}
     assert is_in(log_in(client, RIGHT, address="127.0.0.1", **other))
 
@@ -160,6 +170,7 @@ def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada):
 def test_an_administrator_unlocks_an_account_in_the_admin(client, ada):
     for _ in range(BOTH.free + 1):
         log_in(client, WRONG)
+    just_now()
     assert must_wait(log_in(client, RIGHT))
     root = Client()
     root.force_login(User.objects.create_superuser("root"))
