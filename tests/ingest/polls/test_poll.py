@@ -29,6 +29,7 @@ from trackers.ingest.files.lines import Found
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, SourceTweet
 from trackers.ingest.track import track
+from trackers.jobs import queue
 from trackers.schedule import steer
 from trackers.tweets.models import Tweet, TweetText
 from trackers.updater.models import TweetUpdate
@@ -124,7 +125,7 @@ def test_polls_and_look_ups_of_one_day_cost_what_x_bills(x, account):
     poll(source)
     queues.set_due(TweetUpdate, timezone.now() - timedelta(seconds=5))
     for _ in range(5):
-        batch = tasks.queue.claim("tweet:update")
+        batch = queue.claim("tweet:update")
         if batch is None:
             break
         tasks.update_tweets(batch)
