@@ -8,6 +8,7 @@ first bytes · api: with a token
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from django.conf import settings
@@ -57,134 +58,219 @@ class Address(NamedTuple):
     path: str
 
 
-def every(me: Entered) -> list[Address]:
+@dataclass(frozen=True)
+class World:
+    """What the addresses name of the loaded world. `deep`: an id far down in the list; `long`: the
+    tweets of many samples; `new`: a word of the newest text."""
+
+    me: Entered
+    newest: str
+    deep: int
+    long: list[str]
+    subscriber: Subscriber
+    new: str
+
+    @property
+    def ids(self) -> str:
+        return ",".join(self.long)
+
+    @property
+    def compared(self) -> str:
+        return f"ids={self.ids}&until=7d"
+
+    @property
+    def long_page(self) -> str:
+        return f"/tweets/{self.long[0]}/"
+
+
+def world(me: Entered) -> World:
     newest, oldest = (Tweet.objects.order_by(order).first() for order in ("-pk", "pk"))
     assert newest is not None
     assert oldest is not None
-    deep = oldest.pk + (newest.pk - oldest.pk) // 10
     of_long = Tweet.objects.filter(author=LONG_AUTHOR, came_from=CAME_FROM[True])
-    long = [str(id) for id in of_long.order_by("pk").values_list("pk", flat=True)]
-    compared = f"ids={','.join(long)}&until=7d"
-    [subscriber] = Subscriber.objects.order_by("name")[:1]
     word = TweetText.objects.order_by("-pk").first()
     assert word is not None
     new = word.text.split()[1]
     assert read(new)
-    page, poll, file, api = ("page", "poll", "file", "api")
-    tweets = f"/tweets/{newest.pk}/", f"/tweets/{long[0]}/"
-    rows: list[tuple[str, str, str]] = [
-        ("overview", page, "/"), ("overview, on a wall", page, "/?kiosk=1"),
-        ("overview, polled", poll, "/overview/now/"),
-        ("the next hour, polled", poll, "/overview/ahead/"),
-        ("what grows fastest, polled", poll, "/overview/fastest/"),
-        ("fastest", page, "/fastest/"), ("fastest, polled", poll, "/fastest/now/"),
-        ("tweets", page, "/tweets/"), ("tweets, deep", page, f"/tweets/?before={deep}"),
-        ("tweets, polled", poll, "/tweets/rows/"),
-        *((f"tweets: {state}", page, f"/tweets/?state={state}") for state in STATES),
-        *((f"tweets: {name}", page, f"/tweets/?{query}") for name, query in FILTERS.items()),
-        *((f"tweets by {by}", page, f"/tweets/?sort={by}") for by in SORTS),
-        ("tweets by likes, of an author", page, "/tweets/?author=1&sort=likes"),
-        ("tweets by likes, of a source", page, "/tweets/?source=1&sort=likes"),
-        ("tweets by next check, paused", page, "/tweets/?state=paused&sort=next"),
+    return World(
+        me=me,
+        newest=f"/tweets/{newest.pk}/",
+        deep=oldest.pk + (newest.pk - oldest.pk) // 10,
+        long=[str(id) for id in of_long.order_by("pk").values_list("pk", flat=True)],
+        subscriber=Subscriber.objects.order_by("name")[0],
+        new=new,
+    )
+
+
+Rows = list[tuple[str, Kind, str]]
+
+
+def lists(it: World) -> Rows:
+    """The overview, and the list of tweets by its filters and orders."""
+    return [
+        ("overview", "page", "/"), ("overview, on a wall", "page", "/?kiosk=1"),
+        ("overview, polled", "poll", "/overview/now/"),
+        ("the next hour, polled", "poll", "/overview/ahead/"),
+        ("what grows fastest, polled", "poll", "/overview/fastest/"),
+        ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/now/"),
+        ("tweets", "page", "/tweets/"), ("tweets, deep", "page", f"/tweets/?before={it.deep}"),
+        ("tweets, polled", "poll", "/tweets/rows/"),
+        *((f"tweets: {state}", "page", f"/tweets/?state={state}") for state in STATES),
+        *((f"tweets: {name}", "page", f"/tweets/?{query}") for name, query in FILTERS.items()),
+        *((f"tweets by {by}", "page", f"/tweets/?sort={by}") for by in SORTS),
+        ("tweets by likes, of an author", "page", "/tweets/?author=1&sort=likes"),
+        ("tweets by likes, of a source", "page", "/tweets/?source=1&sort=likes"),
+        ("tweets by next check, paused", "page", "/tweets/?state=paused&sort=next"),
         *((f"search: {name}", "search", f"/tweets/?{query}") for name, query in SEARCHES.items()),
-        ("search: a new word", "search", f"/tweets/?q={new}"),
-        ("tweets as a file", file, "/tweets/export.csv"),
-        ("tweets as a file, sorted", file, "/tweets/export.jsonl?sort=likes"),
-        ("tweet", page, tweets[0]), ("tweet, polled", poll, f"{tweets[0]}now/"),
-        ("tweet of 10,000 samples", page, tweets[1]),
-        ("tweet of 10,000 samples, polled", poll, f"{tweets[1]}now/"),
-        ("its curve", page, f"{tweets[1]}series.json"),
-        ("its rate", page, f"{tweets[1]}series.json?view=rate"),
-        ("its days", page, f"{tweets[1]}series.json?view=days"),
-        ("its samples as a file", file, f"{tweets[1]}samples.csv"),
-        (f"compare {LONG} of 10,000 samples", page, f"/compare/?{compared}"),
-        ("compare: curves", page, f"/compare/series.json?{compared}"),
-        ("compare: an author beside", page, f"/compare/?{compared}&author=1"),
-        ("compare: a source", page, "/compare/?source=1"),
-        ("compare as a file", file, f"/compare/values.csv?{compared}"),
-        ("author of most", page, "/authors/1/"), ("author, polled", poll, "/authors/1/now/"),
-        ("author, further rows", page, "/authors/1/rows/"),
-        ("author as a file", file, "/authors/1/posts.csv"),
-        ("sources", page, "/sources/"), ("sources, polled", poll, "/sources/now/"),
-        ("source of most", page, "/sources/1/"), ("source, polled", poll, "/sources/1/now/"),
-        ("source, its figures", page, "/sources/1/figures/"),
-        ("source, further rows", page, "/sources/1/rows/"),
-        ("source as a file", file, "/sources/1/days.csv"),
-        ("source, to be removed", page, "/sources/1/remove/"),
-        ("import", page, f"/sources/import/{FIRST_IMPORT}/"),
-        ("import, polled", poll, f"/sources/import/{FIRST_IMPORT}/now/"),
-        ("import: rejected lines", file, f"/sources/import/{FIRST_IMPORT}/rejected.csv"),
-        ("to import a file", page, "/sources/import/"),
-        ("operations", page, "/operations/"), ("operations, polled", poll, "/operations/now/"),
-        ("operations over a day", page, "/operations/over-time/?over=day"),
-        ("operations over a month", page, "/operations/over-time/?over=month"),
-        ("operations: database", page, "/operations/database/"),
-        ("operations: days, polled", poll, "/operations/days/"),
-        ("operations as a file", file, "/operations/queues.csv"),
-        ("strip, polled", poll, "/operations/strip/"),
-        ("pause everything", page, "/operations/pause/"),
-        ("home", page, "/home/"), ("home, polled", poll, "/home/now/"),
-        ("home, further rows", page, f"/home/rows/?before={deep}"),
-        ("following", page, "/following/"), ("following as a file", file, "/following/follows.csv"),
-        ("home, what is new", page, f"/home/new/?after={deep}"),
-        ("columns", page, "/columns/"), ("column", page, f"/columns/{me.column}/"),
-        ("column, polled", poll, f"/columns/{me.column}/now/"),
-        ("column, further rows", page, f"/columns/{me.column}/rows/?before={deep}"),
-        ("column, what is new", page, f"/columns/{me.column}/new/?after={deep}"),
-        ("feed of a home", page, f"/feeds/{me.feed}/home.atom"),
-        ("feed of a home, JSON", page, f"/feeds/{me.feed}/home.json"),
-        ("feed of a source", page, f"/feeds/{me.feed}/sources/1.atom"),
-        ("feed of a source, JSON", page, f"/feeds/{me.feed}/sources/1.json"),
-        ("live", page, "/live/"), ("live, polled", poll, "/live/rows/?after=0-0"),
-        ("feeds", page, "/feeds/"), ("subscribers", page, "/subscribers/"),
-        ("subscribers, polled", poll, "/subscribers/now/"),
-        ("subscriber", page, f"/subscribers/{subscriber.pk}/"),
-        ("subscriber, polled", poll, f"/subscribers/{subscriber.pk}/now/"),
-        ("to add a subscriber", page, "/subscribers/add/"),
-        ("to change a subscriber", page, f"/subscribers/{subscriber.pk}/edit/"),
-        ("to repeat deliveries", page, f"/subscribers/{subscriber.pk}/replay/"),
-        ("paused, polled", poll, "/operations/paused/"),
-        ("cost of a source", page, "/sources/cost/?kind=search&of=words"),
-        ("import: warnings", file, f"/sources/import/{FIRST_IMPORT}/warnings.csv"),
-        ("alerts", page, "/alerts/"), ("alerts, polled", poll, "/alerts/now/"),
-        ("alerts: what they told", page, "/alerts/log/"),
-        ("to add an alert", page, "/alerts/add/"),
-        ("account", page, "/account/"), ("metrics", api, "/metrics"),
-        ("API: tweets", api, "/api/v1/tweets"),
-        ("API: of an author", api, "/api/v1/tweets?author=1"),
-        ("API: of a source", api, "/api/v1/tweets?source=1&limit=200"),
-        ("API: a word nobody wrote", api, f"/api/v1/tweets?q={NOBODY}"),
-        ("API: resting", api, "/api/v1/tweets?state=resting"),
-        ("API: tweet", api, f"/api/v1/tweets/{long[0]}"),
-        ("API: history, 1,000 of 10,000", api, f"/api/v1/tweets/{long[0]}/history"),
-        ("API: history by the hour", api, f"/api/v1/tweets/{long[0]}/history?bucket=1h"),
-        (f"API: compare {LONG}", api, f"/api/v1/tweets/compare?ids={','.join(long)}"),
-        ("API: leaderboard", api, "/api/v1/tweets/leaderboard"),
-        ("API: sources", api, "/api/v1/sources"), ("API: source", api, "/api/v1/sources/1"),
-        ("API: queues", api, "/api/v1/queues"), ("API: workers", api, "/api/v1/workers"),
-        ("API: credentials", api, "/api/v1/credentials"), ("API: budgets", api, "/api/v1/budgets"),
-        ("API: intervals", api, "/api/v1/intervals"),
-        ("API: subscribers", api, "/api/v1/subscribers"),
-        ("API: attempts", api, f"/api/v1/subscribers/{subscriber.name}/attempts"),
-        ("API: home", api, "/api/v1/users/me/timeline"),
-        ("API: timeline", api, "/api/v1/timelines/screens"),
-        ("API: timeline, since", api, "/api/v1/timelines/screens/since/9000"),
-        ("API: homes", api, "/api/v1/users"),
-        ("API: home, since", api, f"/api/v1/users/me/since?tweet={deep}"),
-        ("API: following", api, "/api/v1/users/me/following"),
-        ("API: following, counted", api, "/api/v1/users/me/following_count"),
-        ("API: followers of a source", api, "/api/v1/sources/1/followers_count"),
-        ("API: followers of an account", api, "/api/v1/accounts/1/followers_count"),
-        ("API: subscriber", api, f"/api/v1/subscribers/{subscriber.name}"),
-        ("API: list as a file", file, "/api/v1/tweets/export?author=1"),
-        ("API: tweets as a file", file, "/api/v1/exports/tweets"),
-        ("API: samples as a file", file, "/api/v1/exports/samples"),
-        ("API: six histories as a file", file, f"/api/v1/exports/samples?ids={','.join(long)}"),
+        ("search: a new word", "search", f"/tweets/?q={it.new}"),
+        ("tweets as a file", "file", "/tweets/export.csv"),
+        ("tweets as a file, sorted", "file", "/tweets/export.jsonl?sort=likes"),
+    ]  # fmt: skip
+
+
+def one_tweet(it: World) -> Rows:
+    """A tweet, and several beside each other."""
+    return [
+        ("tweet", "page", it.newest), ("tweet, polled", "poll", f"{it.newest}now/"),
+        ("tweet of 10,000 samples", "page", it.long_page),
+        ("tweet of 10,000 samples, polled", "poll", f"{it.long_page}now/"),
+        ("its curve", "page", f"{it.long_page}series.json"),
+        ("its rate", "page", f"{it.long_page}series.json?view=rate"),
+        ("its days", "page", f"{it.long_page}series.json?view=days"),
+        ("its samples as a file", "file", f"{it.long_page}samples.csv"),
+        (f"compare {LONG} of 10,000 samples", "page", f"/compare/?{it.compared}"),
+        ("compare: curves", "page", f"/compare/series.json?{it.compared}"),
+        ("compare: an author beside", "page", f"/compare/?{it.compared}&author=1"),
+        ("compare: a source", "page", "/compare/?source=1"),
+        ("compare as a file", "file", f"/compare/values.csv?{it.compared}"),
+    ]  # fmt: skip
+
+
+def origins(_: World) -> Rows:
+    """Authors, sources and imports."""
+    return [
+        ("author of most", "page", "/authors/1/"), ("author, polled", "poll", "/authors/1/now/"),
+        ("author, further rows", "page", "/authors/1/rows/"),
+        ("author as a file", "file", "/authors/1/posts.csv"),
+        ("sources", "page", "/sources/"), ("sources, polled", "poll", "/sources/now/"),
+        ("source of most", "page", "/sources/1/"), ("source, polled", "poll", "/sources/1/now/"),
+        ("source, its figures", "page", "/sources/1/figures/"),
+        ("source, further rows", "page", "/sources/1/rows/"),
+        ("source as a file", "file", "/sources/1/days.csv"),
+        ("source, to be removed", "page", "/sources/1/remove/"),
+        ("import", "page", f"/sources/import/{FIRST_IMPORT}/"),
+        ("import, polled", "poll", f"/sources/import/{FIRST_IMPORT}/now/"),
+        ("import: rejected lines", "file", f"/sources/import/{FIRST_IMPORT}/rejected.csv"),
+        ("to import a file", "page", "/sources/import/"),
+    ]  # fmt: skip
+
+
+def operations(_: World) -> Rows:
+    """What an operator looks at."""
+    return [
+        ("operations", "page", "/operations/"), ("operations, polled", "poll", "/operations/now/"),
+        ("operations over a day", "page", "/operations/over-time/?over=day"),
+        ("operations over a month", "page", "/operations/over-time/?over=month"),
+        ("operations: database", "page", "/operations/database/"),
+        ("operations: days, polled", "poll", "/operations/days/"),
+        ("operations as a file", "file", "/operations/queues.csv"),
+        ("strip, polled", "poll", "/operations/strip/"),
+        ("pause everything", "page", "/operations/pause/"),
+    ]  # fmt: skip
+
+
+def homes(it: World) -> Rows:
+    """Homes, columns and feeds."""
+    return [
+        ("home", "page", "/home/"), ("home, polled", "poll", "/home/now/"),
+        ("home, further rows", "page", f"/home/rows/?before={it.deep}"),
+        ("following", "page", "/following/"),
+        ("following as a file", "file", "/following/follows.csv"),
+        ("home, what is new", "page", f"/home/new/?after={it.deep}"),
+        ("columns", "page", "/columns/"), ("column", "page", f"/columns/{it.me.column}/"),
+        ("column, polled", "poll", f"/columns/{it.me.column}/now/"),
+        ("column, further rows", "page", f"/columns/{it.me.column}/rows/?before={it.deep}"),
+        ("column, what is new", "page", f"/columns/{it.me.column}/new/?after={it.deep}"),
+        ("feed of a home", "page", f"/feeds/{it.me.feed}/home.atom"),
+        ("feed of a home, JSON", "page", f"/feeds/{it.me.feed}/home.json"),
+        ("feed of a source", "page", f"/feeds/{it.me.feed}/sources/1.atom"),
+        ("feed of a source, JSON", "page", f"/feeds/{it.me.feed}/sources/1.json"),
+        ("live", "page", "/live/"), ("live, polled", "poll", "/live/rows/?after=0-0"),
+    ]  # fmt: skip
+
+
+def tellings(it: World) -> Rows:
+    """Subscribers, alerts, and what is read by programs."""
+    return [
+        ("feeds", "page", "/feeds/"), ("subscribers", "page", "/subscribers/"),
+        ("subscribers, polled", "poll", "/subscribers/now/"),
+        ("subscriber", "page", f"/subscribers/{it.subscriber.pk}/"),
+        ("subscriber, polled", "poll", f"/subscribers/{it.subscriber.pk}/now/"),
+        ("to add a subscriber", "page", "/subscribers/add/"),
+        ("to change a subscriber", "page", f"/subscribers/{it.subscriber.pk}/edit/"),
+        ("to repeat deliveries", "page", f"/subscribers/{it.subscriber.pk}/replay/"),
+        ("paused, polled", "poll", "/operations/paused/"),
+        ("cost of a source", "page", "/sources/cost/?kind=search&of=words"),
+        ("import: warnings", "file", f"/sources/import/{FIRST_IMPORT}/warnings.csv"),
+        ("alerts", "page", "/alerts/"), ("alerts, polled", "poll", "/alerts/now/"),
+        ("alerts: what they told", "page", "/alerts/log/"),
+        ("to add an alert", "page", "/alerts/add/"),
+        ("account", "page", "/account/"), ("metrics", "api", "/metrics"),
+    ]  # fmt: skip
+
+
+def calls(it: World) -> Rows:
+    """The API."""
+    return [
+        ("API: tweets", "api", "/api/v1/tweets"),
+        ("API: of an author", "api", "/api/v1/tweets?author=1"),
+        ("API: of a source", "api", "/api/v1/tweets?source=1&limit=200"),
+        ("API: a word nobody wrote", "api", f"/api/v1/tweets?q={NOBODY}"),
+        ("API: resting", "api", "/api/v1/tweets?state=resting"),
+        ("API: tweet", "api", f"/api/v1/tweets/{it.long[0]}"),
+        ("API: history, 1,000 of 10,000", "api", f"/api/v1/tweets/{it.long[0]}/history"),
+        ("API: history by the hour", "api", f"/api/v1/tweets/{it.long[0]}/history?bucket=1h"),
+        (f"API: compare {LONG}", "api", f"/api/v1/tweets/compare?ids={it.ids}"),
+        ("API: leaderboard", "api", "/api/v1/tweets/leaderboard"),
+        ("API: sources", "api", "/api/v1/sources"), ("API: source", "api", "/api/v1/sources/1"),
+        ("API: queues", "api", "/api/v1/queues"), ("API: workers", "api", "/api/v1/workers"),
+        ("API: credentials", "api", "/api/v1/credentials"),
+        ("API: budgets", "api", "/api/v1/budgets"),
+        ("API: intervals", "api", "/api/v1/intervals"),
+        ("API: subscribers", "api", "/api/v1/subscribers"),
+        ("API: attempts", "api", f"/api/v1/subscribers/{it.subscriber.name}/attempts"),
+        ("API: home", "api", "/api/v1/users/me/timeline"),
+        ("API: timeline", "api", "/api/v1/timelines/screens"),
+        ("API: timeline, since", "api", "/api/v1/timelines/screens/since/9000"),
+        ("API: homes", "api", "/api/v1/users"),
+        ("API: home, since", "api", f"/api/v1/users/me/since?tweet={it.deep}"),
+        ("API: following", "api", "/api/v1/users/me/following"),
+        ("API: following, counted", "api", "/api/v1/users/me/following_count"),
+        ("API: followers of a source", "api", "/api/v1/sources/1/followers_count"),
+        ("API: followers of an account", "api", "/api/v1/accounts/1/followers_count"),
+        ("API: subscriber", "api", f"/api/v1/subscribers/{it.subscriber.name}"),
+        ("API: list as a file", "file", "/api/v1/tweets/export?author=1"),
+        ("API: tweets as a file", "file", "/api/v1/exports/tweets"),
+        ("API: samples as a file", "file", "/api/v1/exports/samples"),
+        ("API: six histories as a file", "file", f"/api/v1/exports/samples?ids={it.ids}"),
+    ]  # fmt: skip
+
+
+def of_the_admin(_: World) -> Rows:
+    """The lists of the admin."""
+    return [
         *((f"admin: {one._meta.verbose_name_plural}", "admin",
            reverse(f"admin:{one._meta.app_label}_{one._meta.model_name}_changelist"))
           for one in admin.site._registry),
     ]  # fmt: skip
-    return [Address(*row) for row in rows]  # type: ignore[arg-type]
+
+
+PARTS = (lists, one_tweet, origins, operations, homes, tellings, calls, of_the_admin)
+
+
+def every(me: Entered) -> list[Address]:
+    it = world(me)
+    return [Address(*row) for part in PARTS for row in part(it)]
 
 
 def main() -> None:
