@@ -141,7 +141,7 @@ def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
     reply = staff.post(f"/alerts/{one.pk}/remove", follow=True)
 
     assert not AlertRule.objects.exists()
-    assert "velocity: Removed." in words(reply)
+    assert "velocity: removed." in words(reply)
     assert "It grows." in words(staff.get("/alerts/log/"))
 
 

@@ -48,7 +48,7 @@ class AlertRuleAdmin(Recorded):
 
     @admin.display(description="e-mail to")
     def to_whom(self, one: AlertRule) -> str:
-        return ", ".join(one.to) or "nobody"
+        return ", ".join(one.to) or "none"
 
     @admin.display(description="test")
     def on_its_page(self, one: AlertRule) -> str:

@@ -64,7 +64,7 @@ def of_mail(rule: AlertRule, server: Server | None, verdicts: Sequence[Verdict])
     return [*([f"A test is on its way to {', '.join(sent)}."] if sent else []), *failed]
 
 
-NOBODY = "It tells nobody: add an address, or have it tell subscribers."
+NOBODY = "This rule has no recipients: add an e-mail address, or also send it as an event."
 
 
 def of_event(rule: AlertRule) -> list[str]:

@@ -137,7 +137,7 @@ def refresh_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
 
 @many.post("/pause", response=ActedOut)
 def pause_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
-    """Nobody looks them up until they are resumed."""
+    """They are not looked up until they are resumed."""
     return on_many(request, ACTS["pause"], given)
 
 

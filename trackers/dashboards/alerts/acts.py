@@ -62,17 +62,17 @@ def test(rule: AlertRule) -> Done:
 
 def switch_on(rule: AlertRule) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=True)
-    return Done("On. It is looked at every minute.")
+    return Done("switched on. It is checked every minute.")
 
 
 def switch_off(rule: AlertRule) -> Done:
     AlertRule.objects.filter(pk=rule.pk).update(enabled=False)
-    return Done("Off. Its log stays.")
+    return Done("switched off. Its log is kept.")
 
 
 def remove(rule: AlertRule) -> Done:
     rule.delete()
-    return Done("Removed. Its log stays.")
+    return Done("removed. Its log is kept.")
 
 
 ACTS = {
@@ -91,7 +91,7 @@ def alert_digest(request: HttpRequest) -> HttpResponseRedirect:
     assert isinstance(user, User)
     if "stop" in request.POST:
         stop(user)
-        messages.success(request, "You get no daily e-mail any more.")
+        messages.success(request, "You will no longer get the daily e-mail.")
         return redirect("alerts")
     form = DigestForm(request.POST, instance=AlertDigest.objects.filter(user=user).first())
     if not user.email:

@@ -22,13 +22,13 @@ ABOUT = ("about", "of")
 # What each kind is for, where a person chooses one.
 MEANT = {
     Kind.VELOCITY: "It gains more per hour than you say.",
-    Kind.MILESTONE: "It has a round number of likes, views or replies.",
+    Kind.MILESTONE: "Its likes, views or another figure reach what you say.",
     Kind.USUAL: "It has three times what its author's tweets usually have at that age.",
     Kind.LATENESS: "Tweets are not looked at in time.",
     Kind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
     Kind.SOURCE: "Posts slip through its polls, or X does not show it any more.",
     Kind.BUDGET: "The money for look-ups ends today or tomorrow.",
-    Kind.TROUBLE: "What tweetwatch sees by itself.",
+    Kind.TROUBLE: "Requests to X fail again and again, tweets are isolated, or the stream is down.",
 }
 
 

@@ -100,7 +100,7 @@ def called(about: str, of: int, name: str) -> str:
 
 def tells(rule: AlertRule) -> str:
     whom = [*rule.to, *(["subscribers to alerts"] if rule.by_event else [])]
-    return ", ".join(whom) or "nobody"
+    return ", ".join(whom) or "none"
 
 
 def notice_lines(
@@ -112,7 +112,7 @@ def notice_lines(
             id=one.pk,
             at=ago(one.at, now=now),
             kind=one.kind,
-            name=one.rule_name or ("Daily digest" if one.body else "By itself"),
+            name=one.rule_name or ("Daily digest" if one.body else "Built-in check"),
             rule=one.rule_id,
             lines=one.lines[:most],
             more=one.more + max(0, len(one.lines) - most),

@@ -67,7 +67,7 @@ CHOICES = {
         "Nothing to look up: they are paused, isolated, or being looked up right now.",
     ),
     Do.PAUSE: Choice(
-        "Pause", "{tweets} paused. Nobody looks them up until they are resumed.",
+        "Pause", "{tweets} paused. They are not looked up until they are resumed.",
         "All of them are paused already.",
     ),
     Do.RESUME: Choice("Resume", "{tweets} resumed.", "None of them is paused."),

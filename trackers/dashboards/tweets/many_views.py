@@ -86,5 +86,5 @@ def told(id: int) -> dict[str, Any]:
 def find(id: int) -> BulkAct:
     act = bulk.find(id)
     if act is None:
-        raise Http404(f"Nothing of the number {id} is being done. What ended a month ago is gone.")
+        raise Http404(f"There is no bulk action {id}. Those that ended a month ago are gone.")
     return act
