@@ -10,12 +10,14 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+# Where it is set, each of the many processes that the tests start would compile all the code anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@sed -n 's/^# //p' Makefile
 
-.venv/made: requirements.txt
-	$(PYTHON) -m venv .venv
+.venv/made: requirements.txt # venv refuses a link, which leads to one that was made elsewhere
+	test -L .venv || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	touch $@
 

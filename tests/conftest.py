@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -31,12 +32,12 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("busy")
 
-# A fifth of a second of a processor for each user of a test, otherwise.
-settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-
 PROJECT = Path(__file__).resolve().parents[1]
 OURS = f"test_tweetwatch_{os.getpid()}"
 TEMPLATE = f"{OURS}_template"
+# Of all the processes of a run: the first of them migrates it, and the others copy it.
+MIGRATED = f"test_tweetwatch_{os.getppid()}_migrated"
+IS_SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ
 NUMBERS = count(1)
 
 
@@ -77,6 +78,14 @@ def drop_leftovers():
                 administer("DROP DATABASE IF EXISTS {}", name)
 
 
+@contextmanager
+def one_at_a_time():
+    """Of the processes of a run. Nothing to wait for where there is only one."""
+    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
+        admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [MIGRATED])
+        yield
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings():
     settings.DATABASES["default"].setdefault("TEST", {})["NAME"] = OURS
@@ -84,7 +93,28 @@ def django_db_modify_db_settings():
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup, django_db_blocker):
+def its_turn(django_db_blocker):
+    """To make the database; ended when that is done."""
+    with ExitStack() as turn:
+        if IS_SIDE_BY_SIDE:
+            with django_db_blocker.unblock():
+                turn.enter_context(one_at_a_time())
+        yield turn
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(its_turn, django_db_modify_db_settings, django_db_blocker):
+    """Whether there is a migrated database to copy. Django then finds nothing left to migrate."""
+    if not IS_SIDE_BY_SIDE:
+        return False
+    with django_db_blocker.unblock(), suppress(psycopg.errors.InvalidCatalogName):
+        clone(OURS, of=MIGRATED)
+        return True
+    return False
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup, django_db_keepdb, its_turn, django_db_blocker):
     """And beside it, while nobody is connected, the template of all fresh databases.
 
     After a test that commits, Django would empty the tables: also of the rows that migrations
@@ -94,11 +124,22 @@ def django_db_setup(django_db_setup, django_db_blocker):
         drop_leftovers()
         connection.close()
         clone(TEMPLATE, of=OURS)
+        if IS_SIDE_BY_SIDE and not django_db_keepdb:
+            clone(MIGRATED, of=TEMPLATE)
+        its_turn.close()
         patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: restore())
 
         with django_db_blocker.block():
             yield
         drop(TEMPLATE)
+        if django_db_keepdb:
+            # Django keeps what it has not made.
+            connections.close_all()
+            drop(OURS)
+        if IS_SIDE_BY_SIDE:
+            # Whoever comes later than the first one leaves migrates for itself.
+            with one_at_a_time():
+                drop(MIGRATED)
 
 
 def restore():
@@ -120,6 +161,12 @@ def fresh_database(django_db_setup, django_db_blocker):
 
 
 @pytest.hookimpl(trylast=True)
+def pytest_configure():
+    # A fifth of a second of a processor for each user of a test, otherwise. Not on import: chaos
+    # and the screenshots import this file too, before Django is set up.
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
 def pytest_collection_modifyitems(items):
     """The long ones first: side by side, one that begins last would be waited for."""
     long = ("benchmarks", "chaos", "flows", "pages")
@@ -131,9 +178,23 @@ def pytest_itemcollected(item):
         item.add_marker("quick")
 
 
+# Whole folders, which start processes or go through every page, call and role.
+NOT_QUICK = {
+    "access", "admin", "api", "benchmarks", "bus", "chaos", "cluster", "embedded", "fakex", "files",
+    "flows",
+}  # fmt: skip
+# What a module imports that starts processes and servers, or fills large tables.
+SLOW = {
+    "subprocess", "threading", "hypothesis.core",
+    "tests.large_tables", "tests.plans", "tests.jobs.plans", "tests.queues", "tests.jobs.ordinary",
+    "tests.pages.many", "tests.pages.sources",
+}  # fmt: skip
+
+
 def is_quick(item):
-    """It starts no process, browser or bench, and commits nothing, or the database is made anew."""
-    if item.path.parts[len(PROJECT.parts) + 1] in ("benchmarks", "chaos", "embedded", "flows"):
+    """It starts no process, browser or bench, fills no large table, and commits nothing: otherwise
+    the database would be made again."""
+    if NOT_QUICK & set(item.path.parts[len(PROJECT.parts) :]) or is_slow(item.module):
         return False
     database = item.get_closest_marker("django_db")
     return not (
@@ -141,6 +202,13 @@ def is_quick(item):
         or (database and database.kwargs.get("transaction"))
         or {"fresh_database", "transactional_db"} & set(item.fixturenames)
     )
+
+
+@cache
+def is_slow(module):
+    used = vars(module).values()
+    return bool(SLOW & {getattr(one, "__module__", None) or one.__name__ for one in used
+                        if hasattr(one, "__name__")})  # fmt: skip
 
 
 class FakeX:

@@ -9,6 +9,7 @@ from django.db.models.signals import post_migrate
 
 class TrackersConfig(AppConfig):
     name = "trackers"
+    verbose_name = "tweetwatch"
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

@@ -1,7 +1,8 @@
 """The lookup `among`: as `in`, with all ids in one parameter.
 
 `Tweet.objects.filter(id__among=ids)`. For `in` Django makes a parameter of each id, and psycopg and
-the server read each by itself: with ten thousand that takes longer than to find the rows.
+the server read each by itself: with ten thousand that takes longer than to find the rows. Give it a
+set where there may be many: Django looks at each element of a list or a tuple once more.
 """
 
 from __future__ import annotations

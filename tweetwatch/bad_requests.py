@@ -1,7 +1,7 @@
-"""Requests that nobody can read are answered with 400 and a sentence, before they reach a view.
+"""Unreadable requests are answered with 400 and a sentence, before they reach a view.
 
 Django reads a body in the charset that the request names, and fails where it is read first: in the
-check for forgery, and again in the page that should tell of the error.
+check for forgery, and again in the page that should report the error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tweetwatch.problems import CONTENT_TYPE, described, is_of_api, problem
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
-# In the error of psycopg, for whatever text is to go into the database.
+# In the error of psycopg, for any text meant for the database.
 NUL_FAULT = "NUL (0x00)"
 
 
@@ -38,14 +38,14 @@ class BadRequestMiddleware:
         if named and not is_utf8(named):
             return refused(request, CHARSET)
         if named:
-            # Django takes this one spelling.
+            # Django accepts only this spelling.
             request.encoding = "utf-8"
         return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
-        """An admin's list looks for the chosen rows without looking at how they are named."""
+        """An admin's list looks up the chosen rows without checking their ids."""
         admin = getattr(view, "model_admin", None)
         if admin is None or request.method != "POST":
             return None
@@ -64,8 +64,8 @@ class BadRequestMiddleware:
 
 
 def guarded(application: Application) -> Application:
-    """A WSGI application that is not asked what it could not even make a request of: with some
-    charsets Django fails before there is a middleware."""
+    """A WSGI application that never gets what it could not make a request of: with some charsets
+    Django fails before any middleware runs."""
 
     def guard(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         named = charset_of(environ.get("CONTENT_TYPE", ""))

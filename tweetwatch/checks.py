@@ -11,8 +11,11 @@ from django.core.checks import Warning, register
 
 from tweetwatch.environment import why_unreadable
 
+# The tag of all checks of what is set and stored, as opposed to the code.
+INSTALLATION = "installation"
 
-@register()
+
+@register(INSTALLATION)
 def env_file_is_private(**_: Any) -> list[Warning]:
     path: Path = settings.ENV_FILE
     if fault := why_unreadable(path):

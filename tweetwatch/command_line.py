@@ -1,7 +1,7 @@
-"""Run a command of manage.py: whatever keeps it from its work is told in a sentence.
+"""Run a command of manage.py: what keeps it from its work is told in a sentence.
 
-Exit status: 0 done, 1 nothing could be done, 2 usage, 130 Ctrl-C (docs/commands.md). What nobody
-foresaw keeps its traceback, since it is a fault of ours; `--traceback` shows it for all else too.
+Exit status: 0 done, 1 nothing could be done, 2 usage, 130 Ctrl-C (docs/commands.md). Unforeseen
+errors keep their traceback, since they are our faults; `--traceback` shows that of all others.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tweetwatch.interrupts import INTERRUPTED, SAID, raise_again
 
 DONE, FAILED, USAGE = 0, 1, 2
 LONGEST = 500
-# What writing to a standard output can meet that is no file's fault.
+# Errors of writing to a standard output, which are no fault of a file.
 OUTPUT = {
     errno.ENOSPC: "there is no space left on it",
     errno.EBADF: "it is closed",
@@ -35,7 +35,7 @@ def run(argv: Sequence[str]) -> int:
         try:
             return execute(argv)
         finally:
-            # Here, where it can be told, and not when the interpreter ends.
+            # Here, where it can be reported, and not when the interpreter ends.
             sys.stdout.flush()
     except KeyboardInterrupt:
         # A second Ctrl-C ends what still takes its time.
@@ -43,7 +43,7 @@ def run(argv: Sequence[str]) -> int:
         say(SAID)
         return INTERRUPTED
     except BrokenPipeError:
-        # Who read it has seen enough.
+        # The reader has seen enough.
         drop_output()
         return DONE
     except Exception as error:
@@ -74,7 +74,7 @@ def execute(argv: Sequence[str]) -> int:
 
 
 def sentence_of(error: Exception) -> str | None:
-    """What happened and what to do, of what lies outside of the program; None for all else."""
+    """What happened and what to do, if the cause is outside the program; else None."""
     import psycopg
     from django.core.exceptions import ImproperlyConfigured
     from django.db import ProgrammingError
@@ -115,7 +115,7 @@ def of_file(error: OSError) -> str | None:
 
 
 def one_line(error: Exception) -> str:
-    """Without libpq's question, which ours takes the place of."""
+    """Without libpq's question, which ours replaces."""
     lines = [line.strip() for line in str(error).splitlines()]
     text = " ".join(line for line in lines if not line.startswith("Is the server")).rstrip(".")
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
@@ -139,7 +139,7 @@ def say(sentence: str) -> None:
 
 
 def open_what_is_closed() -> None:
-    """Give the numbers 0, 1 and 2 to files: the next socket would get one that is free.
+    """Give the descriptors 0, 1 and 2 to files: the next socket would get one that is free.
 
     Standard output then still refuses what is written, since it is opened for reading alone.
     """
@@ -153,7 +153,7 @@ def open_what_is_closed() -> None:
 
 
 def drop_output() -> None:
-    """What is left in the buffer goes nowhere, or it would be tried again at the end."""
+    """Discard what is left in the buffer, or it would be tried again at the end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

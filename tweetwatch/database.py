@@ -26,7 +26,7 @@ LOST = (OperationalError, InterfaceError, InternalError)
 
 
 class Cursor(psycopg.Cursor[tuple[Any, ...]]):
-    """Enters its statements in Django's log of queries while somebody reads that.
+    """Enters its statements in Django's log of queries while somebody reads it.
 
     Django's own cursors do so, and tests count by it. Parameters, which may be secrets, stay out.
     """
@@ -95,7 +95,7 @@ def ask(*questions: tuple[str, Mapping[str, Any]]) -> list[list[tuple[Any, ...]]
 def plain(statement: str) -> str:
     """The statement without comments and line breaks.
 
-    psycopg keeps what it made of statements of up to 4,096 letters, and reads longer ones anew each
+    psycopg keeps what it made of statements of up to 4,096 letters, and parses longer ones each
     time, in some 30 µs instead of 3. That is nothing to one that takes milliseconds. Not for
     statements with texts in which there are two dashes or two spaces.
     """

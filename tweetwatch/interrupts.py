@@ -10,7 +10,7 @@ import signal
 from types import FrameType
 from typing import NoReturn
 
-# What a shell gives to whoever ends by SIGINT.
+# The exit status that a shell reports for SIGINT.
 INTERRUPTED = 130
 SAID = "Interrupted."
 

@@ -1,7 +1,7 @@
 """Log lines as JSON objects, for programs that read them (`LOG_FORMAT=json`).
 
 time, level, logger, process, message; what is known of the task in hand (`working_on`) and what the
-caller gave as `extra`; the traceback as `exception`. Secrets are left out, whoever wrote them.
+caller gave as `extra`; the traceback as `exception`. Secrets are left out, whatever logged them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "tas
 BEARER = re.compile(r"\b(bearer|basic)(\s+)[^\s\"',]+", re.IGNORECASE)
 # Names of what is never written, whatever it holds.
 HIDDEN = re.compile(r"secret|password|authorization|cookie|api_?key|(^|_)token$", re.IGNORECASE)
-# What Django gives along, and cannot be told in a word.
+# What Django adds, and has no short form.
 LEFT_OUT = {"request", "status_code", "server_time"}
 
 working: ContextVar[dict[str, Any]] = ContextVar("working", default={})  # noqa: B039 - never changed

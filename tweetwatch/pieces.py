@@ -40,7 +40,7 @@ class Deadline:
 @dataclass(frozen=True, slots=True)
 class Worked:
     """How many rows were processed, and how many are `left` if time was up first.
-    `is_elsewhere`: another process is at it, and goes on."""
+    `is_elsewhere`: another process is doing it, and goes on."""
 
     rows: int = 0
     left: int = 0

@@ -1,4 +1,4 @@
-"""Keeps secrets in URL paths out of all logs, whoever writes them.
+"""Keeps secrets in URL paths out of all logs, whatever writes them.
 
 Django logs the paths of requests that fail, runserver and gunicorn those of all if so configured.
 All log records of a process are created here.

@@ -15,7 +15,7 @@ FORGET = """
         WHERE expire_date < %(now)s ORDER BY expire_date LIMIT 5000
         FOR UPDATE SKIP LOCKED))
 """
-# An estimate is enough for whoever is that far behind.
+# An estimate is enough when so many are left.
 LEFT = """
     SELECT count(*) FROM (
         SELECT FROM django_session WHERE expire_date < %(now)s LIMIT 100000) left_over

@@ -191,11 +191,11 @@ INSTALLED_APPS = [
     "django_q",
     "django_htmx",
     "csp",
-    # Its page of the API's description: else that would load scripts from elsewhere.
+    # For the page of the API's description, which would otherwise load scripts from elsewhere.
     "ninja",
 ]
 MIDDLEWARE = [
-    # Before all others: probes come by any name and over plain HTTP.
+    # Before all others: probes come under any host name and over plain HTTP.
     "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -267,7 +267,7 @@ USE_TZ = True
 FORMAT_MODULE_PATH = ["tweetwatch.formats"]
 STATIC_URL = "static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
-# Without a collectstatic (the demo, tests) the files are served from where they lie.
+# Without a collectstatic (the demo, tests) the files are served from where they are.
 # `collectstatic` itself writes the manifest, without which nothing of what it collects is found.
 _collected = (STATIC_ROOT / "staticfiles.json").is_file() or "collectstatic" in sys.argv[1:2]
 if not STATIC_ROOT.is_dir():
@@ -292,9 +292,9 @@ HTTPS = environment.truth(env, "HTTPS", default=True)
 SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
-# The page itself redirects, but for who scrapes it on this machine.
+# The page itself redirects, except for a scraper on this machine.
 SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
-# A browser keeps this promise for so long, whatever happens to the certificate meanwhile.
+# A browser keeps this promise for this long, whatever happens to the certificate meanwhile.
 HSTS_SECONDS = environment.number(env, "HSTS_SECONDS", default=3600, least=0, most=63_072_000)
 HSTS_SUBDOMAINS = environment.truth(env, "HSTS_SUBDOMAINS", default=False)
 HSTS_PRELOAD = environment.truth(env, "HSTS_PRELOAD", default=False)
@@ -306,7 +306,7 @@ if HSTS_PRELOAD and not (HSTS_SUBDOMAINS and HSTS_SECONDS >= 31_536_000):
 SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and HSTS_SUBDOMAINS
 SECURE_HSTS_PRELOAD = HTTPS and HSTS_PRELOAD
-# The deployment checks want both of everybody; they bind hosts that are not ours to bind.
+# The deployment checks demand both of everybody; they bind hosts that are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 BEHIND_PROXY = environment.truth(env, "BEHIND_PROXY", default=False)
 if BEHIND_PROXY:

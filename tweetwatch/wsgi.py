@@ -5,11 +5,13 @@ It also limits how long a statement may take, since somebody waits for its pages
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import threading
 
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 from tweetwatch import stopping
 from tweetwatch.bad_requests import guarded
@@ -20,6 +22,15 @@ os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = guarded(get_wsgi_application())
+
+# Load every view now, so that the first request does not wait for them.
+_ = get_resolver().url_patterns
+# Nothing that is loaded by now ever becomes garbage, but a full collection looks through all of it.
+# That takes 100 ms, of whichever request is being served. A page of many rows had several of them:
+# with 700 new objects to a collection, its own rows count as old ones before it is done.
+gc.collect()
+gc.freeze()
+gc.set_threshold(10_000)
 
 # gunicorn sets its handlers before it imports this module.
 if threading.current_thread() is threading.main_thread():

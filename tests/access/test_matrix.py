@@ -16,6 +16,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver
 
+from tests.api.conftest import end
 from trackers import roles
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,7 @@ def lets_in(client, method, address):
     cookies = {name: one.value for name, one in client.cookies.items()}
     with transaction.atomic():
         answer = client.generic(method, address, headers={"Accept": "text/html"}, secure=True)
+        end(answer)
         transaction.set_rollback(True)
     client.cookies.clear()
     client.cookies.load(cookies)

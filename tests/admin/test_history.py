@@ -110,7 +110,9 @@ def test_acts_of_pages_are_told(page):
     assert page(f"/sources/{made.pk}/pause") == [(str(made), "Pause, on its page.")]
     assert page(f"/sources/{made.pk}/pause") == [], "nothing was done"
     assert page(f"/tweets/{tweet.pk}/pause") == [(str(tweet), "Pause, on its page.")]
-    assert page(f"/tweets/{tweet.pk}/untrack") == [(str(tweet), "Untrack, on its page.")]
+    assert page(f"/tweets/{tweet.pk}/untrack", sure="yes") == [
+        (str(tweet), "Untrack, on its page.")
+    ]
     assert LogEntry.objects.first().action_flag == DELETION
     assert page("/following/follow", source=made.pk)[0][1] == f"Follow {made}."
     assert page("/columns/add", shows=f"source:{made.pk}")[0][1] == "Added a column."

@@ -38,13 +38,18 @@ FILL = (
     SELECT %(source)s, n::bigint << 22, %(now)s, false
     FROM generate_series(1, %(count)s) n ORDER BY random()
     """,
+    # Not left empty: PostgreSQL would read an empty table as a whole, since there is nothing in it.
+    """
+    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history)
+    SELECT n::bigint << 22, 'Post ' || n, 'en', '{}' FROM generate_series(1, %(count)s) n
+    """,
     """
     INSERT INTO trackers_mover (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
     SELECT n::bigint << 22, minutes, 'likes', n, n, %(now)s - interval '1 hour', %(now)s,
            %(now)s + interval '1 hour'
     FROM generate_series(1, 4000) n, unnest('{15, 60, 1440}'::int[]) AS minutes ORDER BY random()
     """,
-    "ANALYZE trackers_tweet, trackers_sourcetweet, trackers_mover",
+    "ANALYZE trackers_tweet, trackers_tweettext, trackers_sourcetweet, trackers_mover",
 )
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from tests.alerts.conftest import HOUR, MINUTE, NOW, minute, rule
 from tests.factories import CredentialFactory, TweetUpdateFactory
+from trackers.alerts import standing
 from trackers.alerts.models import AlertNotice
 from trackers.alerts.standing import allowed_tomorrow, dry
 from trackers.credentials.models import Credential
@@ -87,6 +88,21 @@ def test_sources_that_are_hidden_or_leak():
     assert {name: sorted(said) for name, said in found.items()} == {
         "all": [leak, hidden], "nasa": [leak],
     }  # fmt: skip
+
+
+def test_a_source_with_a_rule_of_its_own_is_found_however_many_others_leak(monkeypatch):
+    monkeypatch.setattr(standing, "SOURCES_MOST", 1)
+    for name, late in (("esa", 9), ("jaxa", 5), ("nasa", 1)):
+        source = Source.objects.create(kind="account", of=name)
+        SourceDay.objects.create(source=source, day=NOW.date(), late=late)
+    rule("source", name="all")
+    rule("source", name="nasa", about="source", of=source.pk)
+
+    minute()
+
+    found = {one.rule_name: len(one.lines) for one in AlertNotice.objects.all()}
+    # Those that leak most, and the one that is looked at anyway.
+    assert found == {"all": 2, "nasa": 1}
 
 
 def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, **project):

@@ -13,10 +13,9 @@ from pyarrow import parquet
 from tests.api.conftest import end
 from tests.api.test_tweets import AT, MINUTE, measure, track
 from tests.factories import TweetFactory
-from trackers.api.wire import sending
 from trackers.schedule import steer
 from trackers.tweets.models import TweetText
-from tweetwatch import tables
+from tweetwatch import sending, tables
 from tweetwatch.tables import FORMS
 
 pytestmark = pytest.mark.django_db

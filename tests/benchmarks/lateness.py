@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from tests.benchmarks import loading, pipeline
 from tests.benchmarks.database import Database
 from tests.benchmarks.lags import Lags, told_by_tallies
-from tests.benchmarks.processes import cluster, world
+from tests.benchmarks.processes import cluster, wait_until, world
 from tests.benchmarks.results import Bar, Result
 from tests.benchmarks.workshop import Workshop
 
@@ -47,6 +47,10 @@ def run(shop: Workshop) -> Result:
             time.sleep(5 + min(10.0, shop.size.seconds(30)))
             database.sql("TRUNCATE trackers_tally")
             time.sleep(shop.size.seconds(SECONDS, least=3))
+            if shop.size.is_smoke:
+                wait_until(
+                    lambda: told_by_tallies(database).count, within=60, what="a tweet is looked at"
+                )
         lags = told_by_tallies(database)
         ttl = float(database.value(BUFFER_TTL))
     return result(lags, full=full, ttl=ttl)

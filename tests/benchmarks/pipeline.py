@@ -15,7 +15,7 @@ from itertools import islice
 from tests.benchmarks import cpu, loading, measuring, ten_homes
 from tests.benchmarks.database import PROJECT, Database
 from tests.benchmarks.measuring import NOW, Rate
-from tests.benchmarks.processes import SEED, World, cluster
+from tests.benchmarks.processes import SEED, World, cluster, wait_until
 from tests.benchmarks.workshop import Workshop
 from trackers.credentials.models import Credential
 from trackers.fakex.world.ids import Ids
@@ -84,6 +84,13 @@ def stretch(
         begin, before = database.value(NOW), cpu.used(groups, postgres=postgres)
         wal = database.value(WAL)
         time.sleep(seconds)
+        if shop.size.is_smoke:
+            # Only that it works is shown, and on a busy machine a second may pass before it does.
+            wait_until(
+                lambda: measuring.rate(database, begin=begin, end=database.value(NOW)).measured,
+                within=60,
+                what="a tweet is measured",
+            )
         end, after = database.value(NOW), cpu.used(groups, postgres=postgres)
         wal = int(database.value("SELECT pg_current_wal_insert_lsn() - %s::pg_lsn", (wal,)))
         memory = cpu.own_megabytes(running.pids().get("worker", []))

@@ -135,7 +135,7 @@ def windows(evidence):
 
 
 def lateness(evidence):
-    """Once the faults stop, nobody waits longer than his interval and two leases."""
+    """Once the faults stop, no tweet waits longer than its interval, stretched, and two leases."""
     pace, begin = evidence.pace, evidence.calm_from
     after = {}
     for line in evidence.lines:
@@ -147,7 +147,7 @@ def lateness(evidence):
     gone = {id for id, _, gone in evidence.rows.tweets if gone}
     waits, late = [], []
     for id in due - gone:
-        bound = pace.every * JITTER + 2 * pace.lease + pace.buffer_ttl
+        bound = pace.every * evidence.stretch * JITTER + 2 * pace.lease + pace.buffer_ttl
         if begin + bound > evidence.calm_until:
             continue
         waited = after.get(id, evidence.calm_until + 1) - begin
@@ -159,6 +159,8 @@ def lateness(evidence):
         differs.append(f"{evidence.overdue} jobs were due two leases ago when all was quiet")
     waits.sort()
     figures = {"tweets": len(waits), "late": len(late), "overdue": evidence.overdue}
+    if evidence.stretch > 1:
+        figures["stretch"] = round(evidence.stretch, 2)
     if waits:
         figures["longest wait"] = round(waits[-1], 1)
     return Book("no tweet later than its interval + two leases", figures, differs)

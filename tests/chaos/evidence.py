@@ -61,6 +61,7 @@ class Evidence:
     planned: tuple[Fault, ...]
     calm_from: float
     calm_until: float
+    stretch: float
     overdue: int
     stops: dict[str, int | None]
     unasked: dict[str, list[int]]

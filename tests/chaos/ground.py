@@ -39,7 +39,7 @@ class Pace:
     """How many tweets are kept fresh and how quickly; seconds.
 
     `unit`: tweets in a batch at the most. `windows`: requests that all credentials together may
-    send a second, counted by `window_seconds`.
+    send a second, counted by `window_seconds`. `adapts`: `every` is then the longest wait.
     """
 
     tweets: int = 50_000
@@ -53,6 +53,13 @@ class Pace:
     credentials: int = 10
     windows: float = 90.0
     window_seconds: int = 60
+    adapts: bool = False
+
+    @property
+    def row(self):
+        """The one interval, as the command reads it."""
+        wait = f"{max(1, self.every // 3)}s..{self.every}s@5%" if self.adapts else f"{self.every}s"
+        return f"{PLAN_DAYS}d={wait}"
 
     @property
     def load(self):
@@ -204,7 +211,7 @@ class Ground:
                 *("credential", "add", f"c{number}", "--kind", "bearer", "--project", "one"),
                 given=secret,
             )
-        self.manage("interval", "set", f"{PLAN_DAYS}d={pace.every}s", "--yes")
+        self.manage("interval", "set", pace.row, "--yes")
         self.postgres.rows(
             "UPDATE trackers_namespace SET lease = make_interval(secs => %s),"
             " buffer_ttl = make_interval(secs => %s), retry_first = '1s', retry_most = '2s',"

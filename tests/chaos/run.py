@@ -24,6 +24,7 @@ from tests.chaos.relay import Relays
 from tests.chaos.schedule import schedule
 from tests.chaos.strikes import Strikes
 from tests.chaos.subscribers import Subscribers
+from trackers.schedule.adapt import STRETCH_MOST
 
 HOSTS, WORKERS = 3, 3
 STOP_WITHIN = 40.0
@@ -36,6 +37,7 @@ TRIES = 3
 UNMEASURED = """
     SELECT count(*) FROM trackers_tweet WHERE measurements = 0 AND missing_since IS NULL
 """
+STRETCH = "SELECT coalesce(max(least(windows, %s)), 1.0) FROM trackers_stretch"
 
 
 def run(*, seed, minutes, pace=None, directory=None, say=print):
@@ -174,7 +176,9 @@ class Run:
         """Wait as long as a tweet may be late, then stop everything."""
         pace, calm_from = self.pace, time.time()
         self.say("the faults are over, the run waits for quiet")
-        time.sleep(JITTER * pace.every + 2 * pace.lease + pace.buffer_ttl + 3)
+        # A wait that adapts, and was begun before, is at most this much longer.
+        stretch = self.ground.postgres.value(STRETCH, STRETCH_MOST) if pace.adapts else 1.0
+        time.sleep(JITTER * stretch * pace.every + 2 * pace.lease + pace.buffer_ttl + 3)
         self.following.wait_until_delivered(DELIVERED_WITHIN)
         overdue = self.ground.postgres.value(
             "SELECT count(*) FROM trackers_tweetbucket WHERE due_at < now() - %s * interval '1 s'",
@@ -196,6 +200,7 @@ class Run:
             planned=self.planned,
             calm_from=calm_from,
             calm_until=calm_until,
+            stretch=stretch,
             overdue=overdue,
             stops=stops,
             unasked={host.name: [status for _, status in host.unasked] for host in self.hosts},

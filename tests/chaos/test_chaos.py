@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -18,10 +19,15 @@ SHORT = Pace(tweets=15_000, every=6, lease=5.0, credentials=8)
 # A task has four seconds here: of the machine's time, others leave it too little.
 @pytest.mark.alone
 @pytest.mark.timeout(600)
-def test_after_a_minute_of_every_fault_all_books_are_right(tmp_path):
+@pytest.mark.parametrize(
+    "pace",
+    [SHORT, pytest.param(replace(SHORT, adapts=True), marks=pytest.mark.more)],
+    ids=["fixed", "adapting"],
+)
+def test_after_a_minute_of_every_fault_all_books_are_right(tmp_path, pace):
     seed = int(os.environ.get("CHAOS_SEED") or 1)
 
-    evidence = run(seed=seed, minutes=MINUTES, pace=SHORT, directory=tmp_path)
+    evidence = run(seed=seed, minutes=MINUTES, pace=pace, directory=tmp_path)
 
     books = keep_books(evidence, seconds=60 * MINUTES)
     print(f"\nseed {seed}\n{to_text(books)}")

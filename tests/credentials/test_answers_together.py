@@ -14,8 +14,8 @@ from tests.x import save_credential
 from trackers.credentials import learning, turns
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.windows import Reservation
-from trackers.money import ledger
 from trackers.money.projects import Project
+from trackers.money.purses import purses
 from trackers.xapi.answers import WindowSeen
 from tweetwatch.database import together
 
@@ -150,7 +150,7 @@ def test_xs_clock_is_what_its_last_reply_told():
 
     turns.answered_all([(second, seen(5, clock=3600 + 20)), (first, seen(5, clock=3600))])
 
-    [purse] = ledger.purses()
+    [purse] = purses()
     assert purse.ahead > timedelta(seconds=3600 + 15)
 
 

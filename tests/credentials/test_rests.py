@@ -12,7 +12,7 @@ from tests.credentials.test_windows import known, let_pass, seen, take_all
 from tests.x import save_credential
 from trackers.credentials import turns
 from trackers.credentials.models import Credential, Window
-from trackers.money import ledger
+from trackers.money.purses import purses
 from trackers.xapi.endpoints import ACCOUNTS
 from trackers.xapi.errors import RateLimited, Unavailable
 from trackers.xapi.wire.headers import retry_after, window_seen
@@ -92,7 +92,7 @@ def test_a_window_told_without_a_date_keeps_what_is_known_of_xs_clock():
     assert window.seen_at - window.learned_at == pytest.approx(
         timedelta(hours=1), abs=timedelta(seconds=3)
     )
-    [purse] = ledger.purses()
+    [purse] = purses()
     assert purse.now - timezone.now() == pytest.approx(timedelta(hours=1), abs=timedelta(seconds=5))
 
 

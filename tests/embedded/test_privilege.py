@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import psycopg
@@ -186,14 +187,22 @@ def test_a_pid_file_that_is_none_names_no_postmaster(tmp_path, kind):
         read_own(path)
 
 
+@pytest.fixture
+def open_to_all():
+    """`tmp_path` lies in folders that only their owner may enter."""
+    with TemporaryDirectory(dir="/tmp") as path:
+        folder = Path(path)
+        folder.chmod(0o777)
+        yield folder
+
+
 @as_root
-def test_what_a_child_does_as_the_account_is_done_by_it_and_its_fault_is_told(tmp_path):
-    tmp_path.chmod(0o777)
+def test_what_a_child_does_as_the_account_is_done_by_it_and_its_fault_is_told(open_to_all):
     nobody = Account.named("nobody")
 
-    act_as(nobody, (tmp_path / "made").touch)
+    act_as(nobody, (open_to_all / "made").touch)
 
-    assert (tmp_path / "made").stat().st_uid == nobody.uid
+    assert (open_to_all / "made").stat().st_uid == nobody.uid
     with pytest.raises(RuntimeError, match="Permission denied"):
         act_as(nobody, Path("/root/made").touch)
     assert os.geteuid() == 0

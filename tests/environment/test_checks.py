@@ -15,9 +15,10 @@ from tests.factories import CredentialFactory
 from trackers.jobs.models import Namespace
 
 
-def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database):
+@pytest.mark.parametrize("command", ["check", "interval list"])
+def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database, command):
     ran = subprocess.run(
-        [sys.executable, "manage.py", "check"],
+        [sys.executable, "manage.py", *command.split()],
         cwd=PROJECT,
         env={**os.environ, "DATABASE_URL": fresh_database, "TASK_TIMEOUT": "600"},
         capture_output=True,
@@ -26,6 +27,28 @@ def test_a_task_that_may_outlast_a_lease_stops_every_command(fresh_database):
 
     assert ran.returncode == 1
     assert "TASK_TIMEOUT (600 s) is not shorter than the lease of tweet:update (60 s)" in ran.stderr
+
+
+def test_a_command_loads_no_page_and_no_fake_x(fresh_database):
+    program = (
+        "import sys; from tweetwatch.command_line import run;"
+        "status = run(['manage.py', 'interval', 'list', '--json']);"
+        "seen = {'trackers.dashboards.urls', 'trackers.api.urls', 'trackers.fakex.x'};"
+        "print(*sorted(seen & set(sys.modules)), file=sys.stderr); sys.exit(status)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=PROJECT,
+        env={
+            **os.environ,
+            "DATABASE_URL": fresh_database,
+            "DJANGO_SETTINGS_MODULE": "tweetwatch.settings",
+        },
+        capture_output=True,
+        text=True,
+    )
+
+    assert (ran.returncode, ran.stderr.split()) == (0, [])
 
 
 @pytest.mark.django_db

@@ -17,8 +17,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 from tests.conftest import PROJECT
 
-# Earlier ones ran before there were installations with workers at work.
-FIRST_RELEASE = "0044"
+# Those up to this one were written before they were checked for locks: UPGRADING.md says so.
+LAST_UNCHECKED = "0044"
 # Of some dozens of rows, whatever is tracked: nobody waits long for these.
 SMALL = {
     *("app", "budget", "column", "credential", "feedaddress", "flow", "importfile", "interval"),
@@ -55,12 +55,12 @@ def concerns_small_ones_alone(statement):
 
 
 @pytest.mark.django_db
-def test_no_migration_since_the_first_release_takes_a_lock_that_workers_wait_for():
+def test_no_checked_migration_takes_a_lock_that_workers_wait_for():
     executor = MigrationExecutor(connection)
     plan = executor.migration_plan(executor.loader.graph.leaf_nodes("trackers"), clean_start=True)
     found = []
     for migration, _ in plan:
-        if migration.app_label != "trackers" or migration.name <= FIRST_RELEASE + "~":
+        if migration.app_label != "trackers" or migration.name <= LAST_UNCHECKED + "~":
             continue
         statements = executor.loader.collect_sql([(migration, False)])
         sql = "\n".join(" ".join(one.split()) for one in statements if not one.startswith("--"))

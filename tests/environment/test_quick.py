@@ -2,21 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-
-from tests.conftest import PROJECT
-
 SLOW = ("alone", "browser", "more")
-
-
-def test_make_quick_runs_those_that_are_marked():
-    told = subprocess.run(
-        ["make", "--dry-run", "--old-file=.venv/made-dev", "--old-file=.env", "quick"],
-        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
-    ).stdout  # fmt: skip
-
-    [command] = [line for line in told.splitlines() if "pytest" in line]
-    assert command.endswith(" -m quick")
 
 
 def test_those_are_neither_flows_nor_slow(request):

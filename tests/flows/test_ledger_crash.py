@@ -23,9 +23,10 @@ import django
 django.setup()
 from django.db import connection
 from trackers.money import ledger
+from trackers.money.purses import purses
 from tweetwatch.database import DatabaseClock
 
-[purse] = ledger.purses()
+[purse] = purses()
 clock = DatabaseClock(purse.now, time.monotonic())
 asked = {"unpaid": [0] * 100, "paid": 0, "timeout": timedelta(seconds=1), "clock": clock}
 payments = [ledger.reserve(purse, **asked) for _ in range(6)]

@@ -46,8 +46,10 @@ TIERS = ((6 * HOUR, HOUR), (DAY, 4 * HOUR), (7 * DAY, 12 * HOUR), (30 * DAY, DAY
 ADAPTING = ((10 * MINUTE, HOUR), (20 * MINUTE, 4 * HOUR), (HOUR, DAY), (3 * HOUR, 4 * DAY))
 QUARTER = TWEETS // 4
 BUFFER = 15 * MINUTE
-# The schedule does it every minute; here that would be most of the work.
+# The schedule does it every minute; here that would be most of the work. In a day's last half hour
+# it is done so, since what is left then is handed out.
 RATION_EVERY = (5 if TWEETS <= 2000 else 30) * MINUTE
+LAST = timedelta(hours=23, minutes=30)
 NOT_LATER = timedelta(minutes=20)
 
 # Tweets younger than a week whose newest look is older than their interval allows.
@@ -83,7 +85,7 @@ class Month:
         # Younger than, and looked at no later than after this.
         self.longest = longest
         self.ids = Ids(seed=1, tweets=10_000, start_ms=0)
-        self.rationed = self.stretched = self.housed = None
+        self.rationed = self.stretched = self.housed = self.step = None
         self.late, self.waits, self.stretches = [], [], []
         self.coming = born(self.ids, self.rng, START, START + DAYS * DAY, TWEETS * DAYS // 30)
         old = born(self.ids, self.rng, START - 30 * DAY, START, TWEETS)
@@ -95,7 +97,11 @@ class Month:
     def tend(self):
         """What the schedules do by the minute and by the hour."""
         now = self.time.now()
-        if self.rationed is None or now - self.rationed >= RATION_EVERY:
+        is_last = now - now.replace(hour=0, minute=0, second=0, microsecond=0) >= LAST
+        if self.step != (step := MINUTE if is_last else BUFFER):
+            self.step = step
+            Namespace.objects.filter(name=TWEET_UPDATE).update(buffer_ttl=step)
+        if self.rationed is None or now - self.rationed >= min(RATION_EVERY, step):
             tasks.ration_money()
             self.rationed = now
         if self.stretched is None or now - self.stretched >= HOUR:
@@ -116,8 +122,8 @@ class Month:
                 # What it enqueued: the floors of a new day.
                 run_all()
             ready = queue.ready_in(TWEET_UPDATE)
-            wait = BUFFER if ready is None else timedelta(seconds=max(ready, 0.05))
-            self.time.pass_(min(wait, BUFFER, end - now))
+            wait = self.step if ready is None else timedelta(seconds=max(ready, 0.05))
+            self.time.pass_(min(wait, self.step, end - now))
             if come := bisect_left(self.coming, self.first_unborn()):
                 self.arrive(self.coming[:come])
                 del self.coming[:come]
@@ -153,9 +159,7 @@ def month(fakex, settings):
         "kind": "bearer", "bearer_token": "token-of-one", "project": "ours"})  # fmt: skip
     CredentialFactory(name="one")
     Project.objects.update(posts_a_day=BUDGET)
-    Namespace.objects.filter(name=TWEET_UPDATE).update(
-        buffer_ttl=BUFFER, arrivals_per_second=1_000_000, lease=HOUR
-    )
+    Namespace.objects.filter(name=TWEET_UPDATE).update(arrivals_per_second=1_000_000, lease=HOUR)
     Interval.objects.all().delete()
     for younger_than, every in TIERS:
         Interval.objects.create(younger_than=younger_than, every=every)
@@ -225,8 +229,8 @@ def test_where_rows_adapt_a_quarter_of_the_money_is_spent_to_the_last_tweet_day(
     for day, posts in billed.items():
         assert posts <= QUARTER, day
         assert abs(ours[day] - posts) <= max(1, posts // 1000), day
-        # What is kept for surprises may be left: a few dozen, however large the fleet is.
-        assert posts >= QUARTER - 4 * math.sqrt(QUARTER), day
+        # What is kept for surprises of the last minutes may be left: a handful.
+        assert posts >= QUARTER - math.sqrt(QUARTER) / 4, day
     assert late_of(short_month, DAY) == [], "young tweets are fresh, whatever the others wait for"
     assert min(short_month.stretches) > 1
     assert status()["isolated"] == 0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.db import connection, transaction
 from django_q.models import Schedule
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory, id_born
+from tests.flows.conftest import wait_until
 from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
+from tests.schedule.test_replan_pieces import is_waited_for
 from trackers.credentials.models import Credential, Window
 from trackers.credentials.trouble import NONE_YET
 from trackers.forecasts import keep as keeping
@@ -25,6 +29,7 @@ from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tasks import forecast_days
 from trackers.updater.models import TweetUpdate
+from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
 
@@ -271,6 +276,33 @@ def test_old_forecasts_are_dropped(credential):
     kept(TODAY - keeping.KEPT)
 
     assert forget_old(today=TODAY) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_clusters_at_once_one_foresees(credential):
+    """The second neither waits nor writes."""
+    tracked(10)
+
+    def alone(at):
+        try:
+            keep(PLAN, now=at, gone_every=DAY)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as clusters:
+        with transaction.atomic(), cursor() as db:
+            # The first stands before its sample, with today's row in hand.
+            db.execute("LOCK TABLE trackers_tweetupdate IN ACCESS EXCLUSIVE MODE")
+            first = clusters.submit(alone, NOON)
+            wait_until(is_waited_for, what="the first one waits")
+            clusters.submit(alone, NOON + MINUTE).result(30)
+            assert not ForecastDay.objects.exclude(foreseen_at=None).exists()
+            assert not first.done()
+        first.result(60)
+
+    row = ForecastDay.objects.get(day=TODAY)
+    assert (row.foreseen_at, row.expected_at, row.expected_looks) == (NOON, NOON, 20)
+    assert ForecastDay.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)

@@ -16,6 +16,7 @@ from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project, Spending
+from tweetwatch import VERSION
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -149,6 +150,7 @@ def test_the_words_for_people_are_lines_that_can_be_read():
     lines = told.splitlines()
     assert lines[0].startswith("Tweets       0 tracked")
     assert lines[1].startswith("Look-ups     3 due, the oldest for 3 h")
+    assert f"Version      {VERSION}" in lines
     assert "Late by      nothing was looked up in the last five minutes" in lines
     assert "  acme  today 0 tweet-days ($0.00), this month 0 ($0.00)" in lines
     assert "  main  ready" in lines

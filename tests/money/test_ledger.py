@@ -15,6 +15,7 @@ from trackers.credentials import turns
 from trackers.credentials.models import Credential
 from trackers.money import ledger
 from trackers.money.projects import Project, Spending
+from trackers.money.purses import purses
 from trackers.xapi.answers import WindowSeen
 from tweetwatch.database import DatabaseClock
 
@@ -39,7 +40,7 @@ def x_says(at):
 def purse_at(at, **budget):
     project(**budget)
     x_says(at)
-    return ledger.purses()[0]
+    return purses()[0]
 
 
 def reserve(purse, *, unpaid, paid):
@@ -66,11 +67,11 @@ def test_what_is_read_is_counted_and_what_is_not_found_is_not():
 
     payment = reserve(purse, unpaid=[0] * 60, paid=40)
     assert payment.posts == 60
-    assert ledger.purses()[0].left == 40
+    assert purses()[0].left == 40
     ledger.settle(payment, posts=50, shown=90, x_now=NOON)
 
     assert spent(purse.day) == (50, 0)
-    assert ledger.purses()[0].left == 50
+    assert purses()[0].left == 50
     assert Spending.objects.get().money == Decimal("0.25")
 
 
@@ -90,7 +91,7 @@ def test_the_youngest_get_what_is_left_and_leave_no_more_than_their_floor():
     assert young.posts == 40, "the thirty young ones, and ten that leave sixty to the young"
     assert reserve(purse, unpaid=[60] * 5, paid=0) is None
     assert reserve(purse, unpaid=[0] * 80, paid=0).posts == 60
-    assert ledger.purses()[0].left == 0
+    assert purses()[0].left == 0
 
 
 @pytest.mark.parametrize(
@@ -115,7 +116,7 @@ def test_what_was_spent_earlier_in_the_month_counts_and_that_of_the_last_month_d
     for day, posts in ((date(2026, 3, 1), 300), (date(2026, 2, 28), 900)):
         Spending.objects.create(project_id=purse.project, day=day, posts=posts)
 
-    assert ledger.purses()[0].left == 700
+    assert purses()[0].left == 700
 
 
 def test_many_at_once_never_reserve_more_than_there_is():
@@ -169,11 +170,11 @@ def test_accounts_are_paid_with_money_and_not_with_tweet_days():
 
 def test_a_project_is_usable_with_an_enabled_credential_while_x_did_not_stop_it():
     found = project()
-    assert ledger.purses()[0].usable
+    assert purses()[0].usable
 
     Project.objects.update(stopped_until=datetime(2100, 1, 1, tzinfo=UTC))
-    assert not ledger.purses()[0].usable
+    assert not purses()[0].usable
     Project.objects.update(stopped_until=None)
     Credential.objects.get().disable("tired", now=NOON)
-    assert not ledger.purses()[0].usable
+    assert not purses()[0].usable
     assert found.name == "p"

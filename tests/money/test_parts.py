@@ -15,6 +15,7 @@ from tests.money.test_ledger import NOON, purse_at, reserve, spent
 from trackers.money import ledger
 from trackers.money.ledger import Payment, Settlement
 from trackers.money.projects import Project, Spending
+from trackers.money.purses import purses
 
 pytestmark = pytest.mark.django_db
 LATE = datetime(2026, 3, 10, 23, 59, 50, tzinfo=UTC)
@@ -57,7 +58,7 @@ def test_each_part_is_settled_by_its_own_reply():
     ledger.keep(unsure)
 
     assert spent(TODAY) == (190, 100)
-    assert ledger.purses()[0].left == 1000 - 190 - 100
+    assert purses()[0].left == 1000 - 190 - 100
     assert Spending.objects.get().money == Decimal("0.95")
     ledger.cancel(under_way)
     assert spent(TODAY) == (190, 0)

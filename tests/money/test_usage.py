@@ -15,6 +15,7 @@ from tests.factories import CredentialFactory
 from trackers import tasks
 from trackers.money import ledger
 from trackers.money.projects import Project, Spending
+from trackers.money.purses import purses
 from trackers.xapi.errors import Garbage
 from trackers.xapi.parse.usage import read_usage
 from tweetwatch.database import DatabaseClock
@@ -39,7 +40,7 @@ def compare(x):
 
 def spend(x, count):
     """As many posts read, by us and for X."""
-    [purse] = ledger.purses()
+    [purse] = purses()
     clock = DatabaseClock(purse.now - purse.ahead, time.monotonic())
     payment = ledger.reserve(purse, unpaid=[0] * count, paid=0, timeout=TIMEOUT, clock=clock)
     x.put("projects/ours", {"others_today": count})
@@ -69,7 +70,7 @@ def test_why_the_usage_is_not_known_is_told(x):
     assert compare(x).usage_problem == "503 Service Unavailable"
 
     x.delete("faults")
-    credential.disable("tired", now=ledger.purses()[0].now)
+    credential.disable("tired", now=purses()[0].now)
     project = compare(x)
     assert "No credential is enabled (one: tired)" in project.usage_problem
     assert project.drift is None

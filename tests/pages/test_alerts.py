@@ -138,7 +138,7 @@ def test_a_rule_is_switched_off_and_on_and_removed_and_its_log_stays(staff):
         one.refresh_from_db()
         assert one.enabled is enabled
 
-    reply = staff.post(f"/alerts/{one.pk}/remove", follow=True)
+    reply = staff.post(f"/alerts/{one.pk}/remove", {"sure": "yes"}, follow=True)
 
     assert not AlertRule.objects.exists()
     assert "velocity: removed." in words(reply)

@@ -17,7 +17,7 @@ from tests.pages.conftest import BORN, watched
 from tests.pages.sources import source
 from trackers.dashboards.compare.asked import asked_of
 from trackers.ingest.sources.models import SourceTweet
-from trackers.tweets.models import Author, TweetText
+from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 
 pytestmark = pytest.mark.django_db
@@ -132,6 +132,16 @@ def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
 
     assert cells(page)[0][0] == "45"
     assert "7 d after posting, the middle half of the last 5 tweets of @nasa" in page
+
+
+def test_a_tweet_that_was_gone_before_its_first_check_is_not_promised_one(staff):
+    known, lost = steady(1, 1), watched(2)
+    Tweet.objects.filter(pk=lost.pk).update(gone_at=BORN, missing_since=BORN)
+
+    page = page_of(staff, f"ids={known.id},{lost.id}")
+
+    assert f"Tweet {lost.id} was never measured, and X no longer shows it." in page
+    assert "after its first check" not in page
 
 
 @pytest.mark.parametrize(

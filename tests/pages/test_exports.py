@@ -9,11 +9,13 @@ from itertools import islice
 
 import orjson
 import pytest
+from django.contrib.auth.models import User
 from django.http import Http404, StreamingHttpResponse
 from pyarrow import parquet
 
+from tests.api.conftest import Program, end
 from trackers.dashboards.exports import as_file
-from tweetwatch import tables
+from tweetwatch import sending, tables
 from tweetwatch.tables import FORMS, GROUP, Column, Table
 
 AT = datetime(2026, 3, 5, 12, 0, 0, 1500, tzinfo=UTC)
@@ -40,7 +42,9 @@ def sent(rf, form, rows=ROWS):
     response = as_file(rf.get("/"), Table("tweets", COLUMNS, rows), form)
     assert isinstance(response, StreamingHttpResponse)
     assert response["Content-Disposition"] == f'attachment; filename="tweets.{form}"'
-    return b"".join(response)
+    told = b"".join(response)
+    end(response)
+    return told
 
 
 def test_csv_is_in_the_dialect_of_the_commands_and_harmless_to_spreadsheets(rf):
@@ -92,6 +96,7 @@ def test_rows_are_read_only_as_far_as_they_are_sent(rf, form):
 
     response = as_file(rf.get("/"), Table("tweets", COLUMNS, rows()), form)
     blocks = list(islice(response, 4))
+    end(response)
 
     assert all(len(block) < 2_000_000 for block in blocks)
     assert read <= 4 * GROUP
@@ -111,3 +116,38 @@ def test_without_pyarrow_the_next_step_is_said(rf, staff, monkeypatch):
 
     assert response.status_code == 501
     assert "requirements-parquet.txt" in response.content.decode()
+
+
+@pytest.mark.django_db
+def test_few_files_are_sent_at_once_and_the_page_says_when_to_try_again(staff):
+    paths = ("/tweets/export.csv", "/operations/queues.jsonl", "/following/follows.csv")
+    held = [staff.get(path) for path in paths[: sending.AT_ONCE]]
+    for path in paths:
+        answer = staff.get(path)
+        assert (answer.status_code, answer["Retry-After"]) == (503, "5")
+        assert "wait until one of them is done" in answer.content.decode()
+    # One is read to its end; of the other its reader has had enough.
+    held[0].getvalue()
+    for one in held:
+        end(one)
+
+    for path in paths * 2:
+        answer = staff.get(path)
+        assert (answer.status_code, bool(answer.getvalue())) == (200, path != paths[1])
+        answer = staff.head(path)
+        assert (answer.status_code, answer.getvalue()) == (200, b"")
+        end(answer)
+    assert sending.places._value == sending.AT_ONCE
+
+
+@pytest.mark.django_db
+def test_a_file_of_a_page_and_one_of_the_api_share_the_places(staff):
+    owner = Program(staff, User.objects.get(username="ada"))
+    held = [staff.get("/tweets/export.csv"), owner.raw("exports/tweets")]
+
+    assert staff.get("/tweets/export.csv").status_code == 503
+    owner.get("exports/tweets")
+    assert owner.status == 503
+    for one in held:
+        end(one)
+    assert sending.places._value == sending.AT_ONCE

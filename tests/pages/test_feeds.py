@@ -188,7 +188,7 @@ def test_people_make_and_revoke_the_addresses_of_their_homes_and_no_others(staff
     assert staff.get(f"/feeds/make/{mine.pk}").headers["Location"] == "/feeds/"
     assert staff.get(path).status_code == 200
 
-    staff.post(f"/feeds/revoke/{mine.pk}")
+    staff.post(f"/feeds/revoke/{mine.pk}", {"sure": "yes"})
     assert staff.get(path).status_code == 404
     for act in ("make", "revoke"):
         assert staff.post(f"/feeds/{act}/{bob.pk}").status_code == 404

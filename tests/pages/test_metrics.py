@@ -18,6 +18,7 @@ from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project
 from trackers.timelines import feeds
 from trackers.timelines.homes import FeedReads
+from tweetwatch import VERSION
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +82,7 @@ def test_without_a_key_set_nobody_reads_them_at_all(client, settings):
 def test_an_empty_installation_has_figures_too(scraped):
     told = scraped()
 
+    assert told["tweetwatch_build_info", VERSION] == 1
     assert told["tweetwatch_due", "tweet:update"] == 0
     assert told["tweetwatch_due", "source:poll"] == 0
     assert not [name for name, *_ in told if name.startswith("tweetwatch_source")]
@@ -141,6 +143,12 @@ def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
     assert told["tweetwatch_timeline_bytes", "buckets"] > 0
     assert told["tweetwatch_homes", "built", "sized"] == 1
     assert told["tweetwatch_home_pages", "buckets"] == 3
+
+
+def test_imports_are_left_out_since_they_pile_up_and_never_change(scraped):
+    Source.objects.create(kind="import", of="ids.txt", yielded=70)
+
+    assert not [name for name, *_ in scraped() if name.startswith("tweetwatch_source_")]
 
 
 def test_leaks_and_gaps_of_each_source_are_told(scraped):

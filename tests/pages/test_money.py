@@ -15,8 +15,8 @@ from tests.pages.sources import some_staff
 from trackers.credentials import trouble
 from trackers.credentials.models import Window
 from trackers.jobs.models import Namespace
-from trackers.money import ledger
 from trackers.money.projects import Project, Spending
+from trackers.money.purses import purses
 from trackers.xapi.answers import WindowSeen
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -85,7 +85,7 @@ def test_the_day_is_that_of_xs_clock(staff):
     )  # fmt: skip
     spend(payer, day=date(2026, 3, 10), posts=321)
     spend(payer, posts=5)
-    assert ledger.purses()[0].day == date(2026, 3, 10)
+    assert purses()[0].day == date(2026, 3, 10)
 
     assert 'value="321"' in page(staff)[1]
 
@@ -106,7 +106,7 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
     project(money_a_month=Decimal("3100"))
 
     words, _ = page(staff)
-    left = ledger.purses()[0].left
+    left = purses()[0].left
 
     assert re.search(rf"Tweet-days today \S+ \S+ of {left:,} what the other budget allows", words)
     assert re.search(r"Money today \S+ \S+ of \S+ today&#x27;s share of the month", words)

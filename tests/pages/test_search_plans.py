@@ -174,6 +174,25 @@ def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, 
         assert buffers(told) < MOST_BUFFERS, name
 
 
+def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_needs():
+    # More than the steps of a search could look through.
+    fill(12_000)
+    with cursor() as db:
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
+    asked = wanted(QueryDict("q=the&sort=likes"))
+
+    with transaction.atomic(), cursor() as db:
+        before = touched(db)["trackers_tweettext"]
+        page = answered(asked, now=timezone.now())
+        after = touched(db)["trackers_tweettext"]
+
+    assert (len(page.tweets), page.note) == (50, sorts.RANKED)
+    assert page.older
+    # With so few tweets it takes 700 texts, not 200, to show that it is frequent; then 200 of the
+    # list are looked through, and 50 are shown.
+    assert after.rows - before.rows <= 1_000
+
+
 def most_rows(name):
     query = (SEARCHES | ORDERS)[name]
     is_plain = name in SEARCHES and set(QueryDict(query)) <= {"q", "state"}

@@ -46,7 +46,7 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),
         ({"skew": timedelta(seconds=-3)}, "our clock is 3.0 s behind X&#x27;s"),
         ({"leaked": 3, "yielded": 12000}, "1 of 4,000"),
-        ({"owner": "science"}, "science"),
+        ({"owner": "science"}, "owner: science"),
     ],
 )
 def test_the_state_of_a_source_is_told_in_words(staff, given, said):
@@ -110,7 +110,7 @@ def test_the_stream_has_a_card_when_there_is_a_rule_for_it(staff):
     )  # fmt: skip
     told = words(listed(staff))
     assert "Live posts come in as they appear" in told
-    assert "Lines 1,234 Duplicates 5 Garbled 2 Reconnects 3" in told
+    assert "Lines 1,234 Duplicates 5 Unreadable 2 Reconnects 3" in told
     assert "h1, pid 77" in told
     assert (
         "X has 2 rules for this app that this installation did not make, and bills what they match."

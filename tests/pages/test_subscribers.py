@@ -125,11 +125,13 @@ def test_a_person_pauses_resumes_tests_redelivers_drops_and_removes(staff):
     assert "2 events of that batch" in act(staff, one, "redeliver", batch=batch.uid)
     spread()
     assert books() == (5, 2, 0, 3)
-    assert "3 events dropped" in act(staff, one, "drop")
+    assert "Drop the 3 events waiting" in act(staff, one, "drop")
+    assert books() == (5, 2, 0, 3), "it only asked"
+    assert "3 events dropped" in act(staff, one, "drop", sure="yes")
     assert books() == (5, 2, 3, 0)
     Attempt.objects.all().delete()
     assert "no attempt to deliver" in act(staff, one, "redeliver", batch=batch.uid)
-    assert "Removed, with 0 waiting events" in act(staff, one, "remove")
+    assert "Removed, with 0 waiting events" in act(staff, one, "remove", sure="yes")
     assert not Subscriber.objects.filter(removed_at=None).exists()
 
 

@@ -193,7 +193,10 @@ def test_a_person_untracks_a_tweet_and_its_history_goes(staff):
     measure(tweet, 0, likes=1)
     measure(tweet, 60, likes=2)
 
-    answer = staff.post(f"/tweets/{tweet.id}/untrack")
+    asked = staff.post(f"/tweets/{tweet.id}/untrack")
+    assert "Stop tracking this tweet and remove its whole history?" in asked.content.decode()
+    assert Tweet.objects.exists()
+    answer = staff.post(f"/tweets/{tweet.id}/untrack", {"sure": "yes"})
 
     assert answer.url == "/tweets/"
     assert not Tweet.objects.exists()

@@ -289,6 +289,22 @@ def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, mo
     assert row["created_at"] == f"{BORN:%Y-%m-%dT%H:%M:%S}.000000Z"
 
 
+def test_the_file_in_an_order_reads_the_list_once(staff):
+    def statements():
+        with CaptureQueriesContext(connection) as asked:
+            told = exported(staff, sort="likes")
+        return len(told), len(asked)
+
+    for low in range(60):
+        measure(watched(low), 60, likes=low)
+    few = statements()
+    for low in range(60, 120):
+        measure(watched(low), 60, likes=low)
+
+    assert few[0] == 60
+    assert statements() == (120, few[1])
+
+
 def test_the_file_of_what_grows_has_the_gains(staff):
     tweet = watched()
     grow(tweet, 1, 116)

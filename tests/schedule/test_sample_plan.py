@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.large_tables import TWEETS, fill, reading
+from tests.large_tables import TWEETS, fill, fill_what_was_drained, reading
 from trackers.schedule.adapt import Bounds
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.population import PLACES, TWEETS_A_PLACE, sample
@@ -17,8 +17,9 @@ DAY = timedelta(days=1)
 PLAN = Plan((Tier(30 * DAY, DAY, bounds=Bounds(0.05, 60, 4 * 86400)),))
 
 
-def test_the_sample_walks_over_no_table():
-    fill(20_000)
+@pytest.mark.parametrize("filled", [fill, fill_what_was_drained])
+def test_the_sample_walks_over_no_table(filled):
+    filled(20_000)
 
     with reading() as read:
         found = sample(PLAN, now=datetime.now(UTC))

@@ -24,9 +24,12 @@ for source in sources:
 Column.objects.create(user=user, position=1)
 for place, source in enumerate(sources[:2], start=2):
     Column.objects.create(user=user, position=place, source=source)
-tweet = Tweet.objects.filter(gone_at=None, missing_since=None).order_by("-impressions")[:1].get()
+# One with a curve: those that rest were measured once.
+seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__isnull=False)
+tweet = seen.order_by("-measurements", "-impressions")[:1].get()
 add("newsdesk", Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"]))
-print(f"/tweets/{tweet.pk}/")
+# The newest have no figures yet.
+print(f"/tweets/{tweet.pk}/", "/tweets/?sort=likes")
 """
 
 

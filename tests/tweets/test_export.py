@@ -8,9 +8,10 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from psycopg import sql
 
 from tests.factories import TweetFactory, figures
-from trackers.tweets import pack
+from trackers.tweets import export, pack
 from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.history import histories
 from trackers.tweets.models import METRICS, Tweet, TweetText
@@ -19,6 +20,7 @@ from trackers.tweets.record import Measured, record
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import made
 from tweetwatch.csv_lines import FORMULAS
+from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -121,3 +123,16 @@ def test_a_formula_is_a_text_to_a_spreadsheet():
 
     assert len(in_csv) == len(FORMULAS)
     assert [one["text"] for one in in_csv] == ["'" + one["text"] for one in in_json]
+
+
+@pytest.mark.parametrize("query", [export.SAMPLES, export.SAMPLE_LINES])
+def test_samples_are_sorted_before_lines_are_made_of_them(measured, query):
+    given = {"chosen": sql.SQL("run.tweet_id = ANY({})").format(IDS), "order": export.IN_ORDER}
+    with cursor() as db:
+        rows = db.execute(sql.SQL("EXPLAIN (VERBOSE) {}").format(sql.SQL(query).format(**given)))
+        plan = [row[0].strip() for row in rows]
+
+    (place,) = [number for number, line in enumerate(plan) if line.startswith("->  Sort")]
+    made, sorted = plan[1], plan[place + 1]
+    assert "to_char" in made
+    assert "to_char" not in sorted

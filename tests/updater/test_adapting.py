@@ -144,3 +144,19 @@ def test_a_verdict_that_comes_sooner_stays():
 
     assert waits(now).keys() == {1}
     assert waits(now)[1] < 60
+
+
+@pytest.mark.parametrize("late", ["its lease was over", "a newer measurement came first"])
+def test_a_late_save_writes_no_pace(late):
+    now, plan = intervals.current()[0], plan_of()
+    TweetFactory(id=1, created_at=now - HOUR, measurements=0)
+    batch = claimed(1)
+    save(batch, [Judged(shown(batch, likes=5), now)], plan)
+    known = Tweet.objects.get().pace
+    if late == "a newer measurement came first":
+        batch = claimed(1)
+
+    saved = save(batch, [Judged(shown(batch, likes=5000), now - 60 * SECOND)], plan)
+
+    assert bool(saved.ours) == (late == "a newer measurement came first")
+    assert Tweet.objects.get().pace == known > 0

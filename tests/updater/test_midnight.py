@@ -17,6 +17,7 @@ from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.money import ledger
 from trackers.money.projects import Project, Spending
+from trackers.money.purses import CLOCKS
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.before import read_before
@@ -105,7 +106,7 @@ def test_a_request_that_waited_until_its_reply_could_come_after_midnight_is_not_
     [grant] = reserve(batch, read_before(batch.keys), timeout=TIMEOUT).requests
     assert grant.payment.tomorrow == 0
     left = grant.payment.reply_by - time.monotonic()
-    assert left <= 3 * TIMEOUT.total_seconds() - ledger.CLOCKS.total_seconds()
+    assert left <= 3 * TIMEOUT.total_seconds() - CLOCKS.total_seconds()
     assert left > TIMEOUT.total_seconds(), "the machine is too busy for this test"
     given = {"base_url": clock.x.url, "ends": {"its day": grant.payment.reply_by}}
 

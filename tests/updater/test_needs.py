@@ -10,8 +10,8 @@ import pytest
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory
 from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
-from trackers.money import ledger
 from trackers.money.projects import Project
+from trackers.money.purses import purses
 from trackers.schedule import intervals
 from trackers.tweets.models import Tweet
 from trackers.updater import needs as estimating
@@ -26,7 +26,7 @@ DAY = timedelta(days=1)
 
 def needed():
     now, plan = intervals.current()
-    purse = ledger.purses()[0]
+    purse = purses()[0]
     return needs(plan, now=now, day=purse.day, next_day=purse.next_day())
 
 
@@ -66,13 +66,13 @@ def test_few_are_counted_by_payer_and_tier(projects):
 
 def test_what_costs_nothing_today_is_not_needed(projects):
     fill(8)
-    today = ledger.purses()[0].day
+    today = purses()[0].day
     paid, gone, tomorrows, over = TweetUpdate.objects.order_by("key").values_list("key", flat=True)[
         :4
     ]
     Tweet.objects.filter(id=paid).update(paid_on=today)
     Tweet.objects.filter(id=gone).update(gone_at="2026-01-01T00:00Z")
-    TweetUpdate.objects.filter(key=tomorrows).update(due_at=ledger.purses()[0].next_day() + DAY)
+    TweetUpdate.objects.filter(key=tomorrows).update(due_at=purses()[0].next_day() + DAY)
     TweetUpdate.objects.filter(key=over).delete()
 
     assert sum(one.count for one in needed().unpaid) == 4
@@ -134,7 +134,7 @@ def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(project
 
     ration(plan, now=now)
 
-    rest_of_day = (ledger.purses()[0].next_day() - ledger.purses()[0].now) / DAY
+    rest_of_day = (purses()[0].next_day() - purses()[0].now) / DAY
     new = 600 / 29 * rest_of_day / 3
     first, second, _ = Project.objects.order_by("pk")
     assert first.needs == pytest.approx(300 + 100 + new, abs=3)

@@ -30,7 +30,7 @@ def judge(*, posts=(), missing=None, broken=None, known=None):
         pytest.param(NOW - H, None, D, 2 * D, id="an hour old"),
         pytest.param(NOW - 30 * D, None, None, 2 * D, id="past the last tier it rests"),
         pytest.param(None, Prior(NOW - H), D, 2 * D, id="its birth is known from before"),
-        pytest.param(None, None, None, 2 * D, id="its birth is not known"),
+        pytest.param(None, None, None, 2 * D, id="its birth is not known, nor is it in its id"),
         pytest.param(NOW + H, None, None, 2 * D, id="a birth in the future"),
         pytest.param(NOW, Prior(NOW, NOW - D, gone=True), M, 2 * M, id="it comes back"),
     ],
@@ -40,6 +40,14 @@ def test_a_measured_tweet_is_planned_by_its_age(created_at, known, due_in, hole_
 
     young = due_in == M
     assert verdict == Verdict(1, due_in, figures(3), hole_after, urgent=young)
+
+
+def test_a_measured_tweet_without_its_time_is_planned_by_its_id():
+    id = id_born(NOW - M)
+
+    [verdict] = verdicts([id], Lookup({id: post(id)}, {}, {}, None), {}, RULES, now=NOW)
+
+    assert verdict == Verdict(id, M, figures(0), 2 * M, urgent=True)
 
 
 def gone(due_in):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import id_born
-from trackers.money.ledger import Purse
+from trackers.money.purses import Purse
 from trackers.updater.before import Group, Prior
 from trackers.updater.ration import ration_of
 from trackers.updater.reserve import wait_for_money

@@ -177,7 +177,16 @@ def test_an_error_of_the_way_to_x_holds_no_secret(ask):
     assert held_by(failed.value) == []
 
 
-def test_a_chunk_of_less_than_nothing_may_have_been_billed(server):
+@pytest.fixture
+def new_server():
+    """To which no connection is open: one that is just being hung up would be used once more."""
+    server = RawServer()
+    yield server
+    server.close()
+
+
+def test_a_chunk_of_less_than_nothing_may_have_been_billed(new_server):
+    server = new_server
     server.says = REPLIES["a chunk of -5"]
 
     with pytest.raises(Garbage) as failed:

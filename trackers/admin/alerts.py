@@ -19,7 +19,7 @@ from trackers.alerts.words import condition
 
 @admin.register(AlertRule)
 class AlertRuleAdmin(Recorded):
-    """What the kind of a rule does not have is left out once the rule is there."""
+    """Fields that the kind of a rule does not have are left out once the rule exists."""
 
     form = RuleForm
     list_display = ("name", "kind", "tells_when", "to_whom", "by_event", "enabled", "on_its_page")

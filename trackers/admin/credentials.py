@@ -70,7 +70,7 @@ class CredentialForm(forms.ModelForm):
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         if "app" not in self.fields:
-            # Who may only look gets no field at all.
+            # Somebody who may only look gets no fields.
             return
         self.fields["app"].required = False
         self.fields["app"].help_text += " Leave empty to create one with the credential's name."
@@ -118,7 +118,7 @@ class WindowInline(admin.TabularInline):
 
     @admin.display(description="not used until")
     def rests(self, window: Window) -> datetime | None:
-        """None of the past: that rest is over."""
+        """None if it is past: that rest is over."""
         until = window.rests_until
         return until if until and until > timezone.now() else None
 
@@ -183,7 +183,7 @@ class CredentialAdmin(Recorded):
         return self.inlines if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:
-        """Secrets are fields of the form alone, and there is nothing of them to look at."""
+        """Secrets are fields of the form only, and are never shown."""
         sets = super().get_fieldsets(request, obj)
         if obj is None:
             # Nothing is known of it yet.
@@ -260,7 +260,7 @@ class CredentialAdmin(Recorded):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """“Save and check” asks X when it is saved, and no transaction is open any more."""
+        """“Save and check” asks X after the save, when no transaction is open any more."""
         may = self.has_change_permission(request)
         context = {"may_check": may, **(extra_context or {})}
         answer = super().changeform_view(request, object_id, form_url, context)

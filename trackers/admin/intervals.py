@@ -98,8 +98,8 @@ class IntervalAdmin(admin.ModelAdmin):
 
 
 def adapts(request: HttpRequest) -> bool:
-    """Usual values are to be filled in: this is the list at an address of its own, since it would
-    take an unknown parameter for a filter."""
+    """Whether usual values are to be filled in: the list then has an address of its own, since it
+    would take an unknown parameter for a filter."""
     return request.method == "GET" and request.path.endswith("/adapt/")
 
 

@@ -32,8 +32,8 @@ Act = BulkAct.Act
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`done` is a sentence with a place for the number, `nothing` what is said of none, `sure` a
-    question with a place for the tweets; `asks`: of however few it is done to."""
+    """`done` is a sentence with a place for the number, `nothing` what is said if there are none,
+    `sure` a question with a place for the tweets; `asks`: even for a few."""
 
     act: str
     button: str
@@ -98,7 +98,7 @@ def act(
 
 
 def first_act(choice: Choice) -> Any:
-    """Of a few that a person waits for, a refresh comes before a backlog."""
+    """A person waits for these few, so their refresh comes before a backlog."""
     return steer.refresh_now if choice.act == Act.REFRESH else ACTS[choice.act]
 
 
@@ -110,8 +110,8 @@ def ask(
     *,
     count: int | None,
 ) -> HttpResponse:
-    """The page with the number. It names no more tweets than were ticked: of all in the list the
-    address says which."""
+    """The page with the number. It names only ticked tweets: for all in the list the address says
+    which."""
     across = request.POST.get("select_across") == "1"
     ticked = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
     given = {
@@ -174,7 +174,7 @@ class BulkActAdmin(MachineMade):
         return format_html('<a href="{}">source {}</a>', address, row.source)
 
     def has_view_permission(self, request: HttpRequest, obj: BulkAct | None = None) -> bool:
-        """Whoever may begin one sees how far it is."""
+        """Those who may begin one see how far it is."""
         theirs = ("trackers.view_bulkact", "trackers.change_tweet", "trackers.delete_tweet")
         return any(map(request.user.has_perm, theirs))
 

@@ -13,7 +13,7 @@ class MilestoneAdmin(admin.ModelAdmin):
     list_display_links = ("at",)
     list_filter = ("metric",)
 
-    # A method of the field's own name would not be asked.
+    # A method of the field's own name would not be called.
     @admin.display(description="counts again after falling below", ordering="low")
     def again(self, one: Milestone) -> int:
         return one.low

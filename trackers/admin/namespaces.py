@@ -38,7 +38,7 @@ class NamespaceAdmin(Recorded):
 
     @admin.display(description="held until", ordering="held_until")
     def held(self, namespace: Namespace) -> datetime | None:
-        """None of the past: that hold is over, and its row stays until the next."""
+        """None if it is past: that hold is over, and its row stays until the next."""
         return namespace.held_until if namespace.held(now=timezone.now()) else None
 
     @admin.display(description="held because")

@@ -1,6 +1,6 @@
-"""django-q2's own pages: its schedules and tasks are looked at, and nobody changes them.
+"""django-q2's own pages: its schedules and tasks are read-only.
 
-A schedule names a function with its arguments, so whoever could edit one could run anything.
+A schedule names a function with its arguments, so anybody who could edit one could run anything.
 """
 
 from __future__ import annotations

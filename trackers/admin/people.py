@@ -34,7 +34,7 @@ class PersonAdmin(Recorded, UserAdmin):
         return super().get_queryset(request).prefetch_related("groups")
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """What makes an administrator is an administrator's to give."""
+        """Only administrators can make somebody an administrator."""
         fields = super().get_readonly_fields(request, obj)
         if request.user.is_superuser:
             return fields
@@ -47,7 +47,7 @@ class PersonAdmin(Recorded, UserAdmin):
         return super().has_delete_permission(request, obj) and may_touch(request, obj)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """An operator or owner opens the admin, whether or not somebody thought of the tick."""
+        """An operator or owner can open the admin, even if nobody ticked the box."""
         super().save_related(request, form, formsets, change)
         user: User = form.instance
         if not user.is_staff and set(roles_of(user)) & set(IN_THE_ADMIN):
@@ -68,7 +68,7 @@ class PersonAdmin(Recorded, UserAdmin):
 
 
 def may_touch(request: HttpRequest, obj: User | None) -> bool:
-    """Whoever sets an administrator's password could log in as one."""
+    """Somebody who sets an administrator's password could log in as one."""
     return bool(request.user.is_superuser or obj is None or not obj.is_superuser)
 
 

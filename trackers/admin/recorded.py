@@ -14,7 +14,7 @@ from django.shortcuts import render
 
 from trackers import history
 
-# So many are counted; an action on more is told as on more than that.
+# At most this many are counted; an action on more is recorded as on more than that.
 COUNTED_MOST = 50_000
 # Django records by itself what this one deletes.
 ITS_OWN = {"delete_selected"}
@@ -58,7 +58,7 @@ def recorded(action: Action, words: str) -> Action:
 
 
 def said(rows: list[Model], count: int) -> str:
-    """So many rows, in words."""
+    """This many rows, in words."""
     if not rows:
         return "nothing"
     meta = rows[0]._meta

@@ -183,7 +183,7 @@ class SourceAdmin(Recorded):
     def remove(self, request: HttpRequest, chosen: QuerySet[Source]) -> HttpResponse | None:
         if request.POST.get("sure") != "yes":
             across = request.POST.get("select_across") == "1"
-            # Of all in the list the address says which; each by its id may be too many fields.
+            # For all in the list the address says which; one field for each id may be too many.
             ticked = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)
             given = {
                 "title": "Remove?",

@@ -260,7 +260,8 @@ class AttemptAdmin(MachineMade):
 
     @admin.display(description="webhook-id")
     def batch(self, one: LoggedAttempt) -> str:
-        """How it begins, so that a row keeps to a line or two; the attempt's page has all of it."""
+        """Its beginning, so that a row takes only a line or two; the attempt's page has all of
+        it."""
         return format_html('<span title="{}">{}…</span>', one.uid, str(one.uid)[:8])
 
     @admin.display(description="events")

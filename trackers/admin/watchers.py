@@ -64,7 +64,7 @@ class WatcherAdmin(Recorded):
 
     @admin.display(description="built")
     def laid_out(self, watcher: Watcher) -> str:
-        """As stored by the present strategy, and by earlier ones from before it was changed."""
+        """As stored by the current strategy, and by the ones before it."""
         if not watcher.pk:
             return "-"
         told = [

@@ -71,7 +71,7 @@ def key(given: str) -> str:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def begin(request: HttpRequest, id: int | None = None) -> HttpResponse:
-    """The form for a new credential; for one that is there its own client is taken."""
+    """The form for a new credential; an existing one uses its own client."""
     again = get_object_or_404(Credential, pk=id, kind=Credential.Kind.OAUTH2) if id else None
     demand(request, again)
     form = SignInForm(request.POST if request.method == "POST" else None)
@@ -89,7 +89,7 @@ def begin(request: HttpRequest, id: int | None = None) -> HttpResponse:
 def go(
     request: HttpRequest, name: str, app: str, client: dict[str, str], again: Any = None
 ) -> HttpResponse:
-    """A page with a link to X: our policy lets no form send anybody elsewhere."""
+    """A page with a link to X: our policy allows no form to lead elsewhere."""
     pending = sign_in.begin(
         name=name,
         app=app,

@@ -1,6 +1,6 @@
-"""Once a day, to each person who wants it: what was alerted, what grew most, freshness, money.
+"""A daily e-mail to each person who wants it: alerts, what grew most, freshness, money.
 
-A minute's look: whose hour has come ─> the text ─> AlertNotice and AlertMail, in one transaction
+every minute: whose hour has come ─> the text ─> AlertNotice and AlertMail, in one transaction
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trackers.tweets.movers.models import Mover, Window
 A_DAY = timedelta(days=1)
 NOTICES_MOST, MOVERS_MOST = 20, 5
 METRICS = ("likes", "impressions")
-# What an account must be allowed to see for a part of the e-mail.
+# What an account must be allowed to see to get a part of the e-mail.
 TWEETS, MONEY, RULES = (f"trackers.view_{what}" for what in ("tweet", "project", "alertrule"))
 
 
@@ -46,8 +46,8 @@ def stop(user: User) -> None:
 
 
 def make_digests(*, now: datetime) -> int:
-    """Write those whose hour has come today; how many there were. Two that look at once: the
-    second waits for the row, and finds today's day in it."""
+    """Write those whose hour has come today; returns how many. Of two processes at once, the second
+    waits for the row, and finds today's date in it."""
     today, hour = now.astimezone(UTC).date(), now.astimezone(UTC).hour
     is_due = Q(hour__lte=hour) & (Q(day=None) | Q(day__lt=today))
     made = 0
@@ -62,7 +62,7 @@ def make_digests(*, now: datetime) -> int:
 
 
 def make(row: AlertDigest, *, now: datetime) -> int:
-    """0 where there is nothing to say, or nobody to say it to."""
+    """Returns 0 where there is nothing to say, or no recipient; else 1."""
     user = User.objects.get(pk=row.user_id)
     alerts = alerts_since(now - A_DAY) if user.has_perm(RULES) else []
     if not user.is_active or not user.email or not (alerts or row.when_quiet):

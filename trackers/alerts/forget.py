@@ -1,4 +1,4 @@
-"""The log of alerts is kept for three months, and no more than its newest 100,000 lines."""
+"""Keeps the log of alerts for three months, and at most its newest 100,000 lines."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 KEPT_FOR = timedelta(days=90)
 KEPT_MOST = 100_000
 
-# In the order of the key, the oldest first; e-mails go with their notice, by their own index.
+# In the order of the key, oldest first; e-mails are deleted with their notice, by their own index.
 OLD = """
     SELECT id FROM trackers_alertnotice
     WHERE at < %(before)s

@@ -1,4 +1,4 @@
-"""The form of a rule, on the page and in the admin: what a rule of its kind needs, checked."""
+"""The form of a rule, on the page and in the admin: checks what a rule of its kind needs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOON = f"From {spell(LEAST_REST)} to {spell(MOST_REST)}, as 30m, 6h or 1d."
 
 
 class AddressesField(forms.CharField):
-    """Addresses, separated by commas, blanks or lines; each once, in the order given."""
+    """Addresses, separated by commas, spaces or newlines; each once, in the order given."""
 
     def to_python(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -59,7 +59,7 @@ class AddressesField(forms.CharField):
 
 
 class RuleForm(forms.ModelForm):
-    """A new rule, or an existing one, whose kind is fixed. With a `kind`, its fields alone."""
+    """A new rule, or an existing one, whose kind is fixed. With a `kind`, only its fields."""
 
     to = AddressesField(
         required=False,
@@ -158,7 +158,7 @@ class RuleForm(forms.ModelForm):
         return cleaned
 
     def fill_in(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
-        """What the form does not have, or nobody filled in, has the model's default."""
+        """Fields that the form lacks, or that were left empty, get the model's default."""
         shape, usual = SHAPES[kind], AlertRule()
         for name in OF_A_KIND:
             if name not in shape.fields or cleaned.get(name) in (None, ""):
@@ -182,7 +182,7 @@ class RuleForm(forms.ModelForm):
                 self.refuse("of", f"There is no {what} of this number.")
 
     def check_figure(self, cleaned: dict[str, Any]) -> None:
-        """A figure that a tweet has already is never reached."""
+        """Reject a figure that the tweet already has: it would never be reached."""
         if cleaned["about"] != About.TWEET or not {"metric", "at"} & set(self.changed_data):
             return
         tweet = Tweet.objects.filter(pk=cleaned["of"]).first()
@@ -194,14 +194,14 @@ class RuleForm(forms.ModelForm):
         self.add_error(field if field in self.fields else None, said)
 
     def _post_clean(self) -> None:
-        # What the form does not show is set here, and not looked for among what was sent.
+        # Fields that the form does not show are set here, and not looked for in the request.
         for name in set(self.cleaned_data) - set(self.fields):
             setattr(self.instance, name, self.cleaned_data.pop(name))
         super()._post_clean()  # type: ignore[misc]
 
 
 class DigestForm(forms.ModelForm):
-    """At which hour, and whether on quiet days too."""
+    """At which hour it is sent, and whether also on quiet days."""
 
     class Meta:
         model = AlertDigest

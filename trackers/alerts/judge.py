@@ -1,4 +1,4 @@
-"""Every minute: what the rules see, what of it is news, and who is told.
+"""Every minute: what the rules find, which of it is new, and who is alerted.
 
 rules ─> looks ─┐
                 ├─> outbox.troubles ─> news ─> events, AlertNotice ─> AlertMail, sent by `mail`
@@ -32,9 +32,9 @@ logger = logging.getLogger(__name__)
 
 
 def judge(built_in: Iterable[Look], *, now: datetime, deadline: Deadline) -> Sequence[News]:
-    """Look, remember, tell; what was told. The e-mails are for `mail.send`.
+    """Look, store, and report; returns the news. `mail.send` sends the e-mails.
 
-    A kind of rule whose look fails is logged, and the others go on.
+    If the look of one kind of rule fails, this is logged, and the others continue.
     """
     rules = list(AlertRule.objects.filter(enabled=True).order_by("pk")[:RULES_MOST])
     looks = list(built_in)
@@ -70,7 +70,7 @@ def judge(built_in: Iterable[Look], *, now: datetime, deadline: Deadline) -> Seq
 
 @contextmanager
 def trying(what: str) -> Iterator[None]:
-    """A fault of one look keeps the others from nothing; a lost database is no such fault."""
+    """Log an error of one look, so that the others continue; a lost database is raised."""
     try:
         yield
     except LOST:
@@ -80,7 +80,7 @@ def trying(what: str) -> Iterator[None]:
 
 
 def still_there(rules: Iterable[AlertRule]) -> set[int]:
-    """Those that nobody has deleted or switched off since; they stay until the commit."""
+    """Those not deleted or switched off since; they are locked until the commit."""
     ids = [one.pk for one in rules]
     found = AlertRule.objects.filter(pk__in=ids, enabled=True).order_by("pk")
     return set(found.select_for_update(no_key=True).values_list("pk", flat=True))

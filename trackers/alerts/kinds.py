@@ -1,4 +1,4 @@
-"""Which fields a rule of each kind has, and what it may be about. Pure."""
+"""Which fields each kind of rule has, and what it may be about. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind, About = AlertRule.Kind, AlertRule.About
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """`fields`: what it has beside name, addresses and pause. `rest`: the usual pause."""
+    """`fields`: those besides name, addresses and pause. `rest`: the default pause."""
 
     fields: tuple[str, ...]
     about: tuple[AlertRule.About, ...]

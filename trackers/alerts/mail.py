@@ -1,8 +1,9 @@
-"""Send what waits: claimed, sent without a transaction, settled.
+"""Sends the waiting e-mails: claimed, sent outside a transaction, settled.
 
 claim ─ attempts + 1, tried again later ─> SMTP ─> sent, or why not
-At least once: a process that is killed between the server's yes and `settle` leaves an e-mail that
-is sent again. It has the same Message-ID then, by which most mailboxes show it once.
+
+At least once: if a process is killed after the server accepted an e-mail and before `settle`, it is
+sent again. It has the same Message-ID then, by which most mailboxes show it once.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from tweetwatch.pieces import Deadline
 
 logger = logging.getLogger(__name__)
 
-# After so long nobody needs it any more.
+# After that long nobody needs it.
 GIVEN_UP_AFTER = timedelta(days=1)
 FIRST_WAIT, LONGEST_WAIT = timedelta(minutes=1), timedelta(hours=1)
 GIVEN_UP = "Given up after a day. "
 
 # The wait doubles with each attempt. It begins with the claim, so that an e-mail whose process
 # died is not tried at once by the next one, which may die of it too.
-# SKIP LOCKED: several may send side by side, and none waits for another's claim.
+# SKIP LOCKED: several may send concurrently, and do not wait for each other's claims.
 CLAIM = """
     UPDATE trackers_alertmail m SET
         attempts = least(m.attempts + 1, 32767),
@@ -57,8 +58,8 @@ class Sent:
 
 
 def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
-    """Send what waits, until nothing does, time is up, or the server fails: what is behind would
-    only wait for it as well. Without a server all of it waits."""
+    """Send what waits, until nothing does, time is up, or the server fails: then the rest would
+    fail too. Without a server everything waits."""
     if server is None:
         return Sent(given_up=give_up_unsent())
     counts = dict.fromkeys(AlertMail.State.values, 0)
@@ -71,12 +72,12 @@ def send(server: Server | None, *, public_url: str, deadline: Deadline) -> Sent:
 
 
 def waits() -> bool:
-    """Whether any is to be sent now."""
+    """Whether any e-mail is to be sent now."""
     return AlertMail.objects.filter(state=AlertMail.State.WAITING, next_at__lte=Now()).exists()
 
 
 def claim() -> AlertMail | None:
-    """One at a time: an e-mail that is claimed and not reached would wait for nothing."""
+    """One at a time: an e-mail that was claimed but not reached would wait needlessly."""
     given: dict[str, Any] = {"first": FIRST_WAIT, "longest": LONGEST_WAIT}
     with cursor() as db:
         row = db.execute(CLAIM, given).fetchone()
@@ -84,8 +85,8 @@ def claim() -> AlertMail | None:
 
 
 def settle(mail: AlertMail, verdict: Verdict) -> str:
-    """Write down what came of it; the state that it is in now. Only while it still waits: another
-    process may have sent it meanwhile."""
+    """Store the outcome; returns its state. Only while it still waits: another process may have
+    sent it meanwhile."""
     waiting = AlertMail.objects.filter(pk=mail.pk, state=AlertMail.State.WAITING)
     if verdict.is_sent:
         waiting.update(state=AlertMail.State.SENT, sent_at=Now(), error="")
@@ -103,7 +104,7 @@ def settle(mail: AlertMail, verdict: Verdict) -> str:
 
 
 def give_up_unsent() -> int:
-    """What has waited for a day without any server."""
+    """Give up what has waited for a day without a server."""
     waiting = AlertMail.objects.filter(state=AlertMail.State.WAITING)
     return waiting.filter(made_at__lte=Now() - GIVEN_UP_AFTER).update(
         state=AlertMail.State.GIVEN_UP, error=f"{GIVEN_UP}{smtp.NOT_SET}"
@@ -111,8 +112,8 @@ def give_up_unsent() -> int:
 
 
 def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -> list[Verdict]:
-    """At once, while a person waits for it: a test. What fails is not tried again, nor is the
-    server asked again when it failed for all."""
+    """Send them at once, while a person waits: a test. What fails is not tried again; once the
+    server has failed for all, the rest are not tried."""
     verdicts: list[Verdict] = []
     for mail in mails:
         last = verdicts[-1] if verdicts else None
@@ -125,7 +126,7 @@ def send_these(mails: Iterable[AlertMail], server: Server, *, public_url: str) -
 
 
 def wait_until(mails: Iterable[AlertMail], at: datetime) -> None:
-    """Nobody else sends them before then."""
+    """Keep others from sending them before then."""
     AlertMail.objects.filter(pk__in=[one.pk for one in mails]).update(
         next_at=at, attempts=F("attempts") + 1
     )

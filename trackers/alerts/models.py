@@ -17,16 +17,16 @@ from django.db.models.functions import Now
 from trackers.tweets.models import METRICS
 from trackers.tweets.movers.models import Window
 
-# However many rules there are, a minute's work is bounded.
+# So that a minute's work is bounded.
 RULES_MOST = 500
 ADDRESSES_MOST = 10
 LEAST_REST, MOST_REST = timedelta(minutes=1), timedelta(days=30)
 
 
 class AlertRule(models.Model):
-    """What somebody wants to be told of. Which fields count depends on the kind (`alerts.kinds`).
+    """What a person wants to know at once. Which fields count depends on the kind (`alerts.kinds`).
 
-    A tweet, author or source is named by its id alone: it may be gone tomorrow, and the rule then
+    A tweet, author or source is stored only as an id: it may be gone tomorrow, and the rule then
     says so.
     """
 
@@ -119,8 +119,8 @@ class AlertRule(models.Model):
 class AlertNotice(models.Model):
     """What a rule raised in one minute; or a test, or a digest. Kept for a while as the log.
 
-    `lines`: [{"what", "url", "state", "kind", "of"}], the first of them; `more`: how many follow.
-    `rule_name`: empty for what tweetwatch looks at by itself. `body`: the text of a digest.
+    `lines`: the first few, [{"what", "url", "state", "kind", "of"}]; `more`: how many follow.
+    `rule_name`: empty for what tweetwatch checks by itself. `body`: the text of a digest.
     """
 
     class Kind(models.TextChoices):
@@ -148,8 +148,8 @@ class AlertNotice(models.Model):
 class AlertMail(models.Model):
     """One e-mail to one address. waiting ─> sent, or given up; `error`: why not yet, or not at all.
 
-    `next_at`: when it is tried next, moved ahead by the claim, so that a process that dies with it
-    leaves it to another one later.
+    `next_at`: when it is tried next; the claim moves it ahead, so if its process dies, another one
+    tries it later.
     """
 
     class State(models.TextChoices):

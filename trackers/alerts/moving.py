@@ -1,9 +1,9 @@
-"""Rules about velocity: read from the lists of what grows fastest, never from all tweets.
+"""Rules about velocity: they read the lists of what grows fastest, never all tweets.
 
 rules about one tweet ─> that tweet is ranked, whatever its place ─┐
 rules about all, an author, a source ─> the lists ─────────────────┴─> who is fast enough
 A rule finds the hundred fastest. A list holds 2,000 tweets, so a rule about an author or a source
-finds what is among these.
+finds only tweets among these.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from trackers.tweets.models import Author
 from trackers.tweets.movers.keep import LIST_MOST, rank_named
 from tweetwatch.database import array, cursor
 
-# Tweets that a rule finds at a time.
+# The most tweets that a rule finds at a time.
 FOUND_MOST = 100
-# Of a tweet that many sources brought.
+# How many sources of a tweet are read.
 SOURCES_MOST = 20
 
 # Each list is read from the front of its index, and tweets, authors and sources are found one by
-# one by their key: LATERAL with LIMIT, whatever the statistics say.
+# one by key: LATERAL with LIMIT, whatever the statistics say.
 FAST = """
     WITH rule AS MATERIALIZED (
         SELECT * FROM unnest(
@@ -104,7 +104,7 @@ class Fast(NamedTuple):
 
 
 def moving_looks(rules: Sequence[AlertRule], *, now: datetime) -> list[Look]:
-    """Of these rules, which are all about velocity; tweets that are slower have no look."""
+    """The looks of these rules, all about velocity; slower tweets have no look."""
     if not rules:
         return []
     named = sorted({one.of for one in rules if one.about == "tweet" and one.of is not None})
@@ -150,7 +150,7 @@ def said(one: Fast, author: str) -> str:
 
 
 def tweet_look(rule: AlertRule, tweet: int, wrong: str, *, is_moment: bool = False) -> Look:
-    """Nothing is said when it is over."""
+    """The end of it is not reported."""
     return Look(
         *("tweet", str(tweet), wrong, "", f"/tweets/{tweet}/"),
         rule=rule.pk,

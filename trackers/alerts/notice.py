@@ -1,4 +1,4 @@
-"""News become notices, the lines of the log: one for a rule and minute, however much it found."""
+"""Turns news into notices, the lines of the log: one per rule and minute, however much it found."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from trackers.alerts.kinds import Kind
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 from trackers.outbox.troubles import News
 
-# So many of a minute's alerts of one rule are kept word for word; of the others, their number.
+# How many of a rule's alerts in one minute are kept in full; the others are only counted.
 LINES_MOST = 20
 
 
 def make(news: Sequence[News], rules: Iterable[AlertRule], *, now: datetime) -> None:
-    """In the transaction of the news. What tweetwatch sees by itself goes to the rules of that
-    kind, and is in the log also without one."""
+    """Call it in the transaction of the news. What tweetwatch finds by itself goes to the rules of
+    that kind; it is logged even without one."""
     by_id = {one.pk: one for one in rules}
     of_rules: dict[int, list[News]] = {}
     by_itself = []
@@ -54,7 +54,7 @@ def line(one: News) -> dict[str, str]:
 
 
 def post(notice: AlertNotice, to: Iterable[str], *, now: datetime) -> list[AlertMail]:
-    """An e-mail to each address waits to be sent."""
+    """Queue an e-mail to each address."""
     return AlertMail.objects.bulk_create(
         AlertMail(notice=notice, to=one, made_at=now, next_at=now) for one in dict.fromkeys(to)
     )

@@ -2,8 +2,8 @@
 
 rule ─> Milestone, and its topic is watched ─> crossings, told by the save ─> the live feed ─> here
 While such a rule exists, each save compares what it measured with the milestones, as it does for a
-subscriber. A crossing belongs to the newest events only: what came while nobody read for an hour is
-not found any more.
+subscriber. Only the events of the last hour are kept: crossings that were not read for longer are
+lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tweetwatch.database import array, cursor
 
 logger = logging.getLogger(__name__)
 
-# Reads of up to 500 events each; what is left waits for the next minute.
+# Reads of up to 500 events each; the rest waits for the next minute.
 READS_MOST = 10
 
 # By their keys, whatever the statistics say.
@@ -46,7 +46,7 @@ def of_one(rules: Iterable[AlertRule]) -> list[AlertRule]:
 
 
 def reached_looks(rules: Sequence[AlertRule]) -> list[Look]:
-    """Of tweets that have a rule of their own; each lasts until the figure falls again."""
+    """The looks of tweets with their own rule; each lasts until the figure falls again."""
     chosen = of_one(rules)
     tweets = Tweet.objects.in_bulk([one.of for one in chosen if one.of is not None])
     looks = []
@@ -60,13 +60,13 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Look]:
 
 
 def make_milestones(rules: Iterable[AlertRule]) -> None:
-    """The figures of these rules, as far as they are no milestones yet."""
+    """Create milestones for the figures of these rules that have none yet."""
     wanted = [Milestone(metric=one.metric, at=one.at) for one in rules if one.at]
     Milestone.objects.bulk_create(wanted, ignore_conflicts=True)
 
 
 def crossed_looks(rules: Sequence[AlertRule]) -> tuple[list[Look], Cursor | None]:
-    """What crossed since the last time, and how far that was read: to be kept with what follows.
+    """What crossed since the last time, and how far was read, to be saved in the same transaction.
 
     None: there is no such rule, and nothing is watched.
     """
@@ -98,7 +98,7 @@ def read(wanted: Wanted) -> tuple[list[Told], Cursor]:
 
 
 def keep_place(at: Cursor | None) -> None:
-    """None: the next rule begins with what comes then."""
+    """None: the next rule starts with what comes then."""
     if at is None:
         AlertPlace.objects.all().delete()
         return

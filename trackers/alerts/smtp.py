@@ -1,6 +1,6 @@
-"""Hand one e-mail to the mail server, and say in one sentence what came of it and what helps.
+"""Hands one e-mail to the mail server, and says in one sentence what went wrong and what helps.
 
-Whatever the server says is shown without control characters, without the password and shortened.
+The server's replies are shown shortened, without control characters and without the password.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tweetwatch.mail_server import Server
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
 SAID_MOST, LONGEST = 120, 300
 LATER = "It is tried again by itself."
-# What is wrong with one e-mail, or one address.
+# Errors of one e-mail, or one address.
 OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`said`: why it was not sent, and the next step; empty: it was. `is_final`: trying again is
-    no use. `is_of_all`: the next e-mail would fare no better."""
+    useless. `is_of_all`: the next e-mail would fail as well."""
 
     said: str = ""
     is_final: bool = False
@@ -41,7 +41,7 @@ SENT = Verdict()
 
 
 def deliver(message: EmailMessage, server: Server) -> Verdict:
-    """Never inside a transaction. Every answer of the server is awaited for EMAIL_TIMEOUT."""
+    """Never call it in a transaction: it waits up to EMAIL_TIMEOUT for each reply of the server."""
     backend = EmailBackend(
         host=server.host,
         port=server.port,
@@ -68,7 +68,7 @@ def bytes_of(message: EmailMessage) -> bytes:
 
 
 def quit_quietly(backend: EmailBackend) -> None:
-    """The e-mail is with the server already, or is not; a QUIT that fails changes neither."""
+    """A QUIT that fails does not change whether the server has accepted the e-mail."""
     connection, backend.connection = backend.connection, None
     if connection is not None:
         try:
@@ -84,7 +84,7 @@ def verdict(error: Exception, server: Server) -> Verdict:
 
 
 def why(error: Exception, server: Server) -> tuple[str, bool]:
-    """The most particular first: most of these are each other's subclasses, and OSErrors."""
+    """The most specific first: most of these are each other's subclasses, and OSErrors."""
     at = server.place
     match error:
         case smtplib.SMTPRecipientsRefused():
@@ -144,7 +144,7 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
 
 
 def quoted(code: int, answer: bytes | str, server: Server) -> str:
-    """The server's own words, in one line."""
+    """The server's own words, on one line."""
     text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
     plain = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     if server.password:

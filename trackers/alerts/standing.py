@@ -1,11 +1,9 @@
-"""What lasts: late checks, credentials that fail, sources that leak or are hidden, dry budgets."""
+"""Lasting conditions: late checks, failing credentials, leaking or hidden sources, dry budgets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-
-from django.db.models import Q
 
 from trackers.alerts.kinds import Kind
 from trackers.alerts.models import AlertRule
@@ -24,16 +22,16 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
 
 OPERATIONS = "/operations/"
-# Of one rule, so that a bad day of very many sources stays one e-mail.
+# So that a bad day of very many sources stays one e-mail.
 SOURCES_MOST = 200
-# The forecast is made every minute; an older one says nothing.
+# The forecast is made every minute; an older one is ignored.
 RECKONED_WITHIN = timedelta(minutes=5)
 
 Found = tuple[list[Look], set[int]]
 
 
 def standing_looks(rules: Iterable[AlertRule], *, now: datetime) -> Found:
-    """The looks of these rules, and which rules were judged: one query or two for each kind."""
+    """The looks of these rules, and which rules were judged: one or two queries for each kind."""
     looks: list[Look] = []
     judged: set[int] = set()
     for kind, look_at in LOOKED.items():
@@ -62,7 +60,7 @@ def of_rule(
 
 
 def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
-    """None while a person has paused the look-ups: that they are late then is expected."""
+    """None while a person has paused the look-ups: being late is then expected."""
     if pausing.paused_all() or Namespace.objects.filter(name=TWEET_UPDATE, paused=True).exists():
         return None
     late = timedelta(seconds=figures(TWEET_UPDATE).oldest_due_seconds)
@@ -79,7 +77,7 @@ def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
 
 
 def credentials(rules: list[AlertRule], now: datetime) -> list[Look]:
-    """Of each credential. That a person disabled one is no failure."""
+    """Looks of each credential. A disabled one has not failed."""
     return [
         of_rule(
             rule,
@@ -97,18 +95,20 @@ def failing(credential: Credential) -> str:
 
 
 def sources(rules: list[AlertRule], now: datetime) -> list[Look]:
-    """Of those that are hidden, or leaked today: others have no look, and what was is over."""
+    """Looks of those that are hidden, or leaked today; others have none: their trouble is over."""
     today = now.astimezone(UTC).date()
-    one_of = Q(pk__in=[rule.of for rule in rules if rule.of is not None])
-    wanted = Q() if any(rule.of is None for rule in rules) else one_of
-    hidden = Source.objects.filter(wanted).exclude(hidden_because="")[:SOURCES_MOST]
-    leaked = dict(
-        SourceDay.objects.filter(day=today, late__gt=0).values_list("source_id", "late")[
-            :SOURCES_MOST
-        ]
-    )
-    found = {one.pk: one for one in hidden}
-    found |= Source.objects.filter(wanted).in_bulk(leaked)
+    named = [rule.of for rule in rules if rule.of is not None]
+    hidden = Source.objects.exclude(hidden_because="").order_by("pk")
+    days = SourceDay.objects.filter(day=today, late__gt=0).order_by("-late", "source")
+    late = days.values_list("source_id", "late")
+    # Those with a rule of their own first: the others are limited, and always the same ones, so
+    # that no trouble ends because another one took its place.
+    found = hidden.in_bulk(named)
+    leaked = dict(late.filter(source__in=named))
+    if len(named) < len(rules):
+        found |= {one.pk: one for one in hidden[:SOURCES_MOST]}
+        leaked |= dict(late[:SOURCES_MOST])
+    found |= Source.objects.in_bulk(leaked)
     looks = []
     for source in found.values():
         for what, wrong in said_of(source, leaked.get(source.pk, 0)):
@@ -136,7 +136,7 @@ def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
 
 
 def budgets(rules: list[AlertRule], now: datetime) -> list[Look]:
-    """Of each project."""
+    """Looks of each project."""
     return [
         of_rule(
             *(rule, "project", one.project.name, dry(one, now=now)),
@@ -148,7 +148,7 @@ def budgets(rules: list[AlertRule], now: datetime) -> list[Look]:
 
 
 def dry(one: Books, *, now: datetime) -> str:
-    """Why its money does not last until tomorrow is over; empty if it does, or nobody knows."""
+    """Why its money will not last until the end of tomorrow; empty if it will, or if unknown."""
     project, name = one.project, one.project.name
     if project.stopped(now=now):
         return f"X says that project {name} has used up its credits or its monthly cap."

@@ -23,10 +23,10 @@ def message(mail: AlertMail, server: Server, *, public_url: str) -> EmailMessage
         from_email=server.sender,
         to=[mail.to],
         headers={
-            # The same each time it is tried.
+            # The same at each attempt.
             "Message-ID": f"<alert-{mail.notice_id}-{mail.pk}@{host}>",
             "Date": f"{mail.made_at.astimezone(UTC):%a, %d %b %Y %H:%M:%S +0000}",
-            # No "I am on holiday" in return.
+            # Suppresses out-of-office replies.
             "Auto-Submitted": "auto-generated",
         },
     )

@@ -1,4 +1,4 @@
-"""The test of a rule: its e-mails at once, while a person waits, and an event. In the log, too."""
+"""Tests a rule: its e-mails at once, while a person waits, and an event. It is logged, too."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from trackers.outbox.models import ALERTS, Topic
 from trackers.outbox.tell import Told, tell
 from tweetwatch.mail_server import Server
 
-# Nobody else sends it meanwhile. A process that dies with it leaves it to the task.
+# No other process sends it meanwhile. If this one dies, the task sends it.
 A_WHILE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What came of it, in sentences; `is_well` if all of it did."""
+    """The outcome, in sentences; `is_well` if all of it succeeded."""
 
     said: str
     is_well: bool
 
 
 def try_out(rule: AlertRule, server: Server | None, *, public_url: str, now: datetime) -> Tested:
-    """To all addresses of the rule, whatever its pause; and to subscribers, if it tells them."""
+    """Send to all addresses of the rule despite its pause; and to subscribers, if it tells them."""
     what = f"This is a test. The rule tells you when {condition(rule)}."
     url = f"/alerts/{rule.pk}/"
     with transaction.atomic():

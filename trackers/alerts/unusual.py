@@ -1,8 +1,8 @@
-"""Rules about what is better than usual: a young tweet against its author's earlier ones.
+"""Rules about what does better than usual: a young tweet against its author's earlier ones.
 
 the lists of what grows fastest ─> the young ones ─> forty a minute ─> the usual at their age
-Each young mover has its turn: with more than forty, every second or third minute. What a minute
-costs is bounded by that, and by its deadline.
+Each young mover has its turn: with more than forty, every second or third minute. This bounds the
+cost of a minute, and so does its deadline.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
 YOUNG = timedelta(days=1)
-# Before that, a few counts more or less are many times the usual.
+# Earlier, a few counts more are already many times the usual.
 OLD_ENOUGH = timedelta(minutes=10)
 JUDGED_MOST = 40
-# Earlier tweets that one is compared with.
+# How many earlier tweets one is compared with.
 COMPARED = 20
 
-# The list from the front of its index; LATERAL with LIMIT, so that each tweet is found by its key,
-# whatever the statistics say.
+# Reads the list from the front of its index; LATERAL with LIMIT, so that each tweet is found by its
+# key, whatever the statistics say.
 YOUNG_MOVERS = """
     SELECT m.tweet_id FROM (
         SELECT tweet_id, velocity FROM trackers_mover
@@ -60,7 +60,7 @@ class Stands:
 
 
 def unusual_looks(rules: Sequence[AlertRule], *, now: datetime, deadline: Deadline) -> list[Look]:
-    """Of the tweets whose turn it is; one without a look has not changed."""
+    """The looks of the tweets whose turn it is; one without a look has not changed."""
     looks: list[Look] = []
     for metric in sorted({one.metric for one in rules}):
         chosen = [one for one in rules if one.metric == metric]
@@ -82,8 +82,7 @@ def unusual_looks(rules: Sequence[AlertRule], *, now: datetime, deadline: Deadli
 
 
 def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int]:
-    """The movers of the last hour that are young, the fastest first; and those with a rule of
-    their own."""
+    """The young movers of the last hour, fastest first; and tweets with their own rule."""
     born = (now - YOUNG, now - OLD_ENOUGH)
     own = [one.of for one in rules if one.about == AlertRule.About.TWEET and one.of is not None]
     named = Tweet.objects.filter(pk__in=own, created_at__range=born, gone_at=None)
@@ -97,7 +96,7 @@ def young(rules: Sequence[AlertRule], metric: str, *, now: datetime) -> list[int
 
 
 def turns(tweets: Sequence[int], *, minute: int) -> list[int]:
-    """Whose turn it is in this minute: JUDGED_MOST of them at the most."""
+    """Those whose turn it is in this minute: at most JUDGED_MOST."""
     rounds = -(-len(tweets) // JUDGED_MOST) or 1
     return [one for one in tweets if (one >> 22) % rounds == minute % rounds][:JUDGED_MOST]
 
@@ -138,7 +137,7 @@ def usual_at(
 
 
 def said(rule: AlertRule, one: Stands, author: str) -> str:
-    """Empty where it is not that much."""
+    """Empty where the rule's bounds are not reached."""
     median = one.usual.median
     if one.figure < rule.at or one.figure < rule.times * median or not one.figure:
         return ""

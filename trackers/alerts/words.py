@@ -1,4 +1,4 @@
-"""Numbers, times and rules as an e-mail says them. Pure."""
+"""Numbers, times and rules in words, for e-mails. Pure."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def lasting(length: timedelta) -> str:
 
 
 def plain(number: float) -> str:
-    """3, and 2.5."""
+    """3, or 2.5."""
     return f"{number:,.1f}".removesuffix(".0")
 
 
 def condition(rule: AlertRule) -> str:
-    """When it raises an alert, after "when"."""
+    """When it raises an alert, as a clause to follow "when"."""
     kind = AlertRule.Kind
     match rule.kind:
         case kind.VELOCITY:
@@ -75,7 +75,7 @@ def whose(rule: AlertRule) -> str:
 
 
 def title(kind: str, about: str, of: int | None, metric: str) -> str:
-    """The name of a rule that nobody gave one."""
+    """The default name of a rule."""
     what = {
         AlertRule.Kind.VELOCITY: f"fast {metric}",
         AlertRule.Kind.MILESTONE: f"milestone of {metric}",

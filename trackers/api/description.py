@@ -1,4 +1,4 @@
-"""The description of the API, openapi.json: what ninja knows, and what all calls have in common."""
+"""The API's schema, openapi.json: what ninja knows, and what all calls have in common."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PROBLEM: dict[str, Any] = {
                 "properties": {"field": {"type": "string"}, "detail": {"type": "string"}},
             },
         },
-        "state": {"type": "string", "description": "MISS: of a timeline that is missing."},
+        "state": {"type": "string", "description": "MISS: the timeline is missing."},
     },
 }
 SAID = {
@@ -36,18 +36,24 @@ SAID = {
     401: "No valid token.",
     403: "Not allowed: the token's scope, or a permission of its user.",
     404: "Not found.",
-    409: "It cannot be done at this moment.",
-    412: "It was changed since it was read.",
+    409: "This cannot be done at the moment.",
+    412: "It has changed since you read it.",
     413: "The body is too large.",
-    422: "Understood, but it cannot be done; or the Idempotency-Key was used for something else.",
-    429: "Too many requests in this minute.",
-    500: "A mistake of ours; the server's log says what.",
-    501: "This server lacks what it takes; the sentence says what to install.",
-    503: "The database cannot be reached, or many others search or export at this moment.",
+    422: "Understood, but impossible; or the Idempotency-Key was used for another request.",
+    429: "Too many requests this minute.",
+    500: "A bug of ours; the server's log has details.",
+    501: "The server lacks a package; `detail` names it.",
+    503: "The database is unavailable, or too many searches or exports are running.",
 }
 LIMITED = {
-    "RateLimit-Policy": {"schema": {"type": "string"}, "description": "The limit: q in w seconds."},
-    "RateLimit": {"schema": {"type": "string"}, "description": "r are left, for t seconds."},
+    "RateLimit-Policy": {
+        "schema": {"type": "string"},
+        "description": "The limit: q requests in w seconds.",
+    },
+    "RateLimit": {
+        "schema": {"type": "string"},
+        "description": "r requests are left for t seconds.",
+    },
 }
 RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
 TAG = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
@@ -63,16 +69,18 @@ def header(name: str, description: str) -> dict[str, Any]:
     }
 
 
-IF_NONE_MATCH = header("If-None-Match", "An ETag: 304 if nothing has changed since.")
+IF_NONE_MATCH = header("If-None-Match", "An earlier ETag; 304 if nothing has changed.")
 IDEMPOTENCY_KEY = {
-    **header("Idempotency-Key", "For a day, the same key is done once and answered the same."),
+    **header(
+        "Idempotency-Key", "For a day, a repeated key changes nothing, and gets the same answer."
+    ),
     "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
 }
 
 
 class Api(NinjaAPI):
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """The function's name: what clients that are made from the description call it."""
+        """The function's name, which generated clients use."""
         return operation.view_func.__name__
 
     def get_openapi_schema(
@@ -99,10 +107,10 @@ def problem(status: int, said: str) -> dict[str, Any]:
 
 
 def complete(operation: dict[str, Any], *, method: str, has_parts: bool) -> None:
-    """With what ninja does not know: refusals, and headers of all calls."""
+    """Add what ninja does not know: errors, and headers of all calls."""
     responses = operation["responses"]
     for status in statuses(method, has_parts=has_parts, has_body="requestBody" in operation):
-        # As text: else the committed file, read back, would differ.
+        # As text: otherwise the committed file, read back, would differ.
         if status not in responses:
             responses[status] = {"$ref": f"#/components/responses/Problem{status}"}
     streams = {"text/event-stream", "text/csv"} & set(responses.get(200, {}).get("content", {}))

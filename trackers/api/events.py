@@ -43,7 +43,7 @@ def event_stream(
     after: str = "",
 ) -> StreamingHttpResponse:
     """Server-sent events, named by their topics. `Last-Event-ID`, or `after`, resumes after that
-    event, without missing any since."""
+    event without missing any."""
     start = start_of(request, after)
     wanted = Wanted(topics_for(user_of(request), topics), author, source)
     shape = Shape(ROUTEMASTER, with_data, settings.PUBLIC_URL)

@@ -12,8 +12,8 @@ from pydantic import StringConstraints
 
 from trackers.api.wire.auth import may
 from trackers.api.wire.fields import MOST, ids_of
-from trackers.api.wire.sending import in_a_place
 from trackers.tweets.export import Format, export_samples, export_tweets
+from tweetwatch.sending import in_a_place
 
 router = Router(tags=["exports"])
 VIEW = "trackers.view_tweet"
@@ -36,8 +36,8 @@ GIVES: dict[str, Any] = {
 def export_of_tweets(
     request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
 ) -> StreamingHttpResponse:
-    """Tweets with their newest figures: those of `ids`, up to 1,000 with commas between them, or
-    all. Text that a spreadsheet would run as a formula begins with an apostrophe in CSV."""
+    """Tweets with their newest metrics: those of `ids`, up to 1,000, comma-separated, or all. In
+    CSV, text that a spreadsheet would run as a formula begins with an apostrophe."""
     return sent(request, "tweets", export_tweets, ids, format)
 
 
@@ -45,7 +45,7 @@ def export_of_tweets(
 def export_of_samples(
     request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
 ) -> StreamingHttpResponse:
-    """Every measurement of the tweets of `ids`, by tweet and time; or of all, in no order."""
+    """Every measurement: of the tweets of `ids`, by tweet and time, or of all, unordered."""
     return sent(request, "samples", export_samples, ids, format)
 
 

@@ -34,14 +34,14 @@ class HomesOut(Schema):
 
 
 class EmbeddedOut(Schema):
-    """As the home keeps it, from when the tweet came in; absent what its settings do not keep."""
+    """As the home kept it when the tweet arrived; without what its settings do not keep."""
 
     text: str | None = None
     author: str | None = None
 
 
 class PageOut(Schema):
-    """`older` and `newer` are anchors of the pages beside it; null where nothing more is.
+    """`older` and `newer` are anchors of the next pages; null if there is nothing more.
     `complete`: the home is laid out; `clock` is for `since`."""
 
     tweets: list[TweetOut]
@@ -54,13 +54,13 @@ class PageOut(Schema):
 
 
 class SinceOut(PageOut):
-    """`late`: those that belong further down."""
+    """`late`: tweets that belong further down."""
 
     late: list[DigitsOut]
 
 
 class FollowOut(Schema):
-    """A source or an account; the other one is null."""
+    """A source or an account; the other is null."""
 
     source: DigitsOut | None
     account: DigitsOut | None
@@ -78,7 +78,7 @@ class CountOut(Schema):
 
 @router.get("/users", response=HomesOut)
 def users(request: HttpRequest) -> dict[str, Any]:
-    """The watchers whose homes this token reads: its user's own first, then those of teams."""
+    """The watchers whose homes this token may read: its user first, then teams."""
     user = user_of(request)
     return {"users": [told_home(one, user) for one in homes_of(user)]}
 
@@ -92,8 +92,8 @@ def timeline(
     before: Id | None = None,
     after: Id | None = None,
 ) -> dict[str, Any]:
-    """With `anchor`: `limit` tweets older than it, or newer if `limit` is below 0. Or `before`
-    a tweet, or `after` one. Always newest first."""
+    """With `anchor`: `limit` tweets older than it, or newer if `limit` is negative. Or `before` or
+    `after` a tweet. Always newest first."""
     home = home_of(request, watcher)
     if anchor is not None and (before is not None or after is not None):
         raise ValueError("Give one of anchor, before and after.")
@@ -155,7 +155,7 @@ def unfollow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
 
 @router.put("/users/{watcher}/following/accounts/{account}", response=DONE)
 def follow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
-    """An account need not be polled: its tweets count, whichever source brings them."""
+    """The account need not be polled: its tweets count whichever source brings them."""
     feeds.follow(home_of(request, watcher), author_id=account)
     return Status(204, None)
 

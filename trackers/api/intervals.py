@@ -58,10 +58,10 @@ Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=LEAST_ACCURACY, le=MOST_A
 
 
 class IntervalIn(Strict):
-    """Tweets younger than this, and no younger row's, are looked up every so often. With an
-    `accuracy` (0.05 is 5 %) the row adapts instead: at most every `at_most`, at least every
-    `at_least`; `every` is in force again once it has none. While rows in force adapt, each row of
-    a new list has an `accuracy`, or null."""
+    """Tweets younger than `younger_than`, and in no younger row, are looked up `every` so
+    often. With an `accuracy` (0.05 is 5 %) the row adapts instead: at most every `at_most`, at
+    least every `at_least`; `every` applies again when it is removed. While any current row
+    adapts, each row of a new list must have an `accuracy`, or null."""
 
     younger_than: Length
     every: Length
@@ -84,8 +84,8 @@ class IntervalIn(Strict):
 
 
 class IntervalsIn(Strict):
-    """The whole list, the youngest first. With `replan` what is scheduled is moved as well, instead
-    of each tweet's next look-up alone."""
+    """The whole list, youngest first. With `replan`, look-ups already scheduled move too; otherwise
+    they keep their times."""
 
     intervals: Annotated[list[IntervalIn], Field(max_length=MOST)]
     replan: StrictBool = False
@@ -111,9 +111,9 @@ class IntervalsOut(Schema):
 
 
 class CostOut(Schema):
-    """`life`: look-ups of one tweet in all. The others are of a day, for today's tweets; null while
-    nobody has counted these. X bills a tweet once a day. `error`: the share by which look-ups may
-    be off, since those of adapting intervals come from a sample."""
+    """`life`: look-ups of one tweet in all. The others are per day, for today's tweets; null
+    until a worker has counted these. X bills a tweet once a day. `error`: the share by which
+    look-ups may be off, since those of adapting intervals come from a sample."""
 
     life: float
     lookups: float | None
@@ -122,7 +122,7 @@ class CostOut(Schema):
 
 
 class PreviewOut(Schema):
-    """`times`: how many times as much would be asked for; `is_large` above twice as much."""
+    """`times`: how many times as many look-ups; `is_large`: more than twice."""
 
     before: CostOut
     after: CostOut
@@ -132,14 +132,14 @@ class PreviewOut(Schema):
 
 @router.get("", response=IntervalsOut)
 def list_intervals(request: HttpRequest) -> dict[str, Any]:
-    """Its `ETag` goes into `If-Match` when they are replaced."""
+    """Send its `ETag` as `If-Match` to replace them."""
     may(request, "trackers.view_interval")
     return told(Interval.objects.all())
 
 
 @router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ))
 def preview_intervals(request: HttpRequest, given: IntervalsIn) -> dict[str, Any]:
-    """What this list would cost, beside the one in force. Changes nothing."""
+    """What this list would cost, compared with the current one. Changes nothing."""
     may(request, "trackers.view_interval")
     change = estimate(rows_of(given)).change
     return {
@@ -156,8 +156,8 @@ def replace_intervals(
     given: IntervalsIn,
     if_match: Annotated[str, Header(alias="If-Match")] = "",
 ) -> dict[str, Any]:
-    """All of them, or none. With `If-Match`, 412 if somebody has changed them since. 422 if rows in
-    force adapt, and this list does not say whether its own do."""
+    """All or nothing. With `If-Match`, 412 if somebody has changed them since. 422 if current rows
+    adapt, and this list does not say whether its own do."""
     user = may(request, "trackers.change_interval")
     rows = rows_of(given)
     # W/: a proxy that compresses weakens the tag of what it passes on.

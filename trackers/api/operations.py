@@ -25,7 +25,7 @@ MOST = 1_000
 
 
 class QueueOut(Schema):
-    """Counts stop at 10,000 while no worker counts them. Null: not known."""
+    """Counts end at 10,000 while no worker runs. Null: unknown."""
 
     name: str
     due: int
@@ -69,7 +69,7 @@ class WindowOut(Schema):
 
 
 class CredentialOut(Schema):
-    """`windows`: what X last said of the requests that are left."""
+    """`windows`: X's latest report on the requests left."""
 
     name: str
     kind: str
@@ -88,8 +88,8 @@ class CredentialsOut(Schema):
 
 
 class BudgetOut(Schema):
-    """Of a project, for X's day. Money is in US dollars, as text, exact. What is reserved counts as
-    spent. Null: no limit, or not known."""
+    """A project's, for X's day. Money is in US dollars, as exact text. Reserved money counts as
+    spent. Null: no limit, or unknown."""
 
     project: str
     day: str
@@ -127,7 +127,7 @@ def list_queues(request: HttpRequest) -> dict[str, Any]:
 
 @router.post("/queues/{name}/pause", response=DONE, auth=Bearer(changes=ADMIN))
 def pause_queue(request: HttpRequest, name: str) -> Status:
-    """Its keys wait, and nothing more is claimed. Idempotent, as is `resume`."""
+    """Its keys wait; nothing is claimed. Idempotent, as is `resume`."""
     return set_paused(request, name, paused=True)
 
 
@@ -146,7 +146,7 @@ def list_workers(request: HttpRequest) -> dict[str, Any]:
 
 @router.get("/credentials", response=CredentialsOut)
 def list_credentials(request: HttpRequest) -> dict[str, Any]:
-    """Their state, and what is left of X's windows; no part of their keys."""
+    """Their state, and what is left in X's windows; never any part of their keys."""
     may(request, "trackers.view_credential")
     return {"credentials": [credential(one) for one in Credential.objects.shown()[:MOST]]}
 

@@ -12,7 +12,7 @@ from trackers.tweets.models import METRICS, Author, Tweet
 
 
 class AuthorOut(Schema):
-    """`username` and `name` are empty until X has told them."""
+    """`username` and `name` are empty until X has returned them."""
 
     id: DigitsOut
     username: str
@@ -31,7 +31,7 @@ class FiguresOut(Schema):
 
 
 class TweetOut(FiguresOut):
-    """`text` is null until X has shown it, and once X shows it no longer. The figures were last
+    """`text` is null until X has shown it, and again when X no longer does. The metrics were last
     measured at `measured_until`."""
 
     id: DigitsOut

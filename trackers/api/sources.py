@@ -35,8 +35,8 @@ Length = Annotated[StrictStr, Field(max_length=40, examples=["5m"])]
 
 
 class SourceOut(Schema):
-    """`state` and `reason` are those of its page. Lengths of time are as people write them; the
-    first poll reads back for `backfill`, null: as far as X shows."""
+    """`state` and `reason` are as on its page. Durations look like 10m or 1d. The first poll reads
+    `backfill` back; null: as far as X shows."""
 
     id: DigitsOut
     kind: Kind
@@ -94,7 +94,7 @@ class SettingsIn(Strict):
 
 
 class SourceIn(SettingsIn):
-    """`of`: as @nasa, the link of an account or a list, a search, or a rule."""
+    """`of`: an account such as @nasa, the link of an account or a list, a search, or a rule."""
 
     kind: AddedKind
     of: StrictStr
@@ -104,7 +104,7 @@ class SourceIn(SettingsIn):
 
 
 class SourceChangeIn(SettingsIn):
-    """With another `of` the source starts over."""
+    """With a different `of` the source starts over."""
 
     of: StrictStr | None = None
 
@@ -117,7 +117,7 @@ def list_sources(
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
-    """The oldest first."""
+    """Oldest first."""
     may(request, VIEW)
     of = f"sources:{kind}:{owner}"
     rows = Source.objects.order_by("pk")
@@ -137,7 +137,7 @@ def list_sources(
 
 @router.post("", response={201: SourceOut})
 def add_source(request: HttpRequest, given: SourceIn) -> Status:
-    """It is polled at once. 422 if the same account, search, list or rule is there already."""
+    """It is polled at once. 422 if the same account, search, list or rule is already a source."""
     user = may(request, "trackers.add_source")
     try:
         source = by_form.add(given.kind, given.of, given.fields())
@@ -155,7 +155,7 @@ def read_source(request: HttpRequest, source: Known) -> dict[str, Any]:
 
 @router.patch("/{source}", response=SourceOut)
 def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) -> dict[str, Any]:
-    """What is absent stays as it is."""
+    """Absent fields keep their values."""
     user = may(request, CHANGE)
     found = find(source)
     try:
@@ -169,7 +169,7 @@ def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) ->
 
 @router.delete("/{source}", response=DONE)
 def remove_source(request: HttpRequest, source: Known) -> Status:
-    """It is forgotten, and its tweets stay tracked."""
+    """It is removed; its tweets stay tracked."""
     user = may(request, "trackers.delete_source")
     found = find(source)
     history.record(user, [found], "Removed, by the API.", flag=history.DELETION)
@@ -188,7 +188,7 @@ def act(request: HttpRequest, source: int, do: Callable[[Iterable[int]], int], w
 
 @router.post("/{source}/pause", response=DONE)
 def pause_source(request: HttpRequest, source: Known) -> Status:
-    """Nothing of it is read until it is resumed. Idempotent, as is `resume`."""
+    """It is not read until resumed. Idempotent, as is `resume`."""
     act(request, source, life.pause, "Paused")
     return Status(204, None)
 
@@ -201,7 +201,7 @@ def resume_source(request: HttpRequest, source: Known) -> Status:
 
 @router.post("/{source}/poll", response=DONE)
 def poll_source(request: HttpRequest, source: Known) -> Status:
-    """Its next poll is due now; 409 where it is paused, or being polled."""
+    """Its next poll is due now; 409 if it is paused, or being polled."""
     if not act(request, source, life.poll_now, "Poll now"):
         raise Refused(409, NOT_POLLED)
     return Status(204, None)

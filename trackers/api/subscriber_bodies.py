@@ -26,7 +26,7 @@ NULLABLE = ("rate", "at_least")
 
 
 class Change(Strict):
-    """Absent fields stay as they are, or get their defaults."""
+    """Absent fields keep their values, or get the defaults."""
 
     callback: StrictStr | None = None
     topics: Names | None = None
@@ -81,8 +81,8 @@ class BatchIn(Strict):
 
 
 class SubscriberOut(Schema):
-    """`state`: waiting means that nothing is sent before `next_at`, since deliveries failed; of
-    disabled ones `because` says why. Of `headers` the names alone."""
+    """`state`: `waiting` means that nothing is sent before `next_at`, because deliveries
+    failed; if it is `disabled`, `because` says why. `headers`: only their names."""
 
     name: str
     callback: str
@@ -132,7 +132,7 @@ class EventsOut(Schema):
 
 
 class AttemptOut(Schema):
-    """`batch`: its webhook-id. `answer`: the first kilobyte of what was answered."""
+    """`batch`: its webhook-id. `answer`: the first kilobyte of the response."""
 
     at: str
     batch: UUID

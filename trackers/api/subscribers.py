@@ -45,7 +45,7 @@ MOST_ATTEMPTS = 500
 
 @router.get("", response=SubscribersOut)
 def list_subscribers(request: HttpRequest) -> dict[str, Any]:
-    """All subscribers by name, with every event so far counted."""
+    """All subscribers by name, with their counts so far."""
     may(request, "trackers.view_subscriber")
     with transaction.atomic():
         spread_all()
@@ -74,7 +74,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
 
 @router.patch("/{name}", response=SubscriberOut)
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
-    """Of `headers` only those named are replaced; null removes one."""
+    """Only the named `headers` are replaced; null removes one."""
     may(request, "trackers.change_subscriber")
     try:
         return told(terms.edit(find(name), given.terms()))
@@ -84,7 +84,7 @@ def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[st
 
 @router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
-    """Drops what waits for it; `dropped` is how many events that was."""
+    """Drops its waiting events; `dropped` is their number."""
     may(request, "trackers.delete_subscriber")
     return {"dropped": subscribe.remove(find(name))}
 
@@ -139,7 +139,7 @@ def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
 
 @router.post("/{name}/replay", response=EventsOut)
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
-    """How many events of its topics are delivered again, before its filters apply."""
+    """Returns how many events of its topics are delivered again, before its filters apply."""
     may(request, "trackers.change_subscriber")
     one, until = find(name), given.until or timezone.now()
     if given.since >= until:
@@ -150,7 +150,8 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
 
 @router.post("/{name}/redeliver", response=EventsOut)
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
-    """Sends a batch of the log, by its webhook-id, as a new one; how many events are still kept."""
+    """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
+    still kept."""
     may(request, "trackers.change_subscriber")
     return {"events": again.redeliver(find(name), given.batch)}
 

@@ -41,7 +41,7 @@ def append(request: HttpRequest, given: Append) -> Status:
 
 @router.post("/delete", response=DONE)
 def delete(request: HttpRequest, given: Delete) -> Status:
-    """Deletes the entries for good."""
+    """Deletes the entries permanently."""
     may_write(request, *given.timelines)
     bounded(len(given.ids) * len(given.timelines))
     store.delete(given.ids, given.timelines)
@@ -50,7 +50,7 @@ def delete(request: HttpRequest, given: Delete) -> Status:
 
 @router.post("/get_multi", response=SegmentsOut, auth=Bearer(changes=READ))
 def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
-    """A segment for each ask, in their order; a MISS for a missing timeline."""
+    """One segment per ask, in the same order; a MISS for a missing timeline."""
     may_read(request, *(ask.name for ask in given.asks))
     if sum(ask.length for ask in given.asks) > MOST_TOLD:
         raise ValueError(f"All lengths together are up to {MOST_TOLD}.")
@@ -84,7 +84,7 @@ def get_since(
     length: int = Query(MOST, le=MOST),
     dedupe: bool = False,
 ) -> dict[str, Any]:
-    """What was inserted after the entry, newest first; everything if the entry is unknown."""
+    """Entries inserted after this one, newest first; all if it is unknown."""
     may_read(request, name)
     [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
     return told(readable(name, there(segment, name)))
@@ -92,7 +92,7 @@ def get_since(
 
 @router.put("/{name}", response=DONE)
 def replace(request: HttpRequest, name: str, given: Entries) -> Status:
-    """Replaces the timeline by these entries, except those that were deleted from it."""
+    """Replaces the timeline's entries with these, except those deleted from it."""
     may_write(request, name)
     store.set(name, given.given())
     return Status(204, None)
@@ -100,7 +100,7 @@ def replace(request: HttpRequest, name: str, given: Entries) -> Status:
 
 @router.post("/{name}/merge", response=DONE)
 def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
-    """Adds entries that are not there yet; a missing timeline stays missing."""
+    """Adds new entries; a missing timeline stays missing."""
     may_write(request, name)
     entries = given.given()
     if entries is None:
@@ -113,7 +113,7 @@ def merge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
 
 @router.post("/{name}/unmerge", response=DONE)
 def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
-    """Removes entries by their ids; a merge brings them back."""
+    """Removes entries by their ids; a merge can bring them back."""
     may_write(request, name)
     entries = given.given()
     if entries is None:
@@ -126,7 +126,7 @@ def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
 
 @router.post("/{name}/filter", response=SegmentOut, auth=Bearer(changes=READ))
 def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
-    """Entries that have, or repeat, one of the ids, among the newest `max_search`."""
+    """Entries with one of the ids, or repeating one, among the newest `max_search`."""
     may_read(request, name)
     return told(readable(name, store.filter(name, given.ids, given.max_search)))
 

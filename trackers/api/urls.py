@@ -31,7 +31,7 @@ api = Api(
     title="tweetwatch",
     version="1",
     description=(
-        "Watches tweets: keeps their statistics fresh by their age, and keeps the history. "
+        "Watches tweets: keeps their metrics up to date by age, and keeps their history. "
         "docs/api.md has examples."
     ),
     auth=Bearer(),

@@ -15,7 +15,7 @@ from tweetwatch.database import array, cursor
 
 DELIVER = TimelineDelivery.namespace
 
-# An origin's job keeps its place in line however often it is put there; otherwise a busy one would
+# An origin's job keeps its place in line however often it is queued; otherwise a busy one would
 # never have its turn. An arrival while it is claimed ends the claim, and makes it due again.
 # Always a new stamp: the statement sees claims only as of its start, and a later claim may have
 # read the arrivals without these.
@@ -34,7 +34,7 @@ PUT = """
 # Numbers are drawn after `held` has locked their origin, and the lock lasts until the commit. So a
 # reader never sees a higher number of an origin before a lower one, and misses nothing behind its
 # mark.
-# `came` first looks into the index of origins: if no account is followed, no tweet is read.
+# `came` first looks into the index of origins: if no accounts are followed, no tweets are read.
 ARRIVE = f"""
     WITH came AS MATERIALIZED (
         SELECT origin, tweet
@@ -88,7 +88,7 @@ def arrive(pairs: Iterable[tuple[int, int]], *, described: Iterable[int] = ()) -
 
 
 def wake(origins: Iterable[int]) -> None:
-    """Schedule the delivery jobs of these origins without an arrival, as after their removal."""
+    """Schedule these origins' delivery jobs without an arrival, as when they were removed."""
     with cursor() as db:
         given = {"origins": array(sorted(origins)), "stamp": queue.new_stamp()}
         db.execute(queue.on(DELIVER, WAKE), given)

@@ -27,7 +27,7 @@ class Arrival(models.Model):
 
     `number` comes from one sequence for all origins, drawn under the lock on the origin's row. So
     numbers of one origin commit in order; those of several need not. `xid` is the transaction,
-    `horizon` the oldest that was still open then: these two make "what came since" exact.
+    `horizon` the oldest one still open then: these two make "what came since" exact.
     """
 
     pk = models.CompositePrimaryKey("origin_id", "number")

@@ -1,7 +1,7 @@
 """The file: an archive as pg_dump writes it (custom format), then a line of JSON, its manifest.
 
-pg_restore reads such a file as it is, and `tail -n 1` prints the manifest. A file that was cut off
-has none. The file gets its name when it is complete; until then it has none, so that the kernel
+pg_restore reads such a file as it is, and `tail -n 1` prints the manifest, which a truncated file
+lacks. The file gets its name when it is complete; until then it is nameless, so that the kernel
 removes it however the program ends.
 """
 
@@ -24,10 +24,10 @@ from trackers.backups.errors import BackupError
 ENDING = ".dump"
 STAMP = "tweetwatch-%Y%m%dT%H%M%SZ"
 FORMAT = 1
-# A partition is a table: after some years of them a manifest takes a few hundred kilobytes.
+# Partitions are tables: after some years a manifest takes a few hundred kilobytes.
 MANIFEST_MOST = 16 * 2**20
 BLOCK = 2**20
-# Of file systems that have no files without a name, as NFS.
+# Errors of file systems without nameless files, such as NFS.
 UNSUPPORTED = {errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL}
 
 
@@ -44,15 +44,15 @@ class Manifest:
     # Major versions: of the server, and of the pg_dump that read it.
     server: int
     programs: int
-    # Names of all that were applied, as app.name.
+    # All applied migrations, as app.name.
     migrations: list[str]
     # By schema.name.
     tables: dict[str, Table]
-    # For each of FIELD_KEYS that is in use a text that it encrypted, and the number of secrets that
-    # none of them could decrypt.
+    # For each of FIELD_KEYS that is in use, a text that it encrypted; and the number of secrets
+    # that none of them could decrypt.
     locks: list[str]
     unreadable: int
-    # Of the archive.
+    # Size of the archive.
     size: int
     sha256: str
 
@@ -66,7 +66,7 @@ class Manifest:
 
     @classmethod
     def parsed(cls, line: bytes) -> Self | None:
-        """None if it is no manifest; BackupError if it is one of a later program."""
+        """None if it is not a manifest; BackupError if it was written by a later version."""
         try:
             told: dict[str, Any] = json.loads(line)
             form = told.pop("tweetwatch_backup")
@@ -101,7 +101,7 @@ def read_manifest(path: Path) -> Manifest:
 
 
 def verify(path: Path, manifest: Manifest) -> None:
-    """Read it all; BackupError if a byte has changed since it was made."""
+    """Read all of it; BackupError if a byte has changed since it was made."""
     with path.open("rb") as file:
         if digest(file.fileno(), manifest.size) != manifest.sha256:
             raise BackupError(f"{path} is damaged: its checksum does not match its manifest.")
@@ -117,7 +117,7 @@ def digest(fd: int, size: int) -> str:
 
 @dataclass(slots=True)
 class Unfinished:
-    """A file on its way; `path` is how another program opens it."""
+    """A file being written; `path` is how another program opens it."""
 
     fd: int
     path: str
@@ -131,7 +131,7 @@ class Unfinished:
             os.fsync(file.fileno())
         folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            # With a folder's number Python asks for the link to be followed to the nameless file.
+            # With a folder's descriptor, Python has the link followed to the nameless file.
             os.link(self.path, target.name, src_dir_fd=folder, dst_dir_fd=folder)
             os.fsync(folder)
         finally:
@@ -140,7 +140,7 @@ class Unfinished:
 
 @contextlib.contextmanager
 def unfinished(folder: Path) -> Iterator[Unfinished]:
-    """A file in this folder that only we can read, and that is gone unless it was finished."""
+    """A file in this folder that only we can read; it is removed unless it was finished."""
     try:
         fd = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
     except OSError as error:
@@ -157,7 +157,7 @@ def unfinished(folder: Path) -> Iterator[Unfinished]:
 
 @contextlib.contextmanager
 def named(folder: Path) -> Iterator[Unfinished]:
-    """Where a file needs a name: SIGKILL leaves it behind, and the next one removes it."""
+    """Where a file needs a name: SIGKILL leaves it behind, and the next backup removes it."""
     for left in folder.glob(".tweetwatch-*.partial"):
         with left.open("rb") as file, contextlib.suppress(BlockingIOError):
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

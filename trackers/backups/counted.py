@@ -9,7 +9,7 @@ from psycopg import sql
 
 from trackers.backups.archive import Table
 
-# Partitions are tables; their parents hold nothing.
+# Partitions are tables; their parents hold no rows.
 TABLES = """
     SELECT n.nspname, c.relname, pg_table_size(c.oid)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -20,12 +20,12 @@ COUNT = "SELECT count(*) FROM {}"
 
 
 class Progress(Protocol):
-    """What somebody sees of the work, by the bytes of the tables."""
+    """Displays progress, by the bytes of the tables."""
 
     def begin(self, sizes: dict[str, int]) -> None: ...
 
     def reach(self, table: str) -> None:
-        """The table that is read or filled now."""
+        """Set the table that is now read or filled."""
 
 
 def sizes(connection: psycopg.Connection[Any]) -> dict[tuple[str, str], int]:

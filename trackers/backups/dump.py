@@ -1,4 +1,4 @@
-"""Make a backup of the database that Django uses, while everything works on."""
+"""Makes a backup of the database that Django uses, while everything keeps running."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major
 from trackers.backups.version import version
 
-# The first level: ten times as fast as the usual sixth, for some tenths more bytes.
+# Level 1: ten times as fast as the default level 6, for some tenths more bytes.
 FLAGS = ("--format=custom", "--compress=1", "--verbose", "--lock-wait-timeout=60s")
 SAID = re.compile(r"(?:dumping contents of|processing data for) table \"(.+)\"$")
-# The program's notes while it works, which are no faults.
+# The program's progress notes, which are not errors.
 NOTE = re.compile(r"pg_(?:dump|restore): (?!error|fatal|warning|detail|hint)")
 
 
@@ -48,7 +48,7 @@ def back_up(
         command = programs.command("pg_dump", *FLAGS, f"--snapshot={snapshot}")
         command += [f"--file={file.path}", f"--dbname={server.conninfo}"]
         dump = server.run(command, stderr=subprocess.PIPE, pass_fds=[file.fd])
-        # Beside the dump, which compresses what is only counted here.
+        # Concurrently with the dump, which compresses what is only counted here.
         with Listener(dump, progress) as heard:
             tables = counted.count(ours, sizes)
             if dump.wait() != 0:
@@ -72,7 +72,7 @@ def back_up(
 
 
 def look_through(programs: Programs, server: Server, *, path: str, fd: int) -> None:
-    """pg_restore can read what pg_dump wrote."""
+    """Check that pg_restore can read what pg_dump wrote."""
     listing = server.run(
         programs.command("pg_restore", "--list", path),
         stdout=subprocess.DEVNULL,
@@ -85,9 +85,9 @@ def look_through(programs: Programs, server: Server, *, path: str, fd: int) -> N
 
 
 class Listener:
-    """Hears what a program says while we do something else: how far it is, and its faults.
+    """Reads a program's output while we do something else: its progress and its errors.
 
-    If that something fails, the program is ended.
+    If what we do fails, the program is ended.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], progress: counted.Progress) -> None:
@@ -115,6 +115,6 @@ class Listener:
                     self.lines.append(line)
 
     def faults(self) -> str:
-        """All that it complained of, once it has ended."""
+        """All its error messages, once it has ended."""
         self.thread.join()
         return " ".join(self.lines)

@@ -1,4 +1,4 @@
-"""How many backups of a folder are kept."""
+"""Limits how many backups a folder keeps."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from trackers.backups.archive import ENDING, read_manifest
 from trackers.backups.errors import BackupError
 
-# Names that `backup` gave; others are a person's own.
+# Names given by `backup`; files with other names belong to the user.
 NAMED = re.compile(rf"tweetwatch-\d{{8}}T\d{{6}}Z{re.escape(ENDING)}")
 
 
 def remove_older(folder: Path, *, keep: int) -> list[Path]:
-    """Remove all whole backups but the newest; damaged ones do not count, and stay."""
+    """Remove all intact backups but the newest `keep`; damaged ones do not count, and stay."""
     whole = []
     for path in sorted(folder.iterdir(), reverse=True):
         if NAMED.fullmatch(path.name) and path.is_file():

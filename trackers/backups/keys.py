@@ -1,4 +1,4 @@
-"""Which of FIELD_KEYS open the secrets: told by a backup, and asked before it is restored."""
+"""Which of FIELD_KEYS decrypt the secrets: stored in a backup, and checked before a restore."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ WORD = b"tweetwatch"
 
 
 def locks() -> tuple[list[str], int]:
-    """A token of each key that is in use, and how many secrets no key opens."""
+    """A token of each key that is in use, and how many secrets no key decrypts."""
     keys = [Fernet(key) for key in settings.FIELD_KEYS]
-    # The first encrypts what will be entered next.
+    # The first key is always in use: it encrypts new secrets.
     used, unreadable = {0}, 0
     for token in tokens():
         opening = next((place for place, key in enumerate(keys) if opens(key, token)), None)
@@ -29,7 +29,7 @@ def locks() -> tuple[list[str], int]:
 
 
 def closed(locks: Sequence[str]) -> int:
-    """How many of these none of our keys opens."""
+    """How many of these none of our keys decrypts."""
     keys = [Fernet(key) for key in settings.FIELD_KEYS]
     return sum(not any(opens(key, lock) for key in keys) for lock in locks)
 
@@ -43,7 +43,7 @@ def opens(key: Fernet, token: str) -> bool:
 
 
 def tokens() -> Iterator[str]:
-    """Every stored secret, as it is stored."""
+    """Every stored secret, still encrypted."""
     for model, fields in encrypted():
         for name in fields:
             yield from (

@@ -1,4 +1,4 @@
-"""Fill a database from a backup: all of it, or nothing."""
+"""Fills a database from a backup: all of it, or nothing."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ EXISTING = """
 """
 # A session that is just ending may still be seen.
 ENDS_WITHIN = 5.0
-# Committed by our last word alone: whatever dies first, the server rolls back.
+# Only our final COMMIT commits: whatever dies before it, the server rolls back.
 BEGUN = b"SET client_min_messages = warning;\nBEGIN;\n"
 EMPTIED = b"DROP SCHEMA public CASCADE;\nCREATE SCHEMA public;\n"
 DONE = b"\nCOMMIT;\n"
-# pg_restore writes it for every server; older ones than this do not know it.
+# pg_restore writes it for every server; those older than 17 do not know it.
 SINCE_17 = b"SET transaction_timeout = 0;\n"
 BLOCK = 2**16
 
 
 def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
-    """BackupError if this program or its keys could not use what is in the backup."""
+    """BackupError if this program or its keys could not use the backup."""
     known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
-    # Of applications that were removed since, some may be unknown.
+    # Migrations of applications that were removed since may be unknown.
     newer = [one for one in manifest.migrations if one not in known and is_ours(one)]
     if newer:
         raise BackupError(
@@ -67,7 +67,7 @@ def is_ours(migration: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What is in a database; the rows as the planner estimates them."""
+    """What is in a database; rows are the planner's estimate."""
 
     tables: int
     rows: int
@@ -120,9 +120,9 @@ def pour(
     version: int,
     progress: counted.Progress,
 ) -> None:
-    """pg_restore's SQL through us to psql, which does it in one transaction.
+    """Pipe pg_restore's SQL through us to psql, which executes it in one transaction.
 
-    Owners and rights are not restored: everything is the account's own, as after `migrate`.
+    Owners and privileges are not restored: the account owns everything, as after `migrate`.
     """
     read = programs.command(
         *("pg_restore", "--no-owner", "--no-privileges", "--verbose", "--file=-", str(path))
@@ -150,7 +150,7 @@ def copy(
     start: bytes,
     version: int,
 ) -> bool:
-    """Whether all was passed on, and is to be committed."""
+    """Returns whether all was passed on, and is to be committed."""
     assert reading.stdout is not None
     assert writing.stdin is not None
     try:

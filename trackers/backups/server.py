@@ -1,4 +1,4 @@
-"""Where the database is, in libpq's words; the password is in the environment alone."""
+"""Where the database is, in libpq's terms; the password is passed only in the environment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from psycopg.conninfo import make_conninfo
 
 from trackers.jobs.processes.mortality import die_with
 
-# `options` has the program's own time-outs, which would end a long dump.
+# `options` has our own timeouts, which would end a long dump.
 OURS = {"password", "options", "application_name"}
 NAME = "tweetwatch backup"
 PATIENT = "-c idle_in_transaction_session_timeout=0 -c statement_timeout=0"

@@ -1,4 +1,4 @@
-"""The version of the program, which pyproject.toml has."""
+"""The version of the program, from pyproject.toml."""
 
 from __future__ import annotations
 

@@ -65,8 +65,8 @@ def by_method(*, when_away: int = 503, https: bool = True, **views: View) -> Vie
 
     def answer(request: HttpRequest, **parts: str) -> HttpResponse:
         if connection := request.META.get("gunicorn.socket"):
-            # A client that goes silent in mid-body would hold this thread for ever. That holds even
-            # if no view reads the body: the server then looks for its end.
+            # A client that goes silent in mid-body would hold this thread forever, even if no view
+            # reads the body: the server then looks for its end.
             connection.settimeout(SILENCE_SECONDS)
         # The server drops the body of an answer to HEAD.
         method = "GET" if request.method == "HEAD" else request.method or ""

@@ -1,6 +1,6 @@
 """Authentication: the user name of HTTP Basic is a token, and the password is ignored.
 
-The token of BUS_ROOT_TOKEN is root's. All others are clients, named after their tokens.
+The token in BUS_ROOT_TOKEN is root's. All others are clients, named after their tokens.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def for_client(view: Callable[..., HttpResponse]) -> View:
 
 
 def for_both(view: Callable[..., HttpResponse]) -> View:
-    """A client or root may ask; the view gets who it is as `caller`."""
+    """A client or root may ask; the view gets it as `caller`."""
 
     @wraps(view)
     def answer(request: HttpRequest, **parts: Any) -> HttpResponse:
@@ -97,8 +97,8 @@ def is_root(users: set[str]) -> bool:
 
 
 def client_of(digests: list[str]) -> Caller | None:
-    """The first statement of every call, so a dead connection is found out here and renewed.
-    Nothing after it is retried: it may have been committed before the connection broke.
+    """The first statement of every call, so a dead connection is noticed here and reopened. Nothing
+    after it is retried: it may have been committed before the connection broke.
     """
 
     def found() -> Caller | None:

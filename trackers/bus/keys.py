@@ -48,7 +48,7 @@ def key_of(header: str | None) -> str | None:
 
 
 def is_first(key: str, caller: Caller, topic: str, given: Publication) -> bool:
-    """Whether this client has not used the key yet; if so, it has once this is committed.
+    """Whether this client has not used the key before; from the commit on it counts as used.
 
     Refused with 422 if the client published something else with it.
     """

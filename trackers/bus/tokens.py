@@ -67,7 +67,7 @@ def find(token_or_name: str) -> BusToken | None:
 
 
 def revoke(token_or_name: str) -> bool:
-    """Delete it, with its subscriber and everything that waits for that; whether it existed."""
+    """Delete it, its subscriber and what waits for that one; return whether it existed."""
     with transaction.atomic():
         spread_all()
         token = find(token_or_name)

@@ -39,7 +39,7 @@ class Listed:
 
 
 def claim(name: str, publisher: str) -> bool:
-    """Whether this client is the topic's publisher; it becomes that if there is none yet."""
+    """Whether this client is the topic's publisher; if there is none yet, it becomes one."""
     given = {"name": name, "publisher": publisher}
     with cursor() as db:
         row: Any = db.execute(PUBLISHER, given).fetchone() or db.execute(CLAIM, given).fetchone()

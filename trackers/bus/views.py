@@ -1,4 +1,4 @@
-"""The calls of the bus: read the request, call what does it, answer. docs/bus.md has the table."""
+"""The calls of the bus: read the request, carry it out, answer. docs/bus.md has the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does X take this credential? One real look-up, of a tweet that never existed."""
+"""Does X accept this credential? One real look-up, of a tweet that never existed."""
 
 from __future__ import annotations
 

@@ -9,9 +9,10 @@ from django.core.checks import Error, register
 from django.db import DatabaseError
 
 from trackers.credentials.models import Credential
+from tweetwatch.checks import INSTALLATION
 
 
-@register()
+@register(INSTALLATION)
 def tasks_have_time_for_a_renewal(**_: Any) -> list[Error]:
     """A renewal and the look-up after it are two requests, one after the other."""
     twice = 2 * settings.REQUEST_TIMEOUT.total_seconds()

@@ -27,7 +27,7 @@ LONGEST_WINDOW = timedelta(days=1)
 # A reset counts as reported if it is later than X's own clock, and is cut to the longest window.
 # A reply that reported nothing leaves its request among the lost until the next window, and in that
 # one for as long as it may still arrive.
-# An answer ends the series of rejections, if it was sent after the last of them.
+# An answer ends the series of rejections, if its request was sent after the last of them.
 # Several replies that say the same have the effect of learning them one after the other, the newest
 # request first: if it is believed, the others are about the same window; if not, none of them is.
 SAID_AT = f"coalesce(%(seen_at)s::timestamptz, {X_NOW})"
@@ -86,7 +86,7 @@ SETTLE = f"""
 """
 
 
-# All windows first, in the order of ids, as does everyone who settles several: no deadlock.
+# All windows first, in the order of ids, as in every statement that settles several: no deadlock.
 LOCK = """
     SELECT FROM trackers_window w WHERE w.id = ANY(%(windows)s::bigint[])
     ORDER BY w.id FOR UPDATE OF w

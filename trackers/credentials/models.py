@@ -1,4 +1,4 @@
-"""Credentials of X and the request windows that its headers described."""
+"""Credentials for X, and the request windows that its headers described."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Credential(models.Model):
         # Until X answers again: its project has neither credits nor posts left.
         if self.project.stopped_because:
             return "stopped"
-        # Of its keys, or at one of its endpoints; until X takes it again.
+        # Of its keys, or at one of its endpoints; until X accepts it again.
         return "refused" if self.refused or self.refused_at else "ready"
 
     @property
@@ -228,7 +228,7 @@ class Window(models.Model):
     )
     refused_since = models.DateTimeField(null=True)
     refused_because = models.CharField(max_length=300, blank=True, db_default="")
-    # When X last rejected a request; replies to anything sent before then are no news.
+    # When X last rejected a request; replies to anything sent before then say nothing new.
     rejected_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -47,11 +47,11 @@ class NoCredential:
 class Prospect(NamedTuple):
     """When a credential may ask again.
 
-    `at`: when to look. `why`: what else than its window keeps it from asking: X, its tokens, or its
+    `at`: when to look. `why`: what besides its window keeps it from asking: X, its tokens, or its
     project's money. `has_room`: whether its window has room, if not at once. `opens`: when X says
     that it opens, None when it did not. `is_shut`: X refuses it at this endpoint. `stopped`: its
-    project's name, where X says that the money is used up. `is_awaited`: the reply to the request
-    that finds out for all.
+    project's name, where X says that the money is used up. `is_awaited`: the reply to the one
+    request that tests for all is awaited.
     """
 
     name: str

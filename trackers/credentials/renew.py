@@ -41,7 +41,7 @@ SIGN_IN_AGAIN = "sign in again"
 
 @dataclass(frozen=True, slots=True)
 class NotRenewed:
-    """It cannot ask now. `refused`: nor ever, unless a person acts."""
+    """It cannot ask now. `refused`: not until a person acts."""
 
     why: str
     refused: bool = False
@@ -77,7 +77,7 @@ def tokens_of(credential: Credential, *, base_url: str, timeout: timedelta) -> I
 
 
 def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Credential | NotRenewed:
-    """The credential with tokens that last; only OAuth 2.0 takes a query, or a renewal.
+    """The credential with tokens that last; only OAuth 2.0 needs a query, or a renewal.
 
     Not to be called in a transaction: X may be asked. `timeout` is for that one exchange.
     """
@@ -92,7 +92,7 @@ def ready(credential: Credential, *, base_url: str, timeout: timedelta) -> Crede
     if found.marked:
         return NotRenewed(found.renewal_problem or "Another worker is renewing its tokens.")
     if not found.due:
-        # The present row: another worker may have renewed it since it was taken.
+        # The current row: another worker may have renewed it since it was taken.
         return found
     return renew(found, base_url=base_url, timeout=timeout)
 

@@ -3,7 +3,7 @@
 begin ─> X's page ─ allowed ─> back here with a code ─> finish ─> tokens, encrypted
          address               state: it is this browser's    verifier: it is ours
 
-What is kept in between is sealed with FIELD_KEYS, in the session of whoever began.
+What is kept in between is sealed with FIELD_KEYS, in the session of the person who began.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ TAKEN = "There is already a credential of this name. Start again with another na
 
 
 class SignInError(Exception):
-    """It came to nothing; a sentence, and what to do."""
+    """The sign-in failed; a sentence, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def opened(sealed: str) -> Pending:
 def finish(
     sealed: str, answer: Mapping[str, str], *, now: datetime, base_url: str, timeout: timedelta
 ) -> Credential:
-    """What X's answer makes of a sign-in that was begun; SignInError if that is nothing.
+    """Complete a sign-in with X's answer; SignInError if it fails.
 
     Not to be called in a transaction: X is asked.
     """
@@ -155,7 +155,7 @@ def code_in(answer: Mapping[str, str], pending: Pending, *, now: datetime) -> st
 
 
 def keep(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
-    """In a credential of its own, or in the place of older tokens, which end with that."""
+    """As a new credential, or in place of older tokens, which end then."""
     given = Secrets({**pending.client(), **tokens.secrets})
     try:
         check_secrets(Credential.Kind.OAUTH2, given)

@@ -53,7 +53,7 @@ def is_spent(sentence: str) -> bool:
 
 
 # The credential that comes nearest to being usable: enabled, of a project that has money, and of
-# those that are disabled the last one.
+# disabled ones, the one disabled last.
 NEAREST = """
     SELECT c.name, c.disabled_because, c.disabled_at IS NOT NULL,
            p.name, p.stopped_because, coalesce(p.stopped_until > now(), false)

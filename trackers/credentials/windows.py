@@ -4,10 +4,10 @@ reserve ─> the request ─> `learning.settle_all` (what the headers said, or t
 
 Room is what X last said is left, less what it may not have counted: requests under way, and lost
 ones. Some windows let only one request through while the rest wait for its headers: an unknown or
-just expired one, one where X rejected requests (`rests`), and a used-up one that nobody has heard
-about for longer than X's windows last. A request that was reserved before a reset counts on both
-sides of it. All of this is in the window's row, so that any number of workers on any number of
-hosts share one truth.
+just expired one, one where X rejected requests (`rests`), and a used-up one that X has not reported
+for longer than its windows last. A request that was reserved before a reset counts on both sides of
+it. All of this is in the window's row, so that any number of workers on any number of hosts share
+one truth.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ def given(
 
 
 def know(params: Mapping[str, Any]) -> bool:
-    """Create missing rows of windows; whether there were any."""
+    """Create missing rows of windows; return whether there were any."""
     with cursor() as db:
         return db.execute(KNOW, params).rowcount > 0
 

@@ -1,8 +1,8 @@
-"""Who may look: whoever is signed in and has the page's permission. A new view is closed until it
-says so.
+"""Who may look: people who are signed in and have the page's permission. A new view is closed until
+it says otherwise.
 
-Others are sent to the login page, which brings them back to where they were; whoever lacks a
-permission is told which one, and who can grant it.
+Others are sent to the login page, which brings them back to where they were; those who lack a
+permission are told which one, and who can grant it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SOURCES = "trackers.view_source"
 SUBSCRIBERS = "trackers.view_subscriber"
 OPERATIONS = "trackers.view_namespace"
 ALERTS = "trackers.view_alertrule"
-# Where somebody begins who may not see everything.
+# The first page of somebody who may not see everything.
 FIRST_PAGES = {
     "overview": TWEETS,
     "sources": SOURCES,
@@ -45,7 +45,7 @@ NAMED_MOST = 5
 
 
 class SignedInMiddleware(LoginRequiredMiddleware):
-    """For accounts alone, whatever is not marked as open with `login_not_required`."""
+    """Everything is for accounts only, except what `login_not_required` marks as open."""
 
     def process_view(
         self, request: HttpRequest, view_func: View, view_args: Any, view_kwargs: Any
@@ -55,7 +55,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         return refused(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        """The admin refuses without a word."""
+        """The admin itself refuses without an explanation."""
         if isinstance(error, PermissionDenied) and not error.args and is_signed_in(request):
             said = f"Your account may not do this. {givers()} can give it the permission."
             return permission_denied(request, PermissionDenied(said))
@@ -64,8 +64,8 @@ class SignedInMiddleware(LoginRequiredMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        """No proxy keeps what somebody who is signed in is shown. A page may stay in the browser,
-        which asks before it shows it again; a file may not."""
+        """No proxy may store what a signed-in person is shown. A browser may store a page, but asks
+        before it shows it again; it may not store a file."""
         session = getattr(request, "session", None)
         if session is not None and session.accessed and not response.has_header("Cache-Control"):
             is_page = response.headers.get("Content-Type", "").startswith("text/html")
@@ -75,7 +75,7 @@ class SignedInMiddleware(LoginRequiredMiddleware):
 
 
 def needs(permission: str) -> Callable[[View], View]:
-    """Of a view: only whoever is signed in and has this permission gets it."""
+    """Limits a view to people who are signed in and have this permission."""
 
     def guard(view: View) -> View:
         @wraps(view)
@@ -117,7 +117,7 @@ def givers() -> str:
 
 
 def first_page(request: HttpRequest) -> str:
-    """Where somebody begins who did not ask for a page."""
+    """The page for somebody who did not ask for one."""
     seen = (name for name, taken in FIRST_PAGES.items() if request.user.has_perm(taken))
     return reverse(next(seen, "account"))
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 WIDTH, HEIGHT = 360, 60
 # The part of a bar's place that the bar fills.
 FILLS = 0.8
-# So that little is not taken for nothing.
+# So that a small value does not look like zero.
 LEAST = 1.5
 
 

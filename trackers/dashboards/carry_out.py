@@ -7,23 +7,27 @@ from dataclasses import dataclass
 
 from django.contrib import messages
 from django.db.models import Model
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.urls import reverse
 
 from trackers import history
 from trackers.dashboards.access import demand
+from trackers.dashboards.asking import unsure
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """`do`: a task for ids, which returns how many it changed; `refused` is what is said when it
-    changed none, and what to do then. `leaves`: there is no such page any more."""
+    changed none, and what to do then. `leaves`: the page is gone afterwards. `asks`: the question
+    before it is done."""
 
     do: Callable[[Iterable[int]], int]
     done: str
     refused: str
     permission: str
     leaves: bool = False
+    asks: str = ""
 
 
 def carry_out(
@@ -34,7 +38,7 @@ def carry_out(
     find: Callable[[int], Model],
     id: int,
     what: str,
-) -> HttpResponseRedirect:
+) -> HttpResponse:
     """Do it and return to the page `what`, or to the list; 404 for an unknown act or row, 403
     without the permission."""
     chosen = acts.get(act)
@@ -42,6 +46,9 @@ def carry_out(
         raise Http404(f"There is no action {act} for a {what}.")
     demand(request, chosen.permission)
     found = find(id)
+    back = reverse(what, args=[id])
+    if chosen.asks and (page := unsure(request, chosen.asks, button=act.capitalize(), back=back)):
+        return page
     name = str(found)
     if chosen.do([found.pk]):
         flag = history.DELETION if chosen.leaves else history.CHANGE

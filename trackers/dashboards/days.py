@@ -147,7 +147,7 @@ def project_line(one: OfProject) -> ProjectLine:
 
 
 def last_day(found: Sequence[Stretched], *, now: datetime) -> LastDay | None:
-    """None where nobody worked it out."""
+    """None where it was not worked out."""
     if not found:
         return None
     windows, money = max(one.windows for one in found), max(one.money for one in found)

@@ -1,14 +1,23 @@
 """What a page shows, as a file: CSV, JSONL or Parquet.
 
-A page builds a `Table`, and shows the links with `dashboards/_exports.html`.
+A page builds a `Table`, and shows the links with `dashboards/_exports.html`. Few files are sent at
+once, those of the API included (`tweetwatch/sending.py`).
 """
 
 from __future__ import annotations
 
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from collections.abc import Callable
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 
+from tweetwatch.sending import RETRY_SECONDS, NoPlace, in_a_place
 from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, sent
+
+TAKEN = (
+    "The server is sending other files, and sends only a few at once. Go back, wait until one of "
+    "them is done, and try again."
+)
 
 
 def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
@@ -17,10 +26,24 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
     if form not in FORMS:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
-        return no_parquet(request)
-    return sent(table, form)
+        return no_file(request, 501, "No Parquet here", NO_PARQUET)
+    return in_turn(request, lambda: sent(table, form))
 
 
-def no_parquet(request: HttpRequest) -> HttpResponse:
-    shown = {"said": NO_PARQUET}
-    return render(request, "dashboards/no_export.html", shown, status=501)
+def in_turn(request: HttpRequest, make: Callable[[], StreamingHttpResponse]) -> HttpResponseBase:
+    """The file that `make` returns, or a page that says to try again later."""
+    try:
+        answer = in_a_place(request, make)
+    except NoPlace:
+        page = no_file(request, 503, "Other files are being sent", TAKEN)
+        page["Retry-After"] = str(RETRY_SECONDS)
+        return page
+    if request.method == "HEAD":
+        # The server reads nothing of it, but still closes it, which frees the place.
+        answer.streaming_content = ()
+    return answer
+
+
+def no_file(request: HttpRequest, status: int, title: str, said: str) -> HttpResponse:
+    shown = {"title": title, "said": said}
+    return render(request, "dashboards/no_export.html", shown, status=status)

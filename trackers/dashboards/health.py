@@ -1,7 +1,7 @@
 """`/healthz`: this process answers. `/readyz`: so does the database, and it has every migration.
 
-A middleware before all others: a probe comes by any name, over plain HTTP, without a session, and
-leaves no line in a log.
+A middleware before all others: a probe comes under any host name, over plain HTTP, without a
+session, and leaves no line in a log.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class HealthMiddleware:
 
 
 def ready() -> HttpResponse:
-    """When a worker was last seen is told, and decides nothing: those are other processes."""
+    """Report when a worker was last seen, but do not act on it: workers are other processes."""
     try:
         lacking = len(migrations() - set(MigrationRecorder(connection).applied_migrations()))
         seen = Worker.objects.order_by("-seen_at").values_list("seen_at", flat=True).first()

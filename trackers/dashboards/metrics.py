@@ -23,7 +23,7 @@ from trackers.events.subscribers.standings import staged, topics
 from trackers.events.subscribers.standings import standings as standings_of_subscribers
 from trackers.forecasts.told import told
 from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import standings
+from trackers.ingest.sources.standing import gaps_of
 from trackers.jobs.figures import figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
@@ -34,6 +34,7 @@ from trackers.schedule.census import census
 from trackers.schedule.intervals import current
 from trackers.schedule.models import Stretch
 from trackers.timelines.figures import timelines
+from tweetwatch import VERSION
 from tweetwatch.proxy import is_loopback
 
 
@@ -52,14 +53,15 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def stays_here(request: HttpRequest) -> bool:
-    """Whether this never leaves the machine, so that nobody can read it on its way: it was asked of
-    a loopback address. A proxy hands on the name that it was asked by."""
+    """Whether the answer never leaves the machine, so that nobody can read it on its way: the
+    request went to a loopback address. A proxy passes on the host name of its own request."""
     asked, _ = split_domain_port(request.get_host())
     return is_loopback(asked.strip("[]")) and is_loopback(request.META.get("REMOTE_ADDR", ""))
 
 
 class Everything(Collector):
     def collect(self) -> Iterator[Metric]:
+        yield gauge("build_info", "1, with the version as a label.", "version").add([VERSION], 1)
         yield from of_pausing()
         yield from of_queues()
         yield from of_tweets()
@@ -210,6 +212,7 @@ def of_workers() -> Iterator[Metric]:
 
 
 def of_sources() -> Iterator[Metric]:
+    """Imports are left out: there are more of them every day, and once read they never change."""
     labels = ("source", "name")
     yielded = total("source_yielded", "Posts that a source found.", *labels)
     again = total("source_again", "Posts that a source found again.", *labels)
@@ -218,15 +221,16 @@ def of_sources() -> Iterator[Metric]:
     )
     gaps = gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
     polled = gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
-    now, _ = current()
-    for one in standings(list(Source.objects.all()), now=now):
-        source = one.source
+    sources = list(Source.objects.exclude(kind=Source.Kind.IMPORT))
+    found = gaps_of([source.pk for source in sources])
+    for source in sources:
         values = [str(source.pk), str(source)[:100]]
         yielded.add(values, source.yielded)
         again.add(values, source.again)
         leaked.add(values, source.leaked)
-        gaps.add([*values, "open"], one.gaps_open)
-        gaps.add([*values, "lost"], one.gaps_lost)
+        open, lost = found.get(source.pk, (0, 0))
+        gaps.add([*values, "open"], open)
+        gaps.add([*values, "lost"], lost)
         if source.polled_at:
             polled.add(values, source.polled_at.timestamp())
     yield from (yielded, again, leaked, gaps, polled)

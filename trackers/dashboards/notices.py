@@ -106,5 +106,5 @@ def no_money(project: Project, *, now: datetime) -> Notice:
 
 
 def is_told(queue: Queue, stopped: Collection[Project]) -> bool:
-    """Whether what holds it stands there already, as a stopped project."""
+    """Whether what holds it is shown already, as a stopped project."""
     return any(queue.because.startswith(trouble.stopped(one.name, "")[:100]) for one in stopped)

@@ -1,4 +1,4 @@
-"""What a page asks for again and again is sent only when it says something else than before.
+"""What a page asks for again and again is sent only when it differs from what was sent before.
 
 fragment ─> its words, without what the page counts on by itself ─> digest ─> ETag, or 304
 """

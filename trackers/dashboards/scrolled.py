@@ -46,7 +46,7 @@ class Scrolled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OfHome:
-    """Without a watcher, as long as nothing was ever followed, it is empty."""
+    """Empty without a watcher, that is, as long as nothing was ever followed."""
 
     watcher_id: int | None
 

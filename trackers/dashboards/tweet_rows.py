@@ -120,7 +120,7 @@ def rows(
 
 
 def as_first_seen(row: Row, kept: Embedded) -> Row:
-    """With what the home stored instead of the present text and name; never for hidden tweets."""
+    """With what the home stored instead of the current text and name; never for hidden tweets."""
     if row.text is None:
         return row
     text, author = kept.text or row.text, kept.author or row.author

@@ -55,7 +55,7 @@ class Against:
 
 @dataclass(frozen=True, slots=True)
 class Usual:
-    """`metric`: views, or likes where X shows no views. `lacking`: how many tweets more it takes
+    """`metric`: views, or likes where X shows no views. `lacking`: how many more tweets it takes
     until something is usual at 24 hours."""
 
     metric: str

@@ -1,7 +1,7 @@
 """Deliver again: the events of a period, one batch of the log, or a test.
 
-They are staged for the one subscriber and go the way of all events: its filters apply, they count
-as added, and they queue behind what already waits.
+They are staged for the one subscriber and then treated like all events: its filters apply, they
+count as added, and they queue behind what already waits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether the books of subscribers are what their batches come to, and a mend where they are not.
+"""Compares subscribers' books with their batches, and corrects the books that differ.
 
-Each statement that makes or removes batches keeps the counters, so they differ only where a hand in
-the database, or a restore of one table, has been at work.
+Each statement that creates or removes batches updates the counters, so they differ only after
+somebody edited the database by hand, or restored a single table.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ WALK = """
     WHERE %(id)s::bigint IS NULL OR s.id = %(id)s
     ORDER BY s.name
 """
-# Whoever makes or removes batches of a subscriber locks its state first.
+# Whatever creates or removes batches of a subscriber locks its state first.
 LOCK = "SELECT FROM trackers_subscriberstate WHERE subscriber_id = %(id)s FOR UPDATE"
-# What is missing was dropped by somebody, and what is too much was added.
+# What is missing counts as dropped, and what is too much as added.
 MEND = """
     UPDATE trackers_subscriberstate
     SET dropped = dropped + greatest(0, %(missing)s::bigint),
@@ -51,7 +51,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What waits for a subscriber by its books, and by its batches."""
+    """What waits for a subscriber according to its books, and according to its batches."""
 
     id: int
     name: str
@@ -64,13 +64,13 @@ class Audited:
 
 
 def audit(subscriber: int | None = None) -> list[Audited]:
-    """Of all subscribers, by their names, or of one. Takes as long as there are batches."""
+    """Of all subscribers, by name, or of one. Its time grows with the number of batches."""
     with cursor() as db:
         return list(walk(db, subscriber))
 
 
 def mend() -> list[Audited]:
-    """Set right the books that do not agree with the batches; those, as they were."""
+    """Correct the books that differ from the batches; return those, as they were."""
     found = []
     for suspect in audit():
         if suspect.is_sound:

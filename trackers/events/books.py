@@ -23,7 +23,7 @@ BOOKS = """
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """`oldest`: when the oldest event was received of the batch at the head of the line."""
+    """`oldest`: when the oldest event of the batch at the head of the line was received."""
 
     id: int
     name: str

@@ -1,7 +1,7 @@
 """When too much waits, the oldest batches are dropped, and their events counted as dropped.
 
-By live bytes, since a table does not shrink when its rows are deleted. Between two marks: it begins
-above the upper and ends below the lower, so that the next event does not start it again.
+Measured in live bytes, since a table does not shrink when its rows are deleted. Between two marks:
+it begins above the upper and ends below the lower, so that the next event does not start it again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 UPPER, LOWER = 0.9, 0.8
 AT_ONCE = 500
 
-# Events lie in a row of their own each, whoever they wait for; what a batch weighs is what its
+# An event is stored once, however many subscribers it waits for; the size of a batch is what its
 # subscriber would be sent. One row per subscriber, however much waits.
 USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 

@@ -1,4 +1,4 @@
-"""How long events and attempts are kept: whole days, and never an event that still waits."""
+"""How long events and attempts are kept: whole days. An event that still waits is always kept."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 EVENTS = Partitioned("trackers_event", "received_at", DAY)
 ATTEMPTS = Partitioned("trackers_attempt", "at", DAY)
 
-# Events of this long ago can still be replayed or delivered again.
+# Events this old can still be replayed or delivered again.
 KEPT = timedelta(days=7)
 
 # Batches have the times of their oldest and newest event, staged rows that of all their events.
@@ -61,7 +61,7 @@ def forget(*, now: datetime) -> int:
 
 
 def forget_strays(*, now: datetime, deadline: Deadline) -> Worked:
-    """Delete what is as old, but in no day's partition."""
+    """Delete what is just as old, but in no day's partition."""
     given = {"before": now - KEPT}
 
     def piece() -> int | None:

@@ -16,7 +16,7 @@ from django.db import models
 from tweetwatch.database import cursor
 
 MINUTES = 60
-# A rate of one minute jumps; of an hour it lags behind.
+# The rate of one minute jumps; that of an hour lags behind.
 LATELY = 5
 KEPT = timedelta(minutes=MINUTES + 5)
 
@@ -68,7 +68,7 @@ class Hour:
         return sum(self.minutes)
 
 
-# `ago`: 0 is the minute of now.
+# `ago`: 0 is the current minute.
 LAST_HOUR = """
     SELECT {of}, (extract(epoch FROM date_trunc('minute', now()) - minute) / 60)::int AS ago, events
     FROM {table}
@@ -97,7 +97,7 @@ def hours(statement: str, of: int | None) -> Mapping[int, Hour]:
     counts: dict[int, list[int]] = {}
     with cursor() as db:
         for id, ago, events in db.execute(statement, {"of": of}):
-            # A clock that was set back: what is of later counts as of now.
+            # The clock may have been set back: later minutes count as the current one.
             place = MINUTES - 1 - max(0, ago)
             counts.setdefault(id, [0] * MINUTES)[place] += events
     return {id: Hour(tuple(minutes)) for id, minutes in counts.items()}

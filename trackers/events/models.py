@@ -194,8 +194,9 @@ class SubscriberState(models.Model):
     added = models.BigIntegerField(default=0, db_default=0)
     delivered = models.BigIntegerField(default=0, db_default=0)
     dropped = models.BigIntegerField(default=0, db_default=0)
-    # What its batches come to. Each statement that makes or removes batches keeps them, so nobody
-    # adds up what waits; `trackers.events.audit` compares them with the batches once an hour.
+    # The totals of its batches. Each statement that creates or removes batches updates them, so
+    # what waits is never added up; `trackers.events.audit` compares them with the batches once an
+    # hour.
     waiting_batches = models.BigIntegerField(default=0, db_default=0)
     waiting_bytes = models.BigIntegerField(default=0, db_default=0)
 
@@ -299,7 +300,7 @@ class LiveEvents(models.Model):
 
     `place`: their place in the live feed. Places are committed in order, under the lock of the
     spread, so a reader behind a place misses nothing. `topics`: parallel to `events`. A row without
-    events is a mark: these topics are recorded from `spread_at` on, and nothing is known of the
+    events is a mark: these topics are recorded from `spread_at` on, and nothing is known about the
     time before. `first_at`, `last_at`: as in `EventBatch`.
     """
 

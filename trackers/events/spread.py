@@ -26,19 +26,18 @@ LIVE_AT_ONCE = 1_000
 # A tweet's events are staged in order, since their writer holds its row: what is seen here has no
 # gaps. Staged rows are taken in the order of their ids.
 # A batch takes `max_events`. What a subscriber has in its current batch and what is new are one
-# line, which is cut anew: all parts but the last are ready batches. The row of the current batch
+# line, which is cut again: all parts but the last are ready batches. The row of the current batch
 # takes the last part, so that there are never two current ones.
 # `audience`: the topic of an event, or below 0 the one subscriber that it is for. Its subscribers
 # are looked up once for all its events.
 # ANY(ARRAY), OFFSET 0: each event is found by its key, whatever the statistics say. By the time
 # alone, which has a coarse index, each transaction reads tens of thousands of others' events.
-# `is_lost`: of a tweet that was untracked nobody knows the author or the source any more. Filters
-# let its end pass: who never heard of it can leave it out, and who did would miss it.
-# `keys`: of an event that a newer one of the same tweet may stand for. The newest wins while they
-# wait in one line; those that it wins over were never added.
+# `is_lost`: the author and the source of an untracked tweet are no longer known. Filters let its
+# end pass: a subscriber that never heard of it can ignore it, and one that did would miss it.
+# `keys`: for an event that a newer one of the same tweet may replace. The newest wins while they
+# wait in one line; those that it replaces were never added.
 # Locks: the states of the subscribers, then their current batches, each in the order of ids, as all
-# others take them; topics and their minutes, which nobody else locks but who holds the lock of the
-# spread.
+# others take them; topics and their minutes, which are locked only under the lock of the spread.
 FIGURES = "'{retweets,replies,likes,quotes,bookmarks,impressions}'::text[]"
 SPREAD = plain(
     """

@@ -1,8 +1,8 @@
 """Spreads events to their subscribers, and makes due batches ready, for as long as it runs.
 
 look ─> spread ─> promote ─> wake up the claims
-It has a database thread to itself: spreading to thousands takes a while, for which neither claims
-nor settlements wait.
+It has a database thread of its own: spreading to thousands takes a while, and neither claims nor
+settlements wait for it.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Request:
 
 
 def find_endpoint(method: str, path: str) -> tuple[str, str] | None:
-    """The endpoint and the subject that the path names, or None when X has nothing there."""
+    """The endpoint and the subject that the path names, or None when X has no such path."""
     endpoint = ROUTES.get((method, path))
     if endpoint is not None:
         return endpoint, ""

@@ -1,6 +1,6 @@
-"""What was asked and what was answered, kept small: ids, instant and world; counts only on demand.
+"""The log of requests and replies, kept small: ids, instant and world; counts only on demand.
 
-A world never changes, so an entry's answers are computed again when someone reads them.
+A world never changes, so an entry's answers are recomputed when they are read.
 """
 
 from __future__ import annotations

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import gc
-import math
 import ssl
-from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Callable
+from argparse import ArgumentParser
 from typing import Any
 
 import uvloop
 
+from trackers.fakex.arguments import number, port, whole
 from trackers.fakex.control.posts import MOST_A_SECOND, MOST_POSTS, read_flow
 from trackers.fakex.server import serve
 from trackers.fakex.settings import Settings
@@ -20,51 +19,10 @@ from trackers.fakex.world.seeded import World
 from trackers.fakex.x import X
 
 TWEETS_AT_FIRST = 10_000
-
-
-MOST_PORTS = 65_535
 MOST_TWEETS = 1_000_000_000
 CENTURY_S = 3.2e9
 # The year 2286.
 MOST_MS = 10**13
-
-
-def port(text: str) -> int:
-    """Of an address to listen on; 0 takes any free one."""
-    value = int(text) if text.isascii() and text.isdigit() else -1
-    if not 0 <= value <= MOST_PORTS:
-        raise ArgumentTypeError(f"{text} is not a port: one is a number from 0 to {MOST_PORTS:,}")
-    return value
-
-
-def whole(least: int, most: int) -> Callable[[str], int]:
-    def read(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if not least <= value <= most:
-            raise ArgumentTypeError(f"{text} is not a whole number from {least:,} to {most:,}")
-        return value
-
-    return read
-
-
-def number(least: float, most: float, *, above: bool = False) -> Callable[[str], float]:
-    """`above`: the least itself is too little."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        # Not a number is in no order with any.
-        if not least <= value <= most or (above and value == least):
-            first = f"above {least:g}, up to" if above else f"from {least:g} to"
-            raise ArgumentTypeError(f"{text} is not a number {first} {most:,.15g}")
-        return value
-
-    return read
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -98,8 +56,8 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def run(options: dict[str, Any]) -> None:
-    """Serve the world which the options describe until told to end; SystemExit with a sentence
-    where that is not possible."""
+    """Serve the world that the options describe until told to stop; SystemExit with a sentence
+    if that is not possible."""
     tls = speaking_tls(options["tls"]) if options["tls"] else None
     ahead_ms = round(1000 * options["ahead"])
     start_ms = options["start"] if options["start"] is not None else real_ms() + ahead_ms
@@ -112,8 +70,8 @@ def run(options: dict[str, Any]) -> None:
         given = {"rate": options["posts"], "count": MOST_POSTS}
         flow = read_flow(given, world, number=0, now_ms=world.clock.now_ms())
         world = world.with_flows(world.flows.with_flow(flow))
-    # A look-up makes hundreds of short-lived objects and no cycles. A collection at every 700 of
-    # them, over all the tweets held ready, would take a third of the time.
+    # A look-up creates hundreds of short-lived objects, without cycles. A collection after every
+    # 700 of them, over all the tweets held ready, would take a third of the time.
     gc.freeze()
     gc.set_threshold(200_000, 20, 50)
     x = X(world, Settings(keep=options["keep"]))
@@ -132,7 +90,7 @@ def speaking_tls(pem: str) -> ssl.SSLContext:
     try:
         tls.load_cert_chain(pem)
     except OSError as error:
-        # An SSLError is one, too.
+        # SSLError is a subclass of it.
         raise SystemExit(
             f"--tls {pem} cannot be used ({error.strerror or error}): it is to be a PEM file, the "
             "key first, then the certificate."

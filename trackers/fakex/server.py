@@ -57,7 +57,7 @@ class Server:
         self, http: web.BaseRequest, target: str, path: str, query: str
     ) -> web.StreamResponse:
         if path == CONSENT and http.method == "GET":
-            # A browser's, and no request of the API: it has neither a caller nor a window.
+            # From a browser, not an API request: it has neither a caller nor a window.
             shown = self._x.credentials.grants.consents.show(query, now_ms=self._x.now_ms())
             headers = {"Location": shown.location} if shown.location else {}
             return web.Response(
@@ -144,16 +144,16 @@ class Server:
         return response
 
     def _refuse(self, reply: Reply) -> web.Response:
-        """For what never counts as a request to X, so that no log mentions it."""
+        """Refuse what does not count as a request to X, and is therefore not logged."""
         if self._x.world.clock.ahead_ms:
             _date(reply, self._x.now_ms())
         return to_response(reply, took_ms=0, zipped=False)
 
     def _delays_s(self, endpoint: str, rule: Rule | None) -> tuple[float, float]:
-        """How long to wait before and after the answer is made.
+        """How long to wait before and after the answer is computed.
 
         Half the delay comes before, so the answer is from the middle of the wait. But new tokens
-        are made at once, so a client that does not wait for them has already lost the old ones.
+        are created at once, so a client that does not wait for them has already lost the old ones.
         """
         settings = self._x.settings
         slow_ms = float(rule.params.get("ms", 1000)) if rule and rule.kind == "slow" else 0.0
@@ -209,7 +209,7 @@ def _date(reply: Reply, at_ms: int) -> None:
 
 
 def _hang_up(http: web.BaseRequest) -> web.Response:
-    """Close the connection; the response returned reaches nobody."""
+    """Close the connection; the returned response is never sent."""
     if http.transport:
         http.transport.abort()
     return web.Response()

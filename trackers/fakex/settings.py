@@ -10,7 +10,7 @@ Numbers = Literal["strings", "ints"]
 
 @dataclass(slots=True)
 class Settings:
-    """`gzip` is off at first: on loopback it only costs CPU. `keep` bounds tweets held ready.
+    """`gzip` is off by default: on loopback it only costs CPU. `keep` bounds tweets held ready.
 
     OAuth 1.0a signatures are checked for `canonical_base`; if that is empty, for the scheme and
     host of the request, as X does. `token_latency_ms` passes between making new OAuth 2.0 tokens

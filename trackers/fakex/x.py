@@ -59,7 +59,7 @@ APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
 
 
 class X:
-    """Everything the fake knows and everything that can be set; one per process."""
+    """The state of the fake, and everything that can be set; one per process."""
 
     def __init__(self, world: World, settings: Settings) -> None:
         self.settings = settings
@@ -92,7 +92,7 @@ class X:
         self.world = world
 
     def caller(self, request: Request, *, now_ms: int) -> Caller | Reply:
-        """Who asks, or the refusal, which has no rate headers, as with X."""
+        """The caller, or the refusal, which has no rate headers, as with X."""
         if request.endpoint == TOKEN:
             return self.credentials.grants.holder(request.form, request.authorization)
         known = self.credentials.identify(
@@ -126,7 +126,7 @@ class X:
         """The reply to a request of a known caller, computed for the instant `now_ms`.
 
         A fault comes before the windows and costs nothing, as X does not count failed requests; it
-        is still recorded when the window had no room for the request.
+        is recorded even if the window had no room for the request.
         """
         rule = faults.reply
         if rule and rule.kind in BODY_KINDS:
@@ -221,7 +221,7 @@ class X:
         return reply
 
     def _shown_for(self, ids: list[str], world: World, moment: Moment) -> list[str]:
-        """The versions shown for the ids asked for, each once."""
+        """The versions shown for the requested ids, each once."""
         if not world.said or self.settings.old_versions == "own":
             return ids
         shown = []
@@ -273,7 +273,7 @@ class X:
         return reply
 
     def _user_context(self, caller: Caller) -> Reply:
-        """The refusal of a user's token where only apps may."""
+        """The refusal of a user's token where only apps are allowed."""
         used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
         host, instead = self.settings.problem_host, problems.APP_CONTEXT
         body = problems.unsupported_authentication(host, used=used, instead=instead)

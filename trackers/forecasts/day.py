@@ -1,4 +1,4 @@
-"""Looks and tweet-days until midnight, and of the day after it. Pure.
+"""Looks and tweet-days for the rest of today and for tomorrow. Pure.
 
 tweets by age and growth ─ walk ─┐
 those of the last day ─ curve ───┼─ room, money ─> two Days: the rest of today, and tomorrow
@@ -18,11 +18,11 @@ from trackers.schedule.paid_days import DAY_S
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is given: the tweets, how they are looked at, and what comes.
+    """The input: the tweets, the rules for looking at them, and the new tweets to expect.
 
     `room`: looks a second that X's windows allow; None: unknown. `left`: tweet-days that each
-    project may still spend today and tomorrow; None: without a limit. The walk is multiplied by the
-    corrections (`learn`).
+    project may still spend today and tomorrow; None: no limit. The corrections (`learn`) multiply
+    the walk.
     """
 
     cells: Sequence[Cell]
@@ -39,14 +39,14 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Of tweets that are known now, and of those that come until the day is over."""
+    """A forecast for the tweets known now, and for those that arrive before the day is over."""
 
     known_looks: float
     new_looks: float
     known_days: float
     new_days: float
     newcomers: float
-    # Tweet-days by project; only of those with a credential.
+    # Tweet-days by project; only projects with a credential.
     projects: Mapping[int, float] = field(default_factory=dict)
 
     @property
@@ -96,7 +96,7 @@ def limited(
     new_days: float,
     lasts: float,
 ) -> Day:
-    """What there is money and room for. When money is short, the oldest tweets wait."""
+    """The part that money and windows allow. When money is short, the oldest tweets wait."""
     left = {project: both[place] for project, both in known.left.items()}
     money = sum(one for one in left.values() if one is not None)
     if not left or None in left.values():
@@ -131,7 +131,7 @@ def limited(
 def by_project(
     wanted: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
 ) -> dict[int, float]:
-    """What nobody has paid for yet is shared out evenly; each pays what it has money for."""
+    """Tweets without a payer are shared out evenly; each project pays what it has money for."""
     homeless = new + sum(days for payer, days in wanted.items() if payer not in left)
     found = {}
     for project, rest in left.items():

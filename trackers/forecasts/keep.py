@@ -1,4 +1,4 @@
-"""Once a minute: what came today; every ten minutes, and first after midnight: what is expected.
+"""Every minute, count what today brought; every ten, and right after midnight, forecast.
 
 tallies, ledger ─> so far ───────────────────────────────┐
 sample of the queue ─> population ─┐                     ├─> ForecastDay: yesterday, today, tomorrow
@@ -21,7 +21,7 @@ from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.forecasts.population import newcomers, population
 from trackers.forecasts.walk import rows_of
 from trackers.jobs.models import Namespace
-from trackers.money.ledger import Purse, purses
+from trackers.money.purses import Purse, purses
 from trackers.schedule.capacity import capacity
 from trackers.schedule.forecast import NOBODY
 from trackers.schedule.intervals import Plan
@@ -30,9 +30,9 @@ from tweetwatch.database import cursor
 
 DAY = timedelta(days=1)
 EVERY = timedelta(minutes=10)
-# The last batches of a day are counted a little after it.
+# The last batches of a day are counted shortly after it ends.
 SETTLED_AFTER = timedelta(minutes=15)
-# A forecast made later than this is none of its whole day: nothing is learned from it.
+# A forecast made later than this does not cover its whole day, so nothing is learned from it.
 AT_MIDNIGHT = timedelta(hours=1)
 KEPT = timedelta(days=400)
 
@@ -49,11 +49,11 @@ SPENT = """
 
 
 def keep(plan: Plan, *, now: datetime, gone_every: timedelta) -> None:
-    """Bring the rows up to date. While another cluster does so, nothing happens."""
+    """Bring the rows up to date. Does nothing while another cluster does so."""
     today = now.astimezone(UTC).date()
     ForecastDay.objects.get_or_create(day=today)
     with transaction.atomic():
-        # Lock: today's row alone, for as long as a sample takes. Skip it if another has it.
+        # Lock: only today's row, for as long as a sample takes. Skip it if it is locked.
         rows = ForecastDay.objects.select_for_update(skip_locked=True)
         row = rows.filter(day=today).first()
         if row is None:
@@ -73,7 +73,7 @@ def begins(day: date) -> datetime:
 
 
 def count(day: date, *, now: datetime) -> dict[int, int]:
-    """What came on that day so far; the tweet-days by project."""
+    """Record the looks and tweet-days of the day so far; return its tweet-days by project."""
     given = {"since": begins(day), "until": begins(day + DAY), "namespace": TWEET_UPDATE}
     with cursor() as db:
         [looks] = db.execute(LOOKS, given).fetchone() or (0,)
@@ -91,7 +91,7 @@ def count(day: date, *, now: datetime) -> dict[int, int]:
 def expect(
     row: ForecastDay, plan: Plan, paid: Mapping[int, int], *, now: datetime, gone_every: timedelta
 ) -> None:
-    """Foresee the rest of today, and tomorrow. The first forecast of a day is kept as it is."""
+    """Forecast the rest of today, and tomorrow. The first forecast of a day is never changed."""
     tomorrow, _ = ForecastDay.objects.get_or_create(day=row.day + DAY)
     found = purses()
     known, why = given(row.day, plan, found, paid, now=now, gone_every=gone_every)
@@ -129,7 +129,7 @@ def given(
     now: datetime,
     gone_every: timedelta,
 ) -> tuple[Known | None, str]:
-    """All that a forecast needs, and what is not known; None when nobody can say anything."""
+    """A forecast's input, and what is unknown; None when no forecast is possible."""
     namespace = Namespace.objects.get(pk=TWEET_UPDATE)
     room = capacity(namespace.request_keys)
     if namespace.paused:
@@ -141,7 +141,7 @@ def given(
     left = {
         purse.project: (None, None)
         if purse.left is None
-        # A day's share of what is left of a month is tomorrow about what it is today.
+        # Tomorrow's share of a monthly budget is about the same as today's.
         else (float(purse.left), float(purse.left + paid.get(purse.project, 0)))
         for purse in usable
     }
@@ -162,8 +162,8 @@ def given(
 
 
 def usual_arrivals(a_second: float, *, now: datetime) -> float:
-    """New tweets a second: the middle one of the last day and the two days before, so that an
-    import is not expected again."""
+    """New tweets a second: the median of the last day and the two days before, so that an import
+    is not expected again."""
     today = now.astimezone(UTC).date()
     days = [today - DAY * back for back in (1, 2)]
     past = ForecastDay.objects.filter(day__in=days).exclude(newcomers_came=None)
@@ -172,13 +172,13 @@ def usual_arrivals(a_second: float, *, now: datetime) -> float:
 
 
 def corrections(today: date) -> tuple[float, float]:
-    """Of looks, and of tweet-days, from the last days that were foreseen whole."""
+    """Corrections of looks and of tweet-days, from the last days with a whole-day forecast."""
     looks, days = [], []
     past = ForecastDay.objects.filter(day__lt=today, day__gte=today - DAY * DAYS)
     for one in past.exclude(newcomers_came=None).exclude(known_looks=None):
         if one.foreseen_at is None or one.foreseen_at - begins(one.day) > AT_MIDNIGHT:
             continue
-        # Given how many new ones came: that there were more of them is no fault of the walk.
+        # Scaled to the new tweets that really came: more of them are not an error of the walk.
         more = (one.newcomers_came or 0.0) / one.newcomers if one.newcomers else 1.0
         foreseen = (one.known_looks or 0.0) + (one.new_looks or 0.0) * more
         looks.append((foreseen / one.looks_correction, float(one.looks or 0)))
@@ -208,12 +208,12 @@ def of_projects(
 
 
 def close(day: date) -> None:
-    """A day is over: how many new tweets it brought."""
+    """Record how many new tweets a day brought, once it is over."""
     came = newcomers(begins(day), begins(day + DAY))
     ForecastDay.objects.filter(day=day).update(newcomers_came=came)
 
 
 def forget_old(*, today: date) -> int:
-    """Drop forecasts of more than a year ago."""
+    """Delete forecasts older than a year."""
     ForecastOfProject.objects.filter(day__lt=today - KEPT).delete()
     return ForecastDay.objects.filter(day__lt=today - KEPT).delete()[0]

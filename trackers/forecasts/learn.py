@@ -1,6 +1,6 @@
-"""By how much forecasts were off, from those of the last days beside what came. Pure.
+"""By how much forecasts were off: those of the last days against what happened. Pure.
 
-Paces cool, X answers late, people ask for looks: what the walk leaves out is much the same from one
+Paces cool, X answers late, people request looks: what the walk leaves out hardly changes from one
 day to the next.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 DAYS = 3
-# A day on which everything stood still says nothing of the next.
+# A day on which everything stood still says nothing about the next one.
 LEAST, MOST = 0.5, 2.0
 
 
 def correction(past: Iterable[tuple[float, float]]) -> float:
-    """What came over what was foreseen, as pairs; 1 while nothing is known."""
+    """Actual over foreseen, from pairs (foreseen, actual); 1 while nothing is known."""
     pairs = [*past]
     foreseen, came = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
     if foreseen <= 0 or came <= 0:

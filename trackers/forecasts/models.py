@@ -1,4 +1,4 @@
-"""Forecasts of days beside what came: a row a day, and one for each project."""
+"""Daily forecasts with the actual numbers: a row a day, and one for each project."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from django.db.models import F
 class ForecastDay(models.Model):
     """Looks and tweet-days of a UTC day.
 
-    `foreseen_at` and what follows are of the first run after its midnight, and stay. `expected_…`
-    is made anew every few minutes, the first time on the day before. `looks` and `tweet_days` are
-    what came, up to `counted_at`.
+    `foreseen_at` and what follows come from the first run after its midnight, and never change.
+    `expected_…` is recomputed every few minutes, first on the day before. `looks` and `tweet_days`
+    are the actual numbers, up to `counted_at`.
     """
 
     day = models.DateField(primary_key=True)
@@ -22,7 +22,7 @@ class ForecastDay(models.Model):
     known_days = models.FloatField(null=True)
     new_days = models.FloatField(null=True)
     newcomers = models.FloatField(null=True, help_text="Expected new tweets.")
-    # By what the walk was multiplied, learned from the days before.
+    # The factors by which the walk was multiplied, learned from the days before.
     looks_correction = models.FloatField(default=1.0)
     days_correction = models.FloatField(default=1.0)
 

@@ -1,7 +1,7 @@
-"""The looks at tweets that are yet to come: as many, and as old when they come, as of late. Pure.
+"""Looks at tweets yet to arrive, assuming as many, and of the same ages, as recently. Pure.
 
-They will be looked at as often as the tweets of today are at each age. Summed up over the ages that
-a newcomer passes through, that is its looks.
+They will be looked at as often as today's tweets are at each age. The sum over the ages that a
+newcomer passes through gives its looks.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from itertools import pairwise
 from trackers.forecasts.walk import Cell, Row, cooled, wait_at
 from trackers.tweets.pace import strangers_pace
 
-# Ages in seconds, each the square root of two times the one before: to beyond a year.
+# Ages in seconds, to beyond a year; each is the one before times the square root of two.
 AGES = (0.0, *(2 ** (step / 2) for step in range(52)))
-# An age of which there are fewer tweets takes in its neighbours, or chance would speak.
+# An age with fewer tweets is averaged with its neighbours, since so few say little.
 ENOUGH = 100.0
-# Over so many parts of a time the looks are averaged.
+# The looks are averaged over this many parts of a period.
 PARTS = 48
 
 
 def age_step(age: float) -> int:
-    """Its place in AGES."""
+    """The index of this age in AGES."""
     return bisect_right(AGES, age) - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Looks at a tweet from its birth to each of AGES."""
+    """Looks at a tweet from its creation to each of AGES."""
 
     looks: Sequence[float]
 
@@ -40,8 +40,8 @@ class Curve:
         return self.looks[place] + share * (self.looks[place + 1] - self.looks[place])
 
     def of_newcomer(self, age: float, passed: float) -> float:
-        """Looks at one that came at this age, `passed` seconds ago: the first one is at once."""
-        # Of the next wait, half has passed on average.
+        """Looks at a tweet that arrived at this age, `passed` seconds ago; the first is at once."""
+        # On average, half of the next wait has passed.
         return max(1.0, 0.5 + self.at(age + passed) - self.at(age))
 
 
@@ -53,7 +53,7 @@ def curve(cells: Sequence[Cell], rows: Sequence[Row], *, stretch: float) -> Curv
     looks = [0.0]
     for place, (since, until) in enumerate(pairwise(AGES)):
         alike, total = neighbours(steps, place), looks[-1]
-        # The row may change in the midst of a step.
+        # The row may change within a step.
         cuts = sorted({since, until, *(row.below for row in rows if since < row.below < until)})
         for begin, end in pairwise(cuts):
             age = (begin + end) / 2
@@ -64,7 +64,7 @@ def curve(cells: Sequence[Cell], rows: Sequence[Row], *, stretch: float) -> Curv
 
 
 def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
-    """Tweets of that age, or of ages as near to it as are enough."""
+    """Tweets of that age, with those of the nearest ages until there are enough."""
     found, many = list[Cell](), 0.0
     for away in range(len(steps)):
         for step in {place - away, place + away}:
@@ -77,7 +77,7 @@ def neighbours(steps: Sequence[Sequence[Cell]], place: int) -> list[Cell]:
 
 
 def mean_rate(cells: Sequence[Cell], age: float, row: Row, *, stretch: float) -> float:
-    """Looks a second, if these were as old as that; of nobody, those of a stranger."""
+    """Looks a second at one of these tweets at this age; without any, at a tweet never measured."""
     if not cells:
         return 1 / wait_at(age, strangers_pace(age) * age, row, stretch)
     looks = sum(
@@ -93,14 +93,14 @@ def row_at(age: float, rows: Sequence[Row]) -> Row | None:
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """New tweets a second, and how many of them come at which age (by the step of AGES)."""
+    """New tweets a second, and how many of them arrive at which age (by the step of AGES)."""
 
     a_second: float
     ages: Mapping[int, float]
 
     def looks(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
-        """Looks from `since` to `until` seconds from now at tweets that come evenly in the next
-        `come_for` seconds."""
+        """Looks from `since` to `until` seconds from now at tweets that arrive evenly during the
+        next `come_for` seconds."""
         whole = sum(self.ages.values())
         if not whole or come_for <= 0 or until <= since:
             return 0.0
@@ -116,7 +116,7 @@ class Arrivals:
         return self.a_second * come_for * total / PARTS
 
     def days(self, curve: Curve, *, come_for: float, since: float, until: float) -> float:
-        """Tweet-days of the same, where this is a day: one each, unless none is looked at in it."""
+        """Tweet-days of the same tweets, for a period of up to a day: at most one for each."""
         come = self.a_second * max(0.0, come_for)
         if since <= 0:
             return come if until > 0 else 0.0

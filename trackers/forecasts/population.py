@@ -1,7 +1,7 @@
-"""The tweets as a forecast needs them, from the sample that the estimates of money are made from.
+"""The tweets as a forecast needs them, from the same kind of sample as the estimates of money.
 
-the youngest look-ups, each + a random sample of the older ones ─> cells, and what came of late
-As many rows are read for a thousand tweets as for ten million (`updater.needs`).
+the youngest look-ups, each + a random sample of the older ones ─> cells, and recent arrivals
+The number of rows read does not grow with the number of tweets (`updater.needs`).
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from trackers.updater.needs import BORN_MS, COUNTED, DRAWN
 from tweetwatch.database import cursor
 
 DAY = timedelta(days=1)
-# Below a hundredth only the allowance counts.
+# Below a hundredth only adapt.ALLOWANCE counts.
 LEAST_GROWTH = 0.01
-# Of due times. A day's forecast needs no finer one.
+# The resolution of due times; a day's forecast needs no finer one.
 SLOT_S = 600
-# Of ages and growths: four steps for each doubling. As floats, in a fortieth of numeric's time.
+# Steps of ages and growths, four for each doubling. Floats take a fortieth of numeric's time.
 QUARTERS = 4 / log(2)
 
 AGE = f"greatest((%(now_ms)s - {BORN_MS}) / 1000, 0)::float8"
-LAST_AGE = "extract(epoch FROM t.measured_until - t.created_at)::float8"
-# One that was never looked at grows as most of its age do. The ages of `arrived` are those of
-# Newcomers: two steps for each doubling, from a second on.
+LAST_AGE = "date_part('epoch', t.measured_until - t.created_at)"
+# A tweet that was never looked at is taken to grow like most of its age. The ages of `arrived` are
+# those of newcomers.AGES: two steps for each doubling, from a second on.
 # LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say.
 POPULATION = f"""
     WITH {COUNTED},
     seen AS MATERIALIZED (
         SELECT c.weight, {AGE} AS age, t.measurements > 0 AND t.created_at IS NOT NULL AS is_known,
                t.pace, {LAST_AGE} AS last_age, t.paid_by,
-               greatest(extract(epoch FROM c.due_at - %(now)s), 0)::float8 AS due,
+               greatest(date_part('epoch', c.due_at - %(now)s), 0) AS due,
                coalesce(t.paid_on >= %(day)s, false) AS is_paid, t.gone_at IS NOT NULL AS is_gone,
                t.tracked_at
         FROM counted c CROSS JOIN LATERAL (
@@ -59,12 +59,12 @@ POPULATION = f"""
     SELECT false, sum(weight), step, 0, 0, NULL, false, false
     FROM (
         SELECT weight, 1 + floor({QUARTERS / 2} * ln(greatest(
-                   age - extract(epoch FROM %(now)s - tracked_at)::float8, 1))) AS step
+                   age - date_part('epoch', %(now)s - tracked_at), 1))) AS step
         FROM seen WHERE tracked_at > %(now)s - interval '1 day'
     ) AS arrived
     GROUP BY step
 """
-# Tweets tracked on a UTC day that still have a next look, and up to now.
+# Tweets tracked between two times that still have a next look.
 CAME = f"""
     WITH {COUNTED}
     SELECT coalesce(sum(c.weight), 0)
@@ -73,22 +73,23 @@ CAME = f"""
     ) t
     WHERE t.tracked_at >= %(since)s AND t.tracked_at < %(until)s
 """
-# Of the youngest more are counted than each minute for money, as this is asked for every ten: of
-# 100,000 tweets the sample alone would miss tweet-days by 1.7 %, of 130,000 beside these by 0.9 %.
+# More of the youngest than are counted for money, since this runs every ten minutes, not every one:
+# with 100,000 tweets the sample alone would be 1.7 % off in tweet-days, and with 130,000 and these
+# counted, 0.9 %.
 EXACTLY = 100_000
 SAMPLE = {"exactly": EXACTLY, "drawn": DRAWN}
 
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """`arrivals` are those of the last day."""
+    """The tweets with a next look; `arrivals` are those of the last day."""
 
     cells: list[Cell]
     arrivals: Arrivals
 
 
 def population(*, now: datetime, day: date) -> Population:
-    """All tweets that have a next look. `day`: X's, on which some of them are paid for."""
+    """All tweets that have a next look. `day`: X's day, for which some are paid already."""
     given = {**SAMPLE, "now": now, "now_ms": now.timestamp() * 1000, "day": day}
     cells: list[Cell] = []
     ages: dict[int, float] = {}

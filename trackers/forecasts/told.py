@@ -1,4 +1,4 @@
-"""Yesterday, today and tomorrow as they are kept, for pages, `status` and /metrics."""
+"""The stored forecasts of yesterday, today and tomorrow, for pages, `status` and /metrics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from trackers.forecasts.models import ForecastDay, ForecastOfProject
 from trackers.money.projects import Project
 
 DAY = timedelta(days=1)
-# Brought up to date each minute; older figures are of a cluster that has ended.
+# Rows are updated each minute; older numbers come from a cluster that has ended.
 FRESH_FOR = timedelta(minutes=5)
 NOT_YET = "Nothing is foreseen yet: a running qcluster does so within a minute."
 
@@ -31,7 +31,7 @@ class OfProject:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Rows without figures where there are none. `why`: what is not known, and the reason."""
+    """Rows are without numbers where there are none. `why`: what is unknown, and the reason."""
 
     today: ForecastDay
     tomorrow: ForecastDay

@@ -1,7 +1,7 @@
 """The looks at a tweet in the days ahead: the rule, walked from its next look on. Pure.
 
-What is known of a tweet is its age, how fast it grows and when it is looked at next. Growth is its
-pace times its age: the pace falls as a tweet ages, so this falls slowly.
+A tweet is known by its age, its growth and the time of its next look. Growth is pace times age; it
+falls slowly, since the pace falls as a tweet ages.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
 from trackers.schedule.intervals import Plan
 from trackers.schedule.paid_days import DAY_S, across_days
 
-# Where waits are short, several at once, over so much of the age: a walk has a few hundred steps at
-# the most, even where somebody asks for a look every second.
+# Short waits are walked several at once, over this share of the age: so a walk has a few hundred
+# steps at most, even with an interval of one second.
 STRIDE = 0.02
 STRIDE_LEAST_S = 1.0
-# Growth cools by the root of the age, counted from an hour on: between not at all, which foresees
-# 7 % too many looks in the fake's world, and as the age, which foresees 3 % too few.
+# Growth cools with the root of the age, from an hour on. In the fake's world, no cooling at all
+# would foresee 7 % too many looks, and cooling in proportion to the age 3 % too few.
 COOLS_FROM_S = 3600.0
 
 
 class Row(NamedTuple):
-    """An interval in seconds: up to an age, every so often, or by the rule."""
+    """An interval in seconds: up to an age, with a fixed wait or adapting."""
 
     below: float
     every: float
@@ -32,10 +32,10 @@ class Row(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """So many tweets of about this age (s) and growth, looked at next `due` seconds from now.
+    """A number of tweets of about this age (s) and growth, looked at next `due` seconds from now.
 
     `payer`: the project that paid for them last. `is_paid`: X has billed them today. `is_gone`:
-    X shows them no longer, so looks at them cost nothing and come at an interval of their own.
+    X no longer shows them, so looks at them cost nothing and have an interval of their own.
     """
 
     tweets: float
@@ -72,7 +72,7 @@ def walk(
     stretch: float = 1.0,
     day_stretch: float = 1.0,
 ) -> list[float]:
-    """Looks at one tweet from now to the first of `ends` (s), from there to the second, and so on.
+    """Looks at a tweet from now to the first of `ends` (s), from there to the second, and so on.
 
     The ends are midnights. Past the last row's age there are no looks.
     """
@@ -88,7 +88,7 @@ def walk(
                 return looks
             below, _, bounds = rows[row]
             wait = wait_at(now, cooled(growth, age, now), rows[row], stretch)
-            # All that fall before this; the last of them may wait beyond it.
+            # All looks that fall before this; the last one's wait may end after it.
             many = max(1, ceil((min(end, below - age) - at) / wait))
             if bounds is not None:
                 many = min(many, int(STRIDE * max(now, STRIDE_LEAST_S) / wait) or 1)
@@ -107,7 +107,7 @@ def walk(
 
 
 def walk_gone(cell: Cell, every: float, ends: Sequence[float]) -> list[float]:
-    """Looks at a tweet that X shows no longer, in case it comes back."""
+    """Looks at a tweet that X no longer shows, in case it comes back."""
     looks, at = [0.0] * len(ends), cell.due
     for place, end in enumerate(ends):
         if at < end:

@@ -1,8 +1,8 @@
 """The id after which the next poll reads, so that it skips nothing and reads little twice.
 
 Posts appear only roughly in the order of their ids: one may appear up to k later than its id says.
-So what was read is final only up to k before the request; but nobody has to read again further back
-than k before the newest post. After tesaguri's leaky-snowflake, with the guards that it lacks.
+So what was read is final only up to k before the request; but nothing further back than k before
+the newest post has to be read again. After tesaguri's leaky-snowflake, with guards that it lacks.
 """
 
 from __future__ import annotations

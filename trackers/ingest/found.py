@@ -29,7 +29,7 @@ ROUNDED_THERE = (
 class Found:
     """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says.
 
-    `odd`: what of it could not be taken as it stands, for a warning. `line`, `text`: where it is.
+    `odd`: what in it could not be used as it stands, for a warning. `line`, `text`: where it is.
     """
 
     id: int
@@ -53,7 +53,7 @@ def nobody_listens(sentence: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a person chose. `column`: a table's, by name or number; None means guess it.
+    """What the user chose. `column`: a table's, by name or number; None means guess it.
 
     `referenced`: also the tweets that those in the file retweet, quote or answer. `tell` gets a
     sentence about what was guessed, before the first tweet.
@@ -73,7 +73,7 @@ class UnreadableError(Exception):
 
 
 class TooLargeError(UnreadableError):
-    """It has more in it than one import may have; the text names the limit."""
+    """It contains more than one import may; the text names the limit."""
 
 
 def id_of(text: str) -> int | None:

@@ -33,7 +33,7 @@ CHUNK = 20_000
 # once takes half a minute, once its plan is cached.
 MEASURED_AT_ONCE = 500
 
-# In the order of ids, as for everyone who inserts or locks many.
+# In the order of ids, as everywhere that many are inserted or locked.
 ARRIVE = f"""
     WITH arrived AS (
         INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
@@ -57,7 +57,7 @@ ARRIVE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """`versions`: an edited tweet's version ─> the tweet. `described`: tweets whose author has
+    """`versions`: version of an edited tweet ─> the tweet. `described`: tweets whose author has
     become known."""
 
     tracked: int
@@ -74,8 +74,8 @@ def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
 
 
 def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> Tracked:
-    """Track one chunk. Without `learns` the caller, who locks more tweets later, then learns of
-    edits itself and notes what came from followed accounts."""
+    """Track one chunk. Without `learns`, the caller, which locks more tweets later, then records
+    edits and what came from followed accounts itself."""
     with transaction.atomic():
         now, plan = intervals.current()
         versions = known_as((one.id for one in chunk), histories(chunk))
@@ -83,8 +83,8 @@ def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> T
         with cursor() as db:
             db.execute(ARRIVE, {"ids": array(sorted(by_id)), "came_from": came_from[:200]})
             new = {row[0] for row in db}
-        # A first sample only: for a tweet that is already measured a file adds nothing, as it may
-        # be from any time, or be read twice.
+        # A first sample only: to a tweet that is already measured a file adds nothing, as it may be
+        # from any time, or be read twice.
         brought = {id: one.post for id, one in by_id.items() if one.post and id in new}
         describe([post._replace(id=id) for id, post in brought.items()])
         with_figures = [by_id[id] for id, post in brought.items() if has_figures(post)]
@@ -107,7 +107,7 @@ def histories(found: Iterable[Found]) -> dict[int, tuple[int, ...]]:
 
 
 def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int, Found]:
-    """What was found, by tweet: its newest version, from the last line that had its figures."""
+    """What was found, by tweet: its newest version, from the last line that had its metrics."""
     ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
     if not versions:
         return {one.id: one for one in ordered}
@@ -116,7 +116,7 @@ def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int,
 
 
 def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
-    """Versions as somebody was shown them; none if no tweet has several."""
+    """Versions as X showed them; empty if no tweet has several."""
     shown = [one for one in found if one.post]
     if all(len(one.post.edit_history) < 2 for one in shown if one.post):
         return []
@@ -126,7 +126,7 @@ def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
 def first_looks(
     by_id: dict[int, Found], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
-    """A bare id is due at once; one that came with figures when its age says so, if ever."""
+    """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""
     for id, one in by_id.items():
         if id not in new:
             continue

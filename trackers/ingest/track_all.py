@@ -1,4 +1,4 @@
-"""All that a reader found is tracked; what the database refuses costs its own line alone.
+"""Tracks all that a reader found; a value that the database refuses costs only its own line.
 
 found, some thousands ─> tracked together ─ refused ─> by halves ─> the one: its id alone, a warning
 """
@@ -17,7 +17,7 @@ from trackers.tweets.versions import Known
 
 # A statement that is too long or complex for the server, such as a text of a million words.
 TOO_MUCH = "54"
-# By halves, each costs a dozen statements. When there are more, what is left has its ids tracked.
+# By halves, each costs a dozen statements. If there are more, only the ids of the rest are tracked.
 SOUGHT_AT_MOST = 20
 REFUSED = "the database refuses what came with it ({}): only the id is taken"
 
@@ -47,8 +47,8 @@ class Chunk:
 def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
     """Track what a reader found; the counts of each chunk once it is committed.
 
-    Chunks are cut by what was read, not by what was found: a file of nothing but bad lines is not
-    kept in memory either.
+    Chunks are cut by what was read, not by what was found, so even a file of nothing but bad lines
+    is not kept in memory.
     """
     iterator = iter(stream)
     while chunk := list(islice(iterator, CHUNK)):
@@ -74,7 +74,7 @@ def track_all(found: Sequence[Found], *, came_from: str) -> TrackedAll:
             if len(some) == 1 or sought > SOUGHT_AT_MOST * len(bin(len(found))):
                 waiting.append([bare(one, fault) for one in some])
             else:
-                # In the order of ids, as everyone who inserts or locks many.
+                # In the order of ids, as everywhere that many are inserted or locked.
                 some.sort(key=lambda one: one.id)
                 middle = len(some) // 2
                 waiting += [some[middle:], some[:middle]]
@@ -86,7 +86,7 @@ def track_all(found: Sequence[Found], *, came_from: str) -> TrackedAll:
 
 
 def is_refusal(fault: Exception) -> bool:
-    """Whether the database does not take the values, and would not another time either."""
+    """Whether the database refuses the values, and would refuse them again."""
     if isinstance(fault, DataError | IntegrityError | UnicodeError):
         return True
     return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(TOO_MUCH)

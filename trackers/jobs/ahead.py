@@ -2,7 +2,7 @@
 
 a cluster, every minute ─ take ─> a row for each namespace ─ ahead ─> the overview
 Up to `MOST` keys are walked, the soonest first. Where the hour has more, the counts end earlier and
-say when. While no cluster runs, whoever asks walks fewer.
+say when. While no cluster runs, each reader walks fewer itself.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Ahead:
 
 
 def ahead(namespace: str) -> Ahead:
-    """What a cluster last counted; if none counts, as far as is quickly counted now."""
+    """What a cluster last counted; if none counts, as far as can be counted quickly now."""
     row = ScheduleAhead.objects.annotate(now=NOW).filter(pk=namespace).first()
     if row and row.taken_at and row.now - row.taken_at <= max(FRESH_FOR, 2 * RESTS * row.took):
         return Ahead(row.taken_at, row.counts, row.ends_at)

@@ -124,7 +124,7 @@ def audit(namespace: str, *, mend: bool, deadline: Deadline | None = None) -> Au
     """Check all jobs and all buckets; `mend` what is wrong. Not within a transaction.
 
     With a deadline, jobs and buckets have half of the time each, and each walk starts at a random
-    row and wraps around, so that what one run has no time for another one finds.
+    row and wraps around, so that one run finds what another had no time for.
     """
     job = declared(namespace)
     told, until = Audit(), deadline and deadline.halfway()

@@ -146,7 +146,7 @@ class PostgresBroker(Broker):
 
     def claim_of_others(self, name: str, low: queue.Low) -> queue.Batch | None:
         """After a batch with strikes, claim one with fewer. Suspects go in tens or alone, and all
-        others, above all the young, would wait until the last suspect is looked up."""
+        others, above all the young, would otherwise wait until the last suspect is looked up."""
         fewer = self.fewer.pop(name, None)
         return queue.claim(name, low=low, fewer_strikes_than=fewer) if fewer else None
 

@@ -10,9 +10,10 @@ from django.core.checks import Error, register
 from django.db import DatabaseError
 
 from trackers.jobs.models import Namespace
+from tweetwatch.checks import INSTALLATION
 
 
-@register()
+@register(INSTALLATION)
 def tasks_end_before_leases(**_: Any) -> list[Error]:
     """Check every namespace; without a database, the lease that a new one gets."""
     task = timedelta(seconds=settings.TASK_TIMEOUT)

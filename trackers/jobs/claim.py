@@ -26,28 +26,29 @@ NO_DELAY = timedelta(0)
 # is in flight costs the next claim nothing. The jobs' own rows are only read.
 # MATERIALIZED: without the fence the planner may run the LIMIT more than once and lock more.
 # SKIP LOCKED: rivals take the next rows; what one of them just claimed drops out by its new due_at.
-# now(), never clock_timestamp(): a volatile bound is no index condition.
+# now(), never clock_timestamp(): a volatile bound cannot be an index condition.
 # A claim is not flushed: losing it in a crash of the database only repeats a request, and the token
 # is random, so that no later claim gets the same.
-# By place (ctid), in an array: the planner can do nothing but fetch these rows. Not knowing the
-# LIMIT, it expects a tenth of the due rows, and would plan a join as a scan of the whole queue.
+# By place (ctid), in an array: the planner can only fetch these rows. Not knowing the LIMIT, it
+# expects a tenth of the due rows, and would plan a join as a scan of the whole queue.
 # A row that an update moves meanwhile is not found there, and stays due.
 # `near`: the next buckets, with a limit that the planner knows; otherwise it might sort all that
 # are due. Only as many are locked as the batch needs; if a rival holds one, the next is taken.
 # Urgent buckets get their share of each batch before the others (URGENT_SHARE).
 # `live`: keys that were moved or removed since are dead and are dropped, as is a bucket that has no
 # others. Jobs are read in the statement's snapshot, in which each has the stamp of its bucket. A
-# key that is moved after that stays in the queue; it is only the save that will leave it alone.
+# key that is moved after that stays in the queue: the save at the end will leave it alone.
 #
 # How many: `size` at the most, which is less while requests are short (`room`), in whole requests;
 # less than one request only where its oldest has waited, or keys of other strikes make up the
 # number. `get` takes what there is. The last bucket is taken in part, and the rest of it stays
 # where it was in line.
 # A lease still on a due bucket ran out: one strike, if a worker had begun the batch (`begun.py`).
-# Only buckets with as many strikes make a batch together, and the more strikes the fewer keys, so
-# that one that kills its worker takes ever fewer along: the first to be ready go, of those the
-# oldest. After four of them a key is isolated, out of the way until a person retries it. After one
-# it is not urgent any more: suspects would fill the share of the urgent ones meanwhile.
+# A batch has only buckets with the same number of strikes, and the more strikes the fewer keys, so
+# that a key that kills its worker takes ever fewer along. Of several such groups a ready one goes
+# first, then the one with the oldest key. After four of them a key is isolated, out of the way
+# until a person retries it. After one it is no longer urgent: suspects would fill the share of the
+# urgent ones.
 #
 # How late a key is counts from when it was first due, however often it was given back since.
 CLAIM = plain("""

@@ -121,10 +121,10 @@ FINISH = f"""
 
 
 def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) -> set[int]:
-    """Give the batch back, due after `delay`. That is no strike. The keys that were still ours.
+    """Give the batch back, due after `delay`, without a strike; return the keys still ours.
 
-    `anew`: nobody should have looked at them until then. Else they are late since they were first
-    due, and the figures say so.
+    `anew`: they count as due only from then on. Otherwise they are late since they were first due,
+    and the figures say so.
     """
     with cursor() as db:
         db.execute(

@@ -2,8 +2,8 @@
 
 a cluster, every few seconds ─ take ─> a row for each namespace ─ figures ─> pages, status, /metrics
 Up to `MOST` keys are counted each time. A longer queue is also counted whole, and the longer that
-takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
-counts.
+takes, the longer the pause after it. While no cluster runs, each reader makes the bounded counts
+itself.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ RESTS = 50
 # statistics say.
 # In flight: leases that have not run out lie within the longest lease from now.
 # Owed: what was claimed and is not finished, in a worker's hands or given back. These have been
-# waiting since they were first due. Given back to wait a little, they are due all the same.
-# Isolated: by the index of these. Urgent: those that come first under backlog, by one probe of
-# their own index, and among the owed.
+# waiting since they were first due. Those given back to wait a little count as due too. Isolated:
+# by their own index. Urgent: those that come first under backlog, by one probe of their own index,
+# and among the owed.
 # The planner's estimate is of the whole table; below 0 it was never analyzed.
 LOOK = """
     SELECT now(), least(%(most)s, head.due + owed.again),
@@ -164,7 +164,7 @@ class QueueSummary:
 
     @property
     def is_cut_off(self) -> bool:
-        """There are more keys than a bounded count goes to."""
+        """There are more keys than a bounded count reaches."""
         return self.scheduled >= MOST
 
 

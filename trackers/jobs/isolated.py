@@ -6,7 +6,7 @@ from trackers.jobs.queue import namespaces
 from trackers.jobs.tables import on
 from tweetwatch.database import cursor
 
-# By the index of these, which is almost always empty.
+# By their own index, which is almost always empty.
 ISOLATED = "SELECT key FROM {job} WHERE attempts >= {strikes} ORDER BY key DESC LIMIT %(most)s"
 
 

@@ -15,7 +15,7 @@ URL = "/operations/"
 
 
 def looks() -> Iterator[Look]:
-    """Of each namespace. That a person has paused it is no trouble, and ends none."""
+    """Of each namespace. A pause by a person is not a trouble, and does not end one."""
     for one in Namespace.objects.all():
         failing = one.failures >= HELD_FROM
         yield Look(
@@ -38,7 +38,7 @@ def looks() -> Iterator[Look]:
 
 
 def isolated_said(count: int) -> str:
-    """Which may grow while it lasts: the alert says how many there were at first."""
+    """The number may grow while it lasts: the alert says how many there were at first."""
     if not count:
         return ""
     are = "is" if count == 1 else "are"

@@ -1,4 +1,5 @@
-"""The delayed queue's rows: a namespace with its knobs, the abstract job, and who is at work.
+"""The delayed queue's rows: a namespace with its knobs, the abstract job, and the processes at
+work.
 
 A part that wants a queue declares a narrow table of its own, a subclass of `Job`, and one row in
 `Namespace`. All that `jobs` knows about a task is its dotted name, its knobs and its stop.
@@ -210,7 +211,7 @@ class Bucket(models.Model):
         db_default=0, help_text="Leases that expired since the last success."
     )
     urgent = models.BooleanField(db_default=False)
-    # Giving a batch back moves `due_at` and never this, so that figures of waiting are true.
+    # Giving a batch back moves `due_at` but never this, so that waiting times stay true.
     owed_since = models.DateTimeField(
         null=True,
         help_text="When its keys became due, kept from its first claim on; null: due_at.",

@@ -45,8 +45,8 @@ ARRIVALS = """
     ON COMMIT DROP
 """
 
-# A burst queues behind earlier ones, so that together they keep to the rate. What arrives at up to
-# a second's worth is no burst, and does not wait.
+# A burst queues behind earlier ones, so that together they keep to the rate. Up to a second's worth
+# of arrivals is not a burst, and does not wait.
 RESERVE_ARRIVALS = """
     UPDATE trackers_namespace n
     SET arrivals_until = greatest(n.arrivals_until, now())

@@ -1,6 +1,7 @@
 """All tweets that the list would show, on all of its pages, as the rows of a file.
 
-The newest first by keyset, five hundred at a time: no transaction is open while the file is sent.
+Five hundred are read at a time: newest first by keyset, other orders by ids that were all read
+before. No transaction is open while the file is sent.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from trackers.listing.search import Page, in_full, some
-from trackers.listing.sorts import sorted_page
+from trackers.listing.sorts import sorted_parts
 from trackers.listing.wanted import NEWEST, Wanted
 from trackers.tweets.finding.way import Way
 from trackers.tweets.models import METRICS, Tweet
@@ -38,7 +39,7 @@ GAINS = [
 
 
 def table(asked: Wanted, *, now: datetime) -> Table:
-    """Its first rows are read at once: what goes wrong with them is still an answer of its own."""
+    """Its first rows are read at once, so that an error in them can still be reported."""
     asked = replace(asked, before=None, after=None, number=1)
     columns = [*COLUMNS, *(GAINS if asked.sort.window else [])]
     rows = lines(asked, now=now)
@@ -58,14 +59,11 @@ def lines(asked: Wanted, *, now: datetime) -> Iterator[Sequence[Any]]:
 
 def pages(asked: Wanted, *, now: datetime) -> Iterator[Page]:
     if asked.sort != NEWEST:
-        found = sorted_page(asked, now=now)
-        while found:
-            yield found
-            asked = replace(asked, number=asked.number + 1)
-            found = sorted_page(asked, now=now) if found.older else None
-        if asked.number > 1:
+        found = sorted_parts(asked, AT_ONCE, now=now)
+        if found is not None:
+            yield from found
             return
-    yield from newest(replace(asked, sort=NEWEST, number=1), now=now)
+    yield from newest(replace(asked, sort=NEWEST), now=now)
 
 
 def newest(asked: Wanted, *, now: datetime) -> Iterator[Page]:
@@ -73,7 +71,7 @@ def newest(asked: Wanted, *, now: datetime) -> Iterator[Page]:
     while True:
         found = some(asked, way, AT_ONCE + 1, now=now)
         ids, until = found.ids, found.until
-        # One more than asked for says that there are more, and where they begin.
+        # One more than asked for shows that there are more, and where they begin.
         if len(ids) > AT_ONCE:
             ids, until = ids[:AT_ONCE], ids[AT_ONCE - 1]
         there = in_full(ids)

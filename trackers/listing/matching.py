@@ -1,7 +1,7 @@
 """All tweets that match an address, as one query: to count them, and to act on them.
 
-The same filters as of the page (`narrow`), without its order. Unlike there, a query of this kind
-may read everything, so whoever runs it bounds its time.
+It has the filters of the page (`narrow`), but not its order. Unlike the page's queries, it may read
+everything, so the caller must bound its time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAID = f"text ILIKE ALL (%s::text[]) AND {words.WORDS.format('text')} @@ %s::tsq
 
 
 def matching(wanted: Wanted, *, now: datetime) -> QuerySet[Tweet]:
-    """Whatever order and page the address asks for."""
+    """The matching tweets, whatever order and page the address asks for."""
     narrow = Narrow.of(wanted, now=now)
     tweets: QuerySet[Tweet] = Tweet.objects.filter(pk__gte=narrow.low, pk__lt=narrow.high)
     if wanted.state:
@@ -47,7 +47,7 @@ def matching(wanted: Wanted, *, now: datetime) -> QuerySet[Tweet]:
 
 
 def said(typed: str) -> Q:
-    """As `Finder` reads what was typed: an id or a link, @author, or words."""
+    """The condition for what was typed, as `Finder` reads it: an id or link, @author, or words."""
     whole = typed.strip()
     if found := AN_ID.fullmatch(whole):
         id = min(int(found[1]), LARGEST_ID)

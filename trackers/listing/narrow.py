@@ -1,7 +1,7 @@
-"""The filters of the tweets page: where their candidates come from, and which of these are kept.
+"""The filters of the tweets page: where candidates come from, and which of them are kept.
 
 A filter with an index of its own (an author, a tag, a source, a rare state) gives the candidates;
-the others sieve what comes. So nothing that is asked for reads a whole table.
+the others sieve them. So no combination of filters reads a whole table.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Narrow:
     def sieve(self, ids: list[int]) -> list[int]:
         """Those that all filters keep, in the given order."""
         wanted = self.wanted
-        within = [id for id in ids if self.low <= id < self.high]
+        within = {id for id in ids if self.low <= id < self.high}
         tweets: QuerySet[Tweet] = Tweet.objects.filter(id__among=within)
         if wanted.state:
             tweets = states.in_state(tweets, wanted.state)
@@ -62,15 +62,14 @@ class Narrow:
             tweets = tweets.filter(**{f"{metric}__gte": least})
         kept = set(tweets.values_list("pk", flat=True))
         if self.tag is not None:
-            kept &= tagging.among(self.tag, ids)
+            kept &= tagging.among(self.tag, within)
         if wanted.source:
-            kept &= among(wanted.source, ids)
+            kept &= among(wanted.source, within)
         return [id for id in ids if id in kept]
 
     @property
     def few(self) -> Candidates | None:
-        """Those of the author, with the tag, of the source, or in a rare state: fewer than all
-        tweets."""
+        """Those of the author, tag, source or rare state: fewer than all; None without any."""
         wanted = self.wanted
         source: Candidates | None = None
         if self.authors is not None:
@@ -85,7 +84,7 @@ class Narrow:
 
     @property
     def is_small_tag(self) -> bool:
-        """It is on fewer tweets than are in most of the rare states."""
+        """Whether the tag is on fewer tweets than most of the rare states have."""
         assert self.tag is not None
         return len(tagging.tagged(self.tag, Way(), SMALL_TAG + 1).ids) <= SMALL_TAG
 
@@ -98,7 +97,7 @@ class Narrow:
         return self.within(all_tweets)
 
     def within(self, source: Candidates) -> Candidates:
-        """Candidates of the time of posting alone."""
+        """Only the candidates within the time of posting."""
 
         def candidates(way: Way, most: int) -> Look:
             if way.up:
@@ -112,11 +111,11 @@ class Narrow:
 
         return candidates
 
-    def finder(self, deadline: Deadline, most: int) -> Finder:
+    def finder(self, deadline: Deadline, most: int, *, all_or_none: bool = False) -> Finder:
         if not self.wanted.filtered:
-            return Finder(deadline, most)
+            return Finder(deadline, most, all_or_none=all_or_none)
         start = states.first_resting if self.starts_later else lambda way: way
-        return Finder(deadline, most, self.sieve, self.few, start)
+        return Finder(deadline, most, self.sieve, self.few, start, all_or_none)
 
     @property
     def starts_later(self) -> bool:
@@ -155,7 +154,7 @@ def all_tweets(way: Way, most: int) -> Look:
 
 
 def of_source(source: int, way: Way, most: int) -> Look:
-    """The next tweets that it brought, by the primary key."""
+    """The next tweets from this source, by the primary key."""
     rows = SourceTweet.objects.filter(source=source)
     if way.up:
         rows = rows.filter(tweet_id__gt=way.beyond).order_by("tweet_id")
@@ -165,17 +164,17 @@ def of_source(source: int, way: Way, most: int) -> Look:
     return Look(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def in_language(lang: str, ids: list[int]) -> list[int]:
-    """Those whose text is in it.
+def in_language(lang: str, ids: set[int]) -> set[int]:
+    """Those whose text is in this language.
 
-    Not by a join: of a rare language that would walk all texts there are, since the planner expects
-    fewer to be left than there are ids.
+    Not by a join: for a rare language it would read all texts there are, since the planner expects
+    fewer of them than there are ids.
     """
     texts = TweetText.objects.filter(tweet__id__among=ids, lang=lang)
-    return list(texts.values_list("pk", flat=True))
+    return set(texts.values_list("pk", flat=True))
 
 
-def among(source: int, ids: list[int]) -> set[int]:
-    """Those that it brought."""
+def among(source: int, ids: set[int]) -> set[int]:
+    """Those that came from this source."""
     rows = SourceTweet.objects.filter(source=source, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))

@@ -1,7 +1,7 @@
-"""Searches by people who may not wait: few at once, and none for those who have gone.
+"""Searches by people who may stop waiting: few at once, and none for those who have gone.
 
-While a person types, the browser closes the connection of the previous search. The server may not
-even have begun that one, being busy with others; and one that has begun ends within a second.
+While a person types, the browser closes the connection of the previous search. A busy server may
+not even have begun that one; and one that has begun ends within a second.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ turns = threading.BoundedSemaphore(AT_ONCE)
 
 
 class GivenUp(Exception):
-    """Nobody is waiting for the answer any more."""
+    """The client is no longer waiting for the answer."""
 
 
 class Busy(Exception):
-    """Too many others are searching."""
+    """Too many other searches are running."""
 
 
 @contextmanager
@@ -51,11 +51,11 @@ def turn(request: HttpRequest) -> Iterator[None]:
 def has_gone(request: HttpRequest) -> bool:
     """Whether the client, or the proxy for it, has closed the connection, if the server can tell.
 
-    gunicorn can. After the last byte of a request there is either silence, the next request, or
-    the end.
+    gunicorn can. After the last byte of a request come either nothing, the next request, or the end
+    of the connection.
     """
     connection = request.META.get("gunicorn.socket")
-    # If gunicorn itself does TLS, one cannot peek at what was sent without reading it.
+    # If gunicorn itself does TLS, what was sent cannot be peeked at without reading it.
     if type(connection) is not socket.socket:
         return False
     try:

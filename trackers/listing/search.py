@@ -1,4 +1,4 @@
-"""The page of tweets that answers an address, the newest first, and how many there are."""
+"""The page of tweets for an address, newest first, and how many there are."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ COUNTED_MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Tweets in the order that was asked for. `older` and `newer` are the neighbouring pages'
-    queries, or empty.
+    """Tweets in the requested order. `older` and `newer` are the neighbouring pages' queries, or
+    empty.
 
-    `further`: the search is not finished, and the next page goes on from there. `grown`: what the
-    tweets gained, if that is the order. `known`: how many there are in all, if that is known.
+    `further`: the search is not finished, and the next page continues it. `grown`: what the tweets
+    gained, if that is the order. `known`: how many there are in all, if that is known.
     """
 
     tweets: list[Tweet]
@@ -46,14 +46,14 @@ def page(wanted: Wanted, *, now: datetime) -> Page:
 
 
 def some(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
-    """The next ids, of all tweets or of those that are asked for."""
+    """The next ids, of all tweets or of those that match."""
     if not wanted.narrowed:
         return Finds(all_tweets(way, most).ids)
     return find(wanted, way, most, now=now)
 
 
 def find(wanted: Wanted, way: Way, most: int, *, now: datetime) -> Finds:
-    """The next ids; within a second."""
+    """The next ids that match; takes at most a second."""
     with bounded(SEARCH_TAKES) as deadline:
         narrow = Narrow.of(wanted, now=now)
         finder = narrow.finder(deadline, most)

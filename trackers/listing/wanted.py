@@ -26,7 +26,7 @@ LEAST_MOST = 10**15
 COLUMNS = (
     "tags", "curve", "impressions", "likes", "retweets", "replies", "quotes", "bookmarks", "check",
 )  # fmt: skip
-# Unless others are chosen.
+# The default columns.
 USUAL_COLUMNS = COLUMNS[1:]
 BY_COLUMN = ("author", "checked", "next", *METRICS)
 GROWTH = re.compile(rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str, Window.values))})")
@@ -34,8 +34,8 @@ GROWTH = re.compile(rf"(gain|velocity)-({'|'.join(METRICS)})-({'|'.join(map(str,
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """By one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window; without a
-    column the newest first. `up`: the lowest first."""
+    """An order by one of BY_COLUMN, or by the `gain` or `velocity` of a metric within a window;
+    without a column, newest first. `up`: lowest first."""
 
     by: str = ""
     metric: str = ""
@@ -52,8 +52,8 @@ NEWEST = Sort()
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """`before` and `after` are ids: the page begins below the first, or ends above the second. An
-    order other than the newest first has numbered pages instead."""
+    """`before` and `after` are ids: the page begins below `before`, or ends above `after`. An order
+    other than newest first has numbered pages instead."""
 
     words: str = ""
     state: str = ""
@@ -81,7 +81,7 @@ class Wanted:
 
     @property
     def hidden_filters(self) -> bool:
-        """Filters behind "More filters" are set."""
+        """Whether filters behind "More filters" are set."""
         return bool(
             self.tag or self.author or self.lang or self.age or self.since or self.until
             or self.least
@@ -92,7 +92,7 @@ class Wanted:
         return self.before is None and self.after is None and self.number == 1
 
     def posted(self, now: datetime) -> tuple[int, int]:
-        """The ids of the time of posting that is asked for: the lowest, and the first above it."""
+        """The range of ids for the time of posting asked for: the lowest, and the first above."""
         low, high = 0, LARGEST_ID
         if self.age:
             low = first_at(now - AGES[self.age][1])
@@ -122,7 +122,7 @@ class Wanted:
         return self.address(before=self.before, after=self.after, number=self.number)
 
     def sorted_by(self, by: str) -> Wanted:
-        """What the heading of a column leads to: this order, then its reverse, then the newest."""
+        """Where a column's heading leads: to this order, then its reverse, then newest first."""
         if self.sort.by != by or self.sort.window:
             return replace(self, sort=Sort(by, up=by in ("author", "next")))
         turned = Sort(by, up=not self.sort.up)
@@ -130,13 +130,13 @@ class Wanted:
 
 
 def wanted(query: QueryDict) -> Wanted:
-    """Read the address; anything in it that makes no sense is ignored."""
+    """Read the address, ignoring anything invalid in it."""
     state, age = query.get("state", ""), query.get("age", "")
     words = query.get("q", "").replace("\0", "")[:200]
     chosen = [name for part in query.getlist("columns") for name in part.split(",")]
     columns = tuple(name for name in COLUMNS if name in chosen)
     return Wanted(
-        # A space after the last word says that the word is complete.
+        # A space after the last word means that the word is complete.
         words=words.lstrip() if words.strip() else "",
         state=state if state in STATES else "",
         source=an_id(query.get("source", "")),

@@ -53,7 +53,7 @@ class Child:
 
 
 def end(children: Sequence[Child], *, within: float = 15.0) -> list[str]:
-    """SIGTERM to each in turn, last started first; the names of those that had to be killed."""
+    """SIGTERM to each in turn, newest first; return the names of those that had to be killed."""
     killed = []
     for child in reversed(children):
         if child.process.poll() is None:

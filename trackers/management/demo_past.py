@@ -24,7 +24,7 @@ AT_ONCE = 1_000
 def live_through_the_week(
     world: World, tweet_ids: Sequence[int], plan: Plan, *, now: datetime
 ) -> int:
-    """Record the past of these tweets, which are tracked and not measured yet; how many looks."""
+    """Record the past of these tracked, not yet measured tweets; return how many looks."""
     tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and is_shown(tweet)]
     pasts = [
         [look(world, tweet, plan, at=at) for at in times]
@@ -42,7 +42,7 @@ def live_through_the_week(
 
 
 def is_shown(tweet: Traits) -> bool:
-    """Some authors are protected or suspended: whatever the fake says of those, it says itself."""
+    """Some authors are protected or suspended: about those only the fake itself answers."""
     return not tweet.flags & TROUBLED
 
 

@@ -1,7 +1,7 @@
 """What the demo has to show: two projects, three sources, and tweets that have a history.
 
-The tweets' past is worked out (`demo_past`). All else comes about by itself: the stream notices
-that it was away for half an hour, and a search fills the gap; an overlap finds what a leaky
+The tweets' past is worked out (`demo_past`). All else happens by itself: the stream notices that it
+was away for half an hour, and a search fills the gap; an overlap finds what a leaky
 account showed too late; one of the two projects uses up its small budget.
 """
 
@@ -37,7 +37,7 @@ SETTINGS = {"OVERLAP_EVERY": "60"}
 
 
 def world_of(options: dict[str, Any], *, start_ms: int) -> World:
-    """The world that a fake X has which is started with these options."""
+    """The world of a fake X that is started with these options."""
     seed = options["seed"]
     return World(
         seed=seed,
@@ -47,7 +47,7 @@ def world_of(options: dict[str, Any], *, start_ms: int) -> World:
 
 
 def prepare(fake: str, world: World) -> str:
-    """Fill the empty database; the password of its admin. `fake` is the address of `world`."""
+    """Fill the empty database; return its admin's password. `fake` is the address of `world`."""
     password = secrets.token_urlsafe(9)
     User.objects.create_superuser("admin", "", password)
     add_credential("demo")

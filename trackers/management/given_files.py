@@ -28,20 +28,20 @@ def opened(name: str) -> BinaryIO:
 
 
 def look(name: str, file: BinaryIO) -> str:
-    """A sentence to tell before it is read, if any; UnreadableError for what is no text.
+    """A sentence to tell before it is read, if any; UnreadableError for what is not text.
 
-    As an upload is looked at.
+    The same checks as for an upload.
     """
     if file.isatty():
         return AT_TERMINAL
     if file.seekable():
         head = first_bytes(file)
     else:
-        # What a pipe has brought so far; a packed one shows no more than that it is packed.
+        # What a pipe has brought so far; a packed one shows only that it is packed.
         head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
         head = b"" if packer_of(head) else head
     if head.startswith(ZIP):
         raise UnreadableError("It is a ZIP archive. Unpack it first.")
-    # An empty one has nothing in it, which the counts say.
+    # An empty one has nothing to check; the counts show that.
     told = check(head) if head else ""
     return f"{name}: {told}" if told else ""

@@ -16,7 +16,7 @@ TOLD_ONE_BY_ONE = 1000
 
 
 class GivenTweets:
-    """`say` is told what is wrong with single lines."""
+    """`say` is called with what is wrong with single lines."""
 
     def __init__(self, say: Callable[[str], None], *, format: str, column: str | None) -> None:
         self.say, self.format, self.column = say, format, column

@@ -19,7 +19,7 @@ from tweetwatch.clock_times import clock_time
 __all__ = ["KINDS", "PRIORITIES", "add", "change", "facts", "found", "given", "sentence"]
 
 USAGE = 2
-# What the option of a form's field is called.
+# The name of the option for a field of the form.
 OPTIONS = {
     "of": "--of",
     "exclude_replies": "--without-replies",
@@ -37,7 +37,7 @@ def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
 
 
 def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
-    """Change these fields of it; the names of those that are others now."""
+    """Change these fields of it; return the names of those that changed."""
     may = by_form.CHANGEABLE.get(Source.Kind(source.kind), OPTIONS.keys())
     if wrong := [OPTIONS[name] for name in fields if name not in may]:
         raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
@@ -68,7 +68,7 @@ def given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def found(ids: Sequence[str]) -> list[Source]:
-    """The sources of these ids, all of them, in that order."""
+    """The sources with these ids, all of them, in that order."""
     wrong = [id for id in ids if not (id.isascii() and id.isdigit() and len(id) < 19)]
     if wrong or not ids:
         raise CommandError(

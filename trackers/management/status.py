@@ -31,6 +31,7 @@ from trackers.schedule.stretch_words import room, sentences
 from trackers.schedule.stretched import by_time
 from trackers.timelines.figures import Timelines
 from trackers.timelines.figures import timelines as timelines_now
+from tweetwatch import VERSION
 
 
 def status() -> dict[str, Any]:
@@ -40,6 +41,7 @@ def status() -> dict[str, Any]:
     ahead = forecast(plan, queue, now=now)
     of_project = {one.project.pk: one for one in books()}
     return {
+        "version": VERSION,
         "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
         "paused": paused(paused_all()),
         "tracked": tweets.tracked,

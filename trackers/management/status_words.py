@@ -10,7 +10,7 @@ Told = Mapping[str, Any]
 
 
 def lines(told: Told) -> Iterator[str]:
-    """Of what `status()` gives."""
+    """Describe what `status()` returns."""
     if paused := told["paused"]:
         yield line(
             "PAUSED",
@@ -42,6 +42,7 @@ def lines(told: Told) -> Iterator[str]:
     if told["catch_up_seconds"] is not None:
         yield line("Caught up", f"in {length(told['catch_up_seconds'])}")
     yield line("Counted", when(told["taken_at"]))
+    yield line("Version", told["version"])
     yield from days(told["days"])
     yield line("Stretch", " ".join(told["stretch"]["why"]))
     yield ""
@@ -143,7 +144,7 @@ def stream(row: Told) -> Sequence[str]:
         f"last heard {when(row['heard_at'])}" if row["heard_at"] else "",
         f"{row['lines']:,} posts",
         some(row["duplicates"], "duplicates"),
-        some(row["garbled"], "garbled"),
+        some(row["garbled"], "unreadable"),
         some(row["rules_of_others"], "rules of others"),
     )
 

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 
 class TableBar:
-    """Drawn on a terminal alone; moves when the next table is reached."""
+    """Drawn only on a terminal; moves when the next table is reached."""
 
     def __init__(self, label: str) -> None:
         self.label = label

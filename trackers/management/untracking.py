@@ -14,7 +14,7 @@ from trackers.schedule import steer
 from trackers.schedule.bulk import PIECE
 from trackers.tweets.models import Tweet
 
-# Eight bytes each, whatever is asked for.
+# Eight bytes each, whatever was given.
 Ids = Sequence[int]
 
 
@@ -55,7 +55,7 @@ def sure(question: str, *, yes: bool) -> None:
 
 
 def untrack(ids: Ids) -> int:
-    """Untrack them, a transaction for each piece; how many there were. Raises Interrupted."""
+    """Untrack them, one transaction per piece; return how many there were. Raises Interrupted."""
     done = 0
     with tqdm(total=len(ids), unit=" tweets", disable=not sys.stderr.isatty()) as bar:
         try:

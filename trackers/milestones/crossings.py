@@ -1,6 +1,6 @@
 """Which tweets just reached a milestone: CTEs of the statement that records the measurement.
 
-news (figures before and after) ─> near ─> passed: new crossings, which become events
+news (metrics before and after) ─> near ─> passed: new crossings, which become events
                                        └─> fallen: crossings that may happen again
 """
 
@@ -9,16 +9,16 @@ from __future__ import annotations
 from trackers.outbox.staging import MILESTONES
 
 # Whether there is anything to do for milestones. Even without subscribers a fallen tweet's crossing
-# is deleted, so that a later subscriber hears when it happens again.
+# is deleted, so that a later subscriber is told when it happens again.
 ARE_KEPT = f"({MILESTONES}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing)"
 
 # Follows the CTEs `topic` (outbox.staging) and `news` (tweets.record), whose tweets are locked; `f`
-# has the six figures before and the six after.
-# A first measurement, or one after an unknown figure, is no crossing: nobody saw the tweet reach
-# it. A crossing is kept until the figure falls below 90 % of the milestone, so that a tweet that
-# hovers around one is reported once.
-# The events of several milestones that are reached at once are a millisecond apart.
-# f[1:12], OFFSET 0: an array straight out of a CTE would be unpacked at each access.
+# has the six metrics before and the six after.
+# A first measurement, or one after an unknown value, is not a crossing: nobody saw the
+# tweet reach the milestone. A crossing is kept until the metric falls below 90 % of the
+# milestone, so that a tweet that hovers around one is reported once.
+# The events of several milestones reached at once are a millisecond apart.
+# f[1:12], OFFSET 0: an array taken directly from a CTE would be unpacked at each access.
 # LIMIT 1: crossings are found by their key, whatever the statistics say.
 PASSED = f"""
     near AS MATERIALIZED (

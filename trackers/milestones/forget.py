@@ -1,7 +1,7 @@
 """Delete crossings once nobody subscribes to milestones.
 
-As long as there are any, each change of a tweet is compared with the milestones, which costs the
-save a sixth of its time.
+While any exist, each change of a tweet is compared with the milestones, which costs the save a
+sixth of its time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 # A subscriber that joins meanwhile may get a milestone that was reported to others before.
-# The limit is a literal, since for a parameter the planner would have to expect any number of rows.
+# The limit is a literal: with a parameter the planner would have to expect any number of rows.
 FORGET = f"""
     DELETE FROM trackers_crossing WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM trackers_crossing

@@ -1,4 +1,4 @@
-"""Figures that are worth an event when a tweet reaches them, and which tweets have.
+"""Metric values that cause an event when a tweet reaches them, and which tweets have.
 
 Milestone ─ a measurement from below it to it or above ─> Crossing, and an event of `milestones`
 """
@@ -13,7 +13,7 @@ from trackers.xapi.answers import Figures
 
 
 class Milestone(models.Model):
-    """A figure of one of the metrics, for all tweets."""
+    """A value of one metric, for all tweets."""
 
     metric = models.CharField(
         max_length=11,
@@ -31,7 +31,7 @@ class Milestone(models.Model):
     low = models.GeneratedField(
         expression=F("at") - F("at") / 10, output_field=models.BigIntegerField(), db_persist=True
     )
-    # The place of the metric among the figures of an event, from 1.
+    # The place of the metric among those of an event, from 1.
     nth = models.GeneratedField(
         expression=Case(
             *(When(metric=name, then=nth) for nth, name in enumerate(Figures._fields, 1))
@@ -54,7 +54,7 @@ class Milestone(models.Model):
 class Crossing(models.Model):
     """A tweet has reached a milestone, and has not fallen below 90 % of it since.
 
-    While the row exists, reaching it again is no news. `t`: that of its event.
+    While the row exists, reaching it again causes no event. `t`: that of its event.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "metric", "at")

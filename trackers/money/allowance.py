@@ -1,7 +1,7 @@
-"""What the projects together may spend on a day to come, and which budgets set that limit.
+"""What the projects together may spend on a future day, and which budgets set that limit.
 
 A tweet whose project has no money left goes to the project that has most (`updater.shares`). So
-all projects that may ask are one purse, without a limit if one of them has none.
+all projects that may ask share one limit, or have no limit if one of them has none.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from trackers.money.books import Spent, spent
-from trackers.money.ledger import purses
 from trackers.money.projects import Project
+from trackers.money.purses import purses
 
 WORDS = {
     "posts_a_day": "tweet-days a UTC day",
@@ -25,14 +25,14 @@ WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """Tweet-days a day; None without a limit, or while nobody may ask. `budgets`: in words."""
+    """Tweet-days a day; None without a limit, or while no project may ask. `budgets`: in words."""
 
     tweet_days: float | None = None
     budgets: str = ""
 
 
 def allowance() -> Allowance:
-    """Of all projects that may ask now."""
+    """The allowance of all projects that may ask now."""
     usable = {purse.project: purse.day for purse in purses() if purse.usable}
     projects = Project.objects.filter(pk__in=usable)
     if not all(project.has_budget for project in projects):
@@ -53,8 +53,8 @@ def allowance() -> Allowance:
 def a_day(project: Project, spent: Spent, *, day: date) -> Mapping[str, float]:
     """Tweet-days that each budget allows on a day after `day`, by the budget's field.
 
-    What is left of a month is spread over its days, today among them; on the last one, what counts
-    is the month to come.
+    The rest of a monthly budget is spread over the remaining days, today included; on the last day
+    of a month, the next month's budget counts.
     """
     to_come = day + timedelta(days=1)
     is_new_month = to_come.month != day.month

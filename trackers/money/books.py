@@ -12,8 +12,8 @@ from datetime import date
 from decimal import Decimal
 from math import ceil, floor
 
-from trackers.money.ledger import Purse, purses
 from trackers.money.projects import Project
+from trackers.money.purses import Purse, purses
 from tweetwatch.database import array, cursor
 
 SPENT = """
@@ -40,7 +40,7 @@ SPENT = """
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Tweet-days, US dollars and accounts, with what is reserved."""
+    """Tweet-days, US dollars and accounts, including what is reserved."""
 
     posts_today: int = 0
     posts_month: int = 0
@@ -84,8 +84,8 @@ def binding(project: Project, spent: Spent, *, day: date) -> str | None:
 
 
 def allowed(project: Project, spent: Spent, *, day: date) -> dict[str, int]:
-    """How many more tweet-days each budget allows today: the parts of `ledger.POSTS_LEFT`, one by
-    one. A month's budget is spread over its days where no day has a budget of its own."""
+    """How many more tweet-days each budget allows today: the terms of `purses.POSTS_LEFT`. Without
+    a daily budget, a month's budget is spread over its days."""
     days_left = monthrange(day.year, day.month)[1] - day.day + 1
     is_spread = project.posts_a_day is None and project.money_a_day is None
     posts: dict[str, int] = {}
@@ -111,7 +111,7 @@ def allowed(project: Project, spent: Spent, *, day: date) -> dict[str, int]:
 
 
 def spent(days: Mapping[int, date]) -> dict[int, Spent]:
-    """By project, each for its day and the month of that day."""
+    """What each project spent, on its day and in the month of that day."""
     with cursor() as db:
         given = {"projects": array(days), "days": array(day.isoformat() for day in days.values())}
         rows = db.execute(SPENT, given).fetchall()

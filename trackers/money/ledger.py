@@ -3,86 +3,29 @@
 purses (what may be spent) ─> reserve ─> the request ─> settle
 
 X bills a post once per UTC day and project, and nothing for failures or posts not found. The day is
-by X's clock. Whatever happens we count at least what X bills: what a crash leaves reserved stays
-spent, and what may have been billed on either side of midnight counts on both.
+by X's clock. Whatever happens, we count at least what X bills: what a crash leaves reserved stays
+spent, and what X may have billed on either side of midnight counts on both days.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
-from trackers.xapi.endpoints import TWEETS
+from trackers.money.purses import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Purse
 from tweetwatch.database import DatabaseClock, array, ask, cursor
-
-# How far X's clock may be from our estimate of it: its Date is truncated to seconds.
-CLOCKS = timedelta(seconds=2)
-
-
-@dataclass(frozen=True, slots=True)
-class Purse:
-    """What a project may still spend on X's day `day`.
-
-    `now`: X's clock when this was read, which is `ahead` of the database's.
-    `left`: tweet-days, None without a limit. `floors`: how many of them a tweet leaves to younger
-    ones, as (younger than, tweet-days) by increasing age; empty when there is enough.
-    `rationed_on`: the day that the floors were computed for; `floors_wanted_at`: since when a batch
-    has been waiting for those of a new day. `awaits_floors`: these floors stand in for them.
-    `usable`: it has an enabled credential, and X did not say that its money is used up.
-    `trusted`: X has not refused all of its credentials within the last minute. `requests`: how many
-    look-ups of tweets its windows have left, as far as known.
-    """
-
-    project: int
-    name: str
-    now: datetime
-    left: int | None
-    floors: tuple[tuple[timedelta, int], ...] = ()
-    rationed_on: date | None = None
-    usable: bool = True
-    trusted: bool = True
-    requests: int = 1
-    floors_wanted_at: datetime | None = None
-    awaits_floors: bool = False
-    ahead: timedelta = timedelta(0)
-
-    @property
-    def day(self) -> date:
-        return self.now.astimezone(UTC).date()
-
-    @property
-    def is_rationed(self) -> bool:
-        return self.left is None or self.rationed_on == self.day
-
-    @property
-    def midnight(self) -> datetime:
-        """When X's next day begins, by X's clock."""
-        return datetime.combine(self.day + timedelta(days=1), datetime.min.time(), UTC)
-
-    def next_day(self) -> datetime:
-        """When X's next day has certainly begun, by X's clock as we know it."""
-        return self.midnight + CLOCKS
-
-    def floor(self, age: timedelta) -> int:
-        """How many tweet-days a tweet of this age leaves to younger ones."""
-        for younger_than, floor in self.floors:
-            if age < younger_than:
-                return floor
-        return self.floors[-1][1] if self.floors else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Payment:
     """Tweet-days reserved for requests; `tomorrow` are those that may be billed on the next day.
 
-    `reply_by`: when the reply must have come, by time.monotonic(). Later X may bill it on a day
-    for which nothing is reserved: a request that may last beyond that must not be sent.
+    `reply_by`: when the reply must have come, by time.monotonic(). After that, X may bill a day
+    for which nothing is reserved, so a request that may last longer must not be sent.
     """
 
     project: int
@@ -94,7 +37,7 @@ class Payment:
     def parts(self, sizes: Sequence[tuple[int, int]]) -> Sequence[Payment]:
         """A payment for each request, of (its tweets that are new today, all its tweets).
 
-        Together they make up the whole, so that what each leaves unsettled stays reserved.
+        Together they add up to this payment, so that what each leaves unsettled stays reserved.
         """
         new, all_of_them = sum(new for new, _ in sizes), sum(every for _, every in sizes)
         if new != self.posts or self.tomorrow not in (0, all_of_them):
@@ -123,8 +66,8 @@ class Settlement:
     def by_day(self) -> Iterator[tuple[date, int, int]]:
         """For each day, how many posts were reserved, and how many to count.
 
-        After midnight X may have billed them on either day, even if that was not foreseen and
-        nothing was reserved.
+        After midnight X may have billed them on either day, even if this was not expected and
+        nothing was reserved for it.
         """
         today, tomorrow = self.payment.day, self.payment.day + timedelta(days=1)
         told = self.x_now.astimezone(UTC).date() if self.x_now else None
@@ -133,85 +76,15 @@ class Settlement:
         yield tomorrow, self.payment.tomorrow, self.shown if may_be_over else 0
 
 
-# Parts of the statements below, over a project `p` and what it spent, `s`.
-# X's clock now: ours, plus the difference that the project's newest reply showed.
-X_NOW = """(statement_timestamp() + coalesce((
-        SELECT w.seen_at - w.learned_at
-        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
-        WHERE a.project_id = p.id AND w.learned_at IS NOT NULL
-        ORDER BY w.learned_at DESC LIMIT 1), interval '0'))"""
-SPENT = """
-    SELECT coalesce(sum(one.posts) FILTER (WHERE one.day = {day}), 0) AS day_posts,
-           coalesce(sum(one.posts), 0) AS month_posts,
-           coalesce(sum(one.money) FILTER (WHERE one.day = {day}), 0) AS day_money,
-           coalesce(sum(one.money), 0) AS month_money,
-           extract(day FROM date_trunc('month', {day}) + interval '1 month' - {day}) AS days_left
-    FROM (
-        SELECT day, posts + posts_reserved AS posts,
-               money + posts_reserved * p.price_of_a_post
-                     + users_reserved * p.price_of_a_user AS money
-        FROM trackers_spending
-        WHERE project_id = p.id AND day >= date_trunc('month', {day})::date
-          AND day < (date_trunc('month', {day}) + interval '1 month')::date
-    ) one
-"""
-# Without a daily budget, what is left of the month's is spread over its days.
-SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
-MONEY_LEFT = f"""least(
-        p.money_a_day - s.day_money,
-        p.money_a_month - s.month_money,
-        CASE WHEN {SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
-                                - s.day_money END)"""
-# least() ignores nulls, so null means no limit.
-POSTS_LEFT = f"""least(
-        p.posts_a_day - s.day_posts,
-        p.posts_a_month - s.month_posts,
-        CASE WHEN {SPREAD} THEN ceil((p.posts_a_month - s.month_posts + s.day_posts)
-                                     / s.days_left) - s.day_posts END,
-        floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
-
-# For a window that X has not (or no longer) reported: one request goes through and finds out.
-UNKNOWN = 1
-PURSES = f"""
-    SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
-           (p.rationed_at AT TIME ZONE 'UTC')::date,
-           (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
-           AND keys.are_there IS NOT NULL,
-           coalesce(keys.are_good, false),
-           coalesce(windows.requests, {UNKNOWN}), p.x_now - statement_timestamp(),
-           p.floors_wanted_at
-    FROM (SELECT p.*, {X_NOW} AS x_now FROM trackers_project p) p
-    CROSS JOIN LATERAL (
-        SELECT bool_or(true) AS are_there,
-               bool_or(c.refused = 0
-                       OR c.used_at <= statement_timestamp() - interval '1 minute') AS are_good
-        FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
-        WHERE a.project_id = p.id AND c.disabled_at IS NULL
-    ) keys
-    CROSS JOIN LATERAL (
-        SELECT sum(CASE WHEN w.rests_until > statement_timestamp() THEN 0
-                        WHEN w.resets_at > statement_timestamp()
-                                           + coalesce(w.seen_at - w.learned_at, interval '0')
-                        THEN greatest(0, w.remaining - cardinality(w.under_way)
-                                                     - cardinality(w.lost))
-                        ELSE {UNKNOWN} END) AS requests
-        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
-        WHERE a.project_id = p.id AND w.endpoint = ANY(%(endpoints)s)
-    ) windows
-    CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
-    ORDER BY p.id
-"""
-OF_TWEETS = {"endpoints": [*TWEETS.values()]}
-
-# Reservations of a project are serialised, or two would each find room for themselves: the second
-# sees what the first wrote, since its statement begins only once it has this lock.
+# Reservations of a project are serialised, or two could use the same room: the second sees what the
+# first wrote, since its statement begins only once it has this lock.
 # NO KEY: a new row of spending needs a KEY SHARE lock on its project.
 LOCK = """
     SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
 """
-# Groups of `counts` tweets, youngest first; each leaves its `floors` of what is left to younger
-# ones. With a budget the reservation is flushed before the request is sent: forgotten in a crash of
-# the database, it would be spent a second time. Without one nothing limits it.
+# Groups of `counts` tweets, youngest first; each leaves as much as its `floors` to younger ones.
+# With a budget the reservation is flushed before the request is sent: if a crash of the database
+# lost it, it would be spent a second time. Without a budget there is no limit to keep.
 RESERVE_POSTS = f"""
     WITH room AS (
         SELECT {POSTS_LEFT} AS posts
@@ -251,8 +124,8 @@ RESERVE_USERS = f"""
     RETURNING set_config('synchronous_commit', 'on', true)
 """
 
-# What X billed, out of what was reserved: never more, so that no reservation made meanwhile can
-# turn out too large.
+# What X billed, out of what was reserved: never more, so that no concurrent reservation can turn
+# out too large.
 # A crash of the database, or a failover to a standby, may have lost the reservation, or the whole
 # row of the day: what X billed is counted anyway, and the reserved amount never falls below zero.
 COUNT = """
@@ -268,66 +141,28 @@ COUNT = """
         users_reserved = greatest(0, s.users_reserved - %(users_reserved)s),
         money = s.money + excluded.money
 """
-# If a crash forgets it, everything reserved counts as spent.
+# If a crash loses it, everything reserved counts as spent.
 SETTLE = COUNT.format(
     "trackers_project p, (SELECT set_config('synchronous_commit', 'off', true)) AS unflushed"
 )
-# What nobody reserved, in the transaction of the caller who reports it.
+# Counts what was not reserved, in the transaction of the caller that reports it.
 SPEND = COUNT.format("trackers_project p")
-
-
-def purses() -> list[Purse]:
-    """What each project may still spend today."""
-    [rows] = ask((PURSES, OF_TWEETS))
-    return read_purses(rows)
-
-
-def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
-    """The purses in the rows of PURSES."""
-    return [
-        Purse(
-            project=project,
-            name=name,
-            now=now,
-            left=None if left is None else max(0, int(left)),
-            floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
-            rationed_on=rationed_on,
-            usable=usable,
-            trusted=trusted,
-            requests=requests,
-            ahead=ahead,
-            floors_wanted_at=wanted_at,
-        )
-        for (
-            project,
-            name,
-            now,
-            left,
-            floors,
-            rationed_on,
-            usable,
-            trusted,
-            requests,
-            ahead,
-            wanted_at,
-        ) in rows
-    ]
 
 
 def reserve(
     purse: Purse, *, unpaid: Sequence[int], paid: int, timeout: timedelta, clock: DatabaseClock
 ) -> Payment | None:
-    """Reserve what requests that may take `timeout` can cost; None when nothing may be asked.
+    """Reserve what requests that may take `timeout` can cost; None if none may be sent.
 
     `unpaid`: the floor of each tweet that is new today, youngest first; `Payment.posts` of them
-    may be read. `paid`: how many others are asked for, which cost nothing until midnight.
+    may be read. `paid`: how many others are requested, which cost nothing until midnight.
     `clock`: the present time, as the purse may have been read long ago. If its day has ended since,
-    nobody knows which tweets are new, and nothing may be asked.
+    it is unknown which tweets are new, and no request may be sent.
     """
     day, left = purse.day, purse.midnight - (clock.now() + purse.ahead)
     if left <= timedelta(0):
         return None
-    # Tokens may have to be renewed first, which is a request too.
+    # Tokens may need renewal first, which is a request too.
     if left > 2 * timeout + CLOCKS:
         posts = granted(purse.project, day, unpaid) if unpaid else 0
         return payment_of(purse, clock, posts=posts) if posts + paid else None
@@ -341,7 +176,7 @@ def reserve(
 
 
 def payment_of(purse: Purse, clock: DatabaseClock, *, posts: int, tomorrow: int = 0) -> Payment:
-    """What was reserved, and until when it covers the days on which X may bill."""
+    """What was reserved, and until when it covers all days on which X may bill."""
     last = purse.midnight + timedelta(days=1 if tomorrow else 0)
     reply_by = clock.monotonic_at(last - purse.ahead - CLOCKS)
     return Payment(purse.project, purse.day, posts, reply_by, tomorrow)
@@ -356,7 +191,7 @@ def granted(project: int, day: date, floors: Sequence[int]) -> int:
         "counts": array(counts.values()),
         "floors": array(counts),
     }
-    # In one transaction, whoever began it: the lock is held until the reservation is written.
+    # In one transaction, ours or the caller's: the lock is held until the reservation is written.
     _, found = ask((LOCK, params), (RESERVE_POSTS, params))
     return found[0][0] or 0 if found else 0
 
@@ -387,7 +222,7 @@ def cancel(payment: Payment) -> None:
 
 
 def keep(payment: Payment) -> None:
-    """Nobody knows whether it was billed, so it counts as billed."""
+    """It may have been billed, so it counts as billed."""
     settle_all([Settlement(payment, posts=payment.posts, shown=payment.tomorrow)])
 
 
@@ -412,5 +247,5 @@ def write(project: int, day: date, *, by: str = SETTLE, **counts: int) -> None:
 
 
 def spend(project: int, day: date, *, posts: int) -> None:
-    """X sent, and billed, posts that were not asked for one by one: those of a stream."""
+    """Count posts that X sent, and billed, without a request for each: those of a stream."""
     write(project, day, by=SPEND, posts=posts)

@@ -28,7 +28,7 @@ def dollars(**given: Any) -> models.DecimalField:
 
 
 class Project(models.Model):
-    """An account at X that is billed: its budgets, and what X last said about its money."""
+    """An account that X bills: its budgets, and what X last said about its money."""
 
     name = models.CharField(max_length=60, unique=True)
 
@@ -57,7 +57,7 @@ class Project(models.Model):
         default=Decimal("0.010"), help_text="US dollars per account looked up."
     )
 
-    # X said that the credits or the cap are used up: nothing is asked until then.
+    # X said that the credits or the cap are used up: no request is sent until then.
     stopped_until = models.DateTimeField(null=True, editable=False)
     stopped_because = models.CharField(max_length=300, blank=True, editable=False)
     stops = models.PositiveSmallIntegerField(default=0, editable=False)
@@ -104,9 +104,9 @@ class Project(models.Model):
 
 class AppQuerySet(models.QuerySet["App"]):
     def named(self, app: str, project: str = "") -> App:
-        """The app of this name, created if there is none, in the project of that name.
+        """The app of this name, in the project of that name; created if there is none.
 
-        Raises ValueError when it belongs to another project.
+        Raises ValueError if the app belongs to another project.
         """
         found = self.select_related("project").filter(name=app).first()
         if found is None:
@@ -139,9 +139,9 @@ class SpendingQuerySet(models.QuerySet["Spending"]):
 
 
 class Spending(models.Model):
-    """What a project spent on one UTC day of X's. Reserved: asked for, but not answered yet.
+    """What a project spent on a UTC day, by X's clock. Reserved: requested, but not answered yet.
 
-    What a crash leaves reserved stays so: X may have billed it.
+    What a crash leaves reserved stays reserved: X may have billed it.
     """
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="spending")

@@ -13,8 +13,8 @@ from tweetwatch.database import cursor
 
 logger = logging.getLogger(__name__)
 
-# A person may buy credits or raise the cap at any time: we try again after this long, and after
-# twice as long with each further refusal.
+# A person may buy credits or raise the cap at any time: we try again after this wait, which doubles
+# with each further refusal.
 FIRST = timedelta(minutes=10)
 MOST = timedelta(hours=6)
 
@@ -39,7 +39,7 @@ STOP = f"""
     {alerts(STOPPED)}
     SELECT name, stopped_until FROM stopped
 """
-# In the ordinary case it writes nothing.
+# Usually this writes nothing.
 GO_ON = """
     UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''
     FROM trackers_app a WHERE a.id = %(app)s AND p.id = a.project_id AND p.stops > 0
@@ -47,7 +47,7 @@ GO_ON = """
 
 
 def stop(app: int, error: Depleted, *, now: datetime) -> None:
-    """Ask nothing with any credential of the app's project for a while."""
+    """Stop all requests of the app's project for a while."""
     params = {
         "app": app,
         "because": error.reason[:300],
@@ -68,13 +68,13 @@ def stop(app: int, error: Depleted, *, now: datetime) -> None:
 
 
 def go_on(app: int) -> None:
-    """X answered: the project has money again."""
+    """End the stop: X answered, so the project has money again."""
     with cursor() as db:
         db.execute(GO_ON, {"app": app})
 
 
 def go_on_with(ids: Iterable[int]) -> int:
-    """A person says that these projects have money again; how many were stopped."""
+    """End the stops of these projects for a person; return how many were stopped."""
     stopped = Project.objects.filter(pk__in=list(ids)).exclude(
         stopped_because="", stopped_until=None, stops=0
     )

@@ -1,4 +1,4 @@
-"""What X says it billed, written beside our own count and compared by UTC day."""
+"""X's own count of billed posts, stored with ours and compared by UTC day."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tweetwatch.database import array, cursor
 
 logger = logging.getLogger(__name__)
 
-# Only days that we know: what was read before tweetwatch was installed is no drift.
+# Only days that we know: what was read before tweetwatch was installed is not drift.
 TOLD = """
     UPDATE trackers_spending s SET told_posts = told.posts
     FROM unnest(%(days)s::date[], %(posts)s::bigint[]) AS told(day, posts)
@@ -24,7 +24,7 @@ TOLD = """
 
 
 def keep(project: Project, usage: Usage) -> None:
-    """Write what X counted beside our own count."""
+    """Store X's count with ours."""
     with cursor() as db:
         days, posts = array(map(date.isoformat, usage.days)), array(usage.days.values())
         db.execute(TOLD, {"project": project.pk, "days": days, "posts": posts})

@@ -17,7 +17,8 @@ OURS = "tweetwatch"
 
 
 class Topic(models.Model):
-    """A topic. `publisher`: who alone may publish in it, by the name of its token; ours are OURS.
+    """A topic. `publisher`: the only one who may publish in it, by the name of its token; OURS for
+    our own topics.
 
     A topic without one was created by a subscription, and goes to the first who publishes in it.
     """

@@ -43,7 +43,7 @@ class Told:
 
 
 def tell(events: Sequence[Told]) -> None:
-    """Store them, in this order; those of our own topics only if somebody wants these."""
+    """Store them, in this order; those of our own topics only if somebody wants the topic."""
     if not events:
         return
     with cursor() as db:

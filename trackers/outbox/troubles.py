@@ -1,8 +1,8 @@
-"""What goes wrong and stays so for a while is an alert, once; and once more when it is over.
+"""What stays wrong for a while becomes an alert, once; and once more when it is over.
 
 Every minute: how each thing stands ─> compared with what is known ─> news, and what is known next
-Whatever fails and recovers between two looks is no news. People's own rules (`trackers.alerts`) are
-compared here too, each with its own patience, and a rest after each alert.
+Whatever fails and recovers between two looks is not reported. People's own rules
+(`trackers.alerts`) are compared here too, each with its own patience, and a rest after each alert.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from django.db.models import Q
 from trackers.outbox.models import ALERTS
 from trackers.outbox.tell import Told, tell
 
-# So long it must last before anybody is alerted.
+# How long it must last before anybody is alerted.
 PATIENCE = timedelta(minutes=1)
 AT_ONCE = NO_REST = timedelta(0)
 
 
 class Trouble(models.Model):
-    """Something that was found wrong at the last look. `told_at`: when that was an alert.
+    """Something that was found wrong at the last look. `told_at`: when it became an alert.
 
     `rule`: the rule that looks at it; null for what tweetwatch looks at by itself. `quiet_until`:
     no alert of it before then; `since` is null while nothing is wrong meanwhile.
@@ -52,7 +52,7 @@ class Trouble(models.Model):
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How one thing stands now. `wrong`: in a sentence; empty: nothing is.
+    """How one thing stands now. `wrong`: what is wrong, in a sentence; empty: nothing is.
 
     `of`, `kind`: what it is, as in {"namespace": "tweet:update"}. `over`: what to say when what was
     wrong no longer is; empty: nothing. `url`: the page on which a person sees it.
@@ -81,7 +81,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """An alert, or that what was one is over."""
+    """An alert, or the end of one."""
 
     look: Look
     state: Literal["down", "back"]
@@ -115,7 +115,7 @@ def compare(
     now: datetime,
     judged: Collection[int] = (),
 ) -> Changes:
-    """`judged`: rules of which these are all looks; what else they found before is over."""
+    """`judged`: rules of which these are all the looks; what else they found before is over."""
     rows = {one.of: one for one in known}
     put: list[Trouble] = []
     drop: list[str] = []
@@ -153,7 +153,7 @@ def compare(
 
 
 def is_due(row: Trouble, patience: timedelta, *, now: datetime) -> bool:
-    """Whether it lasts for long enough, was not told yet, and its rest is over."""
+    """Whether it has lasted long enough, is not reported yet, and its pause is over."""
     if row.told_at is not None or row.since is None:
         return False
     is_rested = row.quiet_until is None or row.quiet_until <= now
@@ -166,10 +166,10 @@ def resting(row: Trouble) -> Trouble:
 
 
 def watch(looks: Iterable[Look], *, now: datetime, judged: Collection[int] = ()) -> Sequence[News]:
-    """Remember what is wrong, and tell what is news; what was told."""
+    """Store what is wrong, and report what is new; returns what was reported."""
     looks = list(looks)
     with transaction.atomic():
-        # Two that look at once: the second waits, and finds that it was told.
+        # Of two concurrent looks, the second waits, and finds that it was reported.
         keys = [one.key for one in looks]
         found = Trouble.objects.filter(Q(of__in=keys) | Q(since__isnull=False))
         known = list(found.select_for_update().order_by("of"))
@@ -186,6 +186,6 @@ def watch(looks: Iterable[Look], *, now: datetime, judged: Collection[int] = ())
 
 
 def forget_rested(*, now: datetime) -> int:
-    """Delete rows whose rest is over, and of which nothing is wrong."""
+    """Delete rows whose rest is over, and where nothing is wrong."""
     count, _ = Trouble.objects.filter(since=None, quiet_until__lte=now).delete()
     return count

@@ -1,8 +1,8 @@
-"""When next, where an interval adapts: as soon as the figures are expected to have moved enough.
+"""When next, where an interval adapts: as soon as the metrics are expected to have moved enough.
 
 wait = accuracy / (pace + 0.2 / age), no shorter than *at most every* and no longer than *at least
-every*. The second term expects a wave that nothing announces; it keeps the wait of a quiet tweet
-below a quarter of its age at an accuracy of 5 %. Rule and measurements: `docs/how-often.md`.
+every*. The second term allows for a sudden wave; it keeps the wait of a quiet tweet below a quarter
+of its age at an accuracy of 5 %. Rule and measurements: `docs/how-often.md`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-# Between 0.1 and 0.3 the errors hardly differ; lower looks less often at what revives.
+# Between 0.1 and 0.3 the errors hardly differ; a lower value looks less often at reviving tweets.
 ALLOWANCE = 0.2
 # However little room there is, *at least every* grows no more than this.
 STRETCH_MOST = 3.0
 
 
 class Bounds(NamedTuple):
-    """What a person asks of an interval: miss no more than `accuracy` (0.05 is 5 %), look at most
+    """What a person wants of an interval: miss no more than `accuracy` (0.05 is 5 %), look at most
     every `at_most` and at least every `at_least` seconds."""
 
     accuracy: float
@@ -33,8 +33,8 @@ def bounds(
     return Bounds(accuracy, at_most.total_seconds(), at_least.total_seconds())
 
 
-# What a row gets when it is first made to adapt: up to an age, at most and at least every so often.
-# Longer *at most* loses almost half of what adapting gains in the newest figures; the last row's
+# The defaults for a row that is first made to adapt, by age: *at most every* and *at least every*.
+# Longer *at most* loses almost half of what adapting gains in the newest metrics; the last row's
 # *at least* is where tweet-days are saved.
 ACCURACY = 0.05
 USUAL = (
@@ -57,7 +57,7 @@ def usual_bounds(younger_than: timedelta) -> Bounds:
 def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) -> float:
     """Seconds until the next look at a tweet `age` seconds old that grows by `pace` a second.
 
-    `stretch`, 1 or more, lengthens all waits alike when there is not room for all looks.
+    `stretch`, 1 or more, lengthens all waits alike when there is no room for all looks.
     """
     accuracy, at_most, at_least = bounds
     wait = accuracy * stretch / (pace + ALLOWANCE / (age if age > 1.0 else 1.0))

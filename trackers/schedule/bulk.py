@@ -1,8 +1,8 @@
-"""What a person does to many tweets at once: chosen once, done in pieces, by a task.
+"""An act on many tweets at once: the tweets are chosen once, then processed in pieces by a task.
 
 chosen ─> BulkPieces ─> a task: some pieces, a transaction each ─> the next task ─> done
-The tweets are written down when they are chosen, so that it is done to those and to no others, and
-a worker that dies loses one piece at the most, which is done again.
+The tweets are stored when they are chosen, so the act applies to exactly those. A worker that dies
+loses at most one piece, which is done again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from trackers.tweets.tags import tagging
 
 GO_ON = "trackers.tasks.go_on_with_bulk_act"
 
-# So many tweets in a transaction, which locks the jobs and the rows of all of them; up to as many
-# are done at once, while a person waits.
+# Tweets per transaction, which locks the jobs and the rows of all of them; up to as many are done
+# at once, while a person waits.
 PIECE = 1000
-# A task lasts so long, or a third of what it may: other tasks have their turn between two.
+# How long a task works, but at most a third of its time limit; then other tasks have their turn.
 A_TASK = timedelta(seconds=5)
-# A task that was not heard of for so long was lost with its worker.
+# A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 KEPT_FOR = timedelta(days=30)
 
@@ -42,13 +42,13 @@ ACTS: Mapping[str, Do] = {
     Act.UNTRACK: steer.untrack,
     Act.RETRY: steer.retry_isolated,
 }
-# These take the tag besides.
+# These also take the tag.
 WITH_TAG: Mapping[str, Callable[[int, Iterable[int]], int]] = {
     Act.TAG: tagging.put,
     Act.UNTAG: tagging.take,
 }
 
-# {chosen} gives one column of ids. In their order, so that a piece lies together in the indexes.
+# {chosen} gives one column of ids. In order, so that a piece is contiguous in the indexes.
 CHOOSE = """
     WITH numbered AS (
         SELECT id, (row_number() OVER (ORDER BY id) - 1) / %s AS piece
@@ -61,12 +61,12 @@ CHOOSE = """
     SELECT count(*) FROM numbered
 """
 
-# What it leaves out of a piece: ids of tweets that it is not to be done to any more.
+# Reduces a piece's ids to those of tweets to which the act still applies.
 Sieve = Callable[[list[int]], list[int]]
 
 
 def to_do(act: str, tag: int | None = None) -> Do:
-    """What it does to some tweets."""
+    """The function that does this act to some tweets."""
     if tag is None:
         return ACTS[act]
     return partial(WITH_TAG[act], tag)
@@ -80,9 +80,9 @@ def begin(
     source: int | None = None,
     tag: int | None = None,
 ) -> BulkAct:
-    """Write down which tweets it is done to, and have the workers do it.
+    """Store the chosen tweets, and have the workers do the act.
 
-    `chosen` gives ids alone, as `values_list("pk")` does.
+    `chosen` gives only ids, as `values_list("pk")` does.
     """
     with transaction.atomic():
         row = BulkAct.objects.create(
@@ -108,9 +108,9 @@ def find(id: int) -> BulkAct | None:
 def go_on(
     row: BulkAct, turn: int, *, at_most: timedelta = A_TASK, sieve: Sieve | None = None
 ) -> bool:
-    """Do pieces of it for a while, and hand over to the next task; whether none is left.
+    """Do pieces for a while, then hand over to the next task; return whether none is left.
 
-    Of an earlier turn: nothing, another task has taken its place.
+    With an earlier turn it does nothing: another task has taken its place.
     """
     end = time.monotonic() + at_most.total_seconds()
     while (left := do_piece(row.pk, turn, sieve=sieve)) and time.monotonic() < end:
@@ -123,7 +123,7 @@ def go_on(
 
 
 def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
-    """Do the next piece; False where none was left, None where the turn is another's."""
+    """Do the next piece; False if none was left, None if another task has the turn."""
     with transaction.atomic():
         row = current(id, turn)
         if row is None:
@@ -140,7 +140,7 @@ def do_piece(id: int, turn: int, *, sieve: Sieve | None = None) -> bool | None:
 
 
 def current(id: int, turn: int) -> BulkAct | None:
-    """The act, locked; None where it is over, or another task's."""
+    """The act, locked; None if it is over, or another task has the turn."""
     rows = BulkAct.objects.select_for_update().filter(pk=id, turn=turn, finished_at=None)
     return rows.first()
 
@@ -150,7 +150,7 @@ def finish(row: BulkAct) -> None:
 
 
 def stop(ids: Iterable[int]) -> int:
-    """End acts where they stand; how many were not over. A source that was to go then stays."""
+    """End acts where they are; return how many were not over. A source to be removed then stays."""
     with transaction.atomic():
         rows = BulkAct.objects.select_for_update().filter(pk__in=list(ids), finished_at=None)
         found = [row.pk for row in rows.order_by("pk")]
@@ -159,7 +159,7 @@ def stop(ids: Iterable[int]) -> int:
 
 
 def hand_over(row: BulkAct) -> None:
-    """The next task, and no other, continues from where the row stands. In one transaction."""
+    """Have the next task, and no other, continue from the row. To be called in a transaction."""
     row.turn += 1
     row.touched_at = Now()
     row.save()
@@ -167,7 +167,7 @@ def hand_over(row: BulkAct) -> None:
 
 
 def find_lost() -> int:
-    """Put other tasks in the place of those that died with their workers; how many."""
+    """Replace tasks that died with their workers; return how many."""
     with transaction.atomic():
         lost = BulkAct.objects.select_for_update(skip_locked=True).filter(
             finished_at=None, touched_at__lt=Now() - LOST_AFTER
@@ -179,5 +179,5 @@ def find_lost() -> int:
 
 
 def forget_old() -> int:
-    """Those that ended a month ago; how many."""
+    """Delete acts that ended over a month ago; return how many."""
     return BulkAct.objects.filter(finished_at__lt=Now() - KEPT_FOR).delete()[0]

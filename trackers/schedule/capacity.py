@@ -30,8 +30,8 @@ WINDOWS = """
                         AND u.holder IS NOT DISTINCT FROM w.credential_id))
 """
 
-# The busiest minute of the last day, and whether most of its look-ups were late: only then did the
-# workers do as much as they can, and not just as much as there was.
+# The busiest minute of the last day, and whether most of its look-ups were late: only then were the
+# workers at their limit, instead of doing all that was due.
 BEST_MINUTE = """
     WITH best AS (
         SELECT minute, sum(asked) AS asked
@@ -51,7 +51,7 @@ PUNCTUAL_UP_TO = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Tweets a second; None: unknown, so no bound. `usable`: some credential may ask now."""
+    """Tweets a second; None: unknown, so no limit. `usable`: some credential may ask now."""
 
     windows: float | None
     workers: float | None

@@ -2,8 +2,8 @@
 
 a cluster ─ take ─> one row ─ census ─> pages, status, the forecast
 Up to `MOST` tweets are counted each time. If there are more, all are counted, and the longer that
-takes, the longer is the pause after it. While no cluster runs, whoever asks makes the bounded
-counts (as in jobs.figures for the queues).
+takes, the longer the pause after it. While no cluster runs, each reader makes the bounded counts
+itself (as in jobs.figures for the queues).
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
 
 # Ids carry their time, so one scan of the narrow queue gives the tiers, without the tweets.
-# Tallies would be cheaper still, but they say what was done, not what the plan needs after a person
-# changed it, or after a file of tweets came in during an outage.
+# Tallies would be cheaper still, but they show what was done, not what the plan needs after a
+# person changed it, or after a file of tweets came in during an outage.
 # ORDER BY: rare states are found by their small indexes, whatever the statistics say.
 COUNTED = """
     SELECT now(),
@@ -73,7 +73,7 @@ class Census:
 
 
 def census(plan: Plan, *, now: datetime) -> Census:
-    """What a cluster last counted; if none counts, what there is now, up to MOST."""
+    """The latest census of a cluster; if no cluster counts, what there is now, up to MOST."""
     row = TweetCensus.objects.annotate(now=NOW).first()
     if row and row.taken_at and row.now <= row.taken_at + max(FRESH_FOR, 2 * RESTS * row.took):
         return kept(row)
@@ -128,7 +128,7 @@ def look(plan: Plan, *, now: datetime) -> Census:
 
 
 def count(plan: Plan, *, now: datetime) -> Census:
-    """Count all, without parallel workers in the server. To be called in a transaction."""
+    """Count all, without the server's parallel workers. To be called in a transaction."""
     with cursor() as db:
         db.execute(ONE_PROCESS)
     at, gone, paused, unclear, found, _, ages = asked(COUNT, plan, now=now)
@@ -157,10 +157,10 @@ def total(cells: Iterable[tuple[int, int]] | None) -> int:
 
 
 def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int]:
-    """From each of AGES to the next; what is from the future counts as the youngest."""
+    """Counts from each of AGES to the next; tweets from the future count as the youngest."""
     counts = [0] * (len(AGES) - 1)
     for cell, many in cells or ():
-        # Cell 0 is older than all, and the last one is of ids ahead of the clock.
+        # Cell 0 is older than all AGES, and the last one has ids ahead of the clock.
         if cell:
             counts[max(0, len(AGES) - 1 - cell)] += many
     whole = sum(counts)
@@ -168,7 +168,7 @@ def by_age(cells: Iterable[tuple[int, int]] | None, *, resting: int) -> list[int
 
 
 def by_tier(plan: Plan, tiers: Iterable[tuple[int, int]] | None) -> list[int]:
-    """Youngest first, from pairs (tier, from 1, the oldest first; tweets scheduled in it)."""
+    """Youngest first, from pairs: the tier (1 is the oldest) and the tweets scheduled in it."""
     counts: dict[int, int] = dict(tiers or ())
     return [counts.get(place, 0) for place in range(len(plan.tiers), 0, -1)]
 

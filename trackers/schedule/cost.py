@@ -16,23 +16,23 @@ from trackers.schedule.validate import Row
 from trackers.tweets.pace import strangers_pace
 
 DAY = timedelta(days=1)
-# A change that asks for more than this many times as much has to be confirmed.
+# A change that costs more than this many times as much must be confirmed.
 CONFIRMED_ABOVE = 2.0
-# Tweets of an age between two of these are taken to be spread evenly over it.
+# Tweets between two of these ages are assumed to be spread evenly.
 AGES = tuple(
     timedelta(minutes=minutes)
     for minutes in (0, 2, 5, 10, 18, 30, 60, 120, 240, 480, 1440, 2880, 4320)
 ) + tuple(timedelta(days=days) for days in (7, 14, 30, 60, 90, 180, 365, 730, 1825, 3650, 36500))
 
 
-# Steps over an age in which waits change with it.
+# The factor between steps of age, where waits change with age.
 STEP = 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
     """Look-ups and tweet-days of one tweet a day; `error`: the share by which the look-ups may be
-    off, since they are those of a sample."""
+    off, since they come from a sample."""
 
     looks: float
     days: float
@@ -51,9 +51,9 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """`life`: look-ups of one tweet in all; the others are a day's, at the tweets of today, or None
-    while nobody has counted these. X bills a tweet once a day, however often it is looked up.
-    `error`: the share by which look-ups may be off where intervals adapt."""
+    """`life`: look-ups of one tweet in all. The others are per day, for today's tweets; None while
+    these are not counted. X bills a tweet once a day, however often it is looked up. `error`: the
+    share by which look-ups may be off where intervals adapt."""
 
     life: float
     lookups: float | None = None
@@ -68,7 +68,7 @@ class Change:
 
     @property
     def times(self) -> float:
-        """How many times as much it asks for, by what grows most."""
+        """How many times as much it costs, by the number that grows most."""
         pairs = [(self.before.life, self.after.life)]
         pairs += [(self.before.lookups or 0, self.after.lookups or 0)]
         pairs += [(self.before.tweet_days or 0, self.after.tweet_days or 0)]
@@ -80,7 +80,7 @@ class Change:
 
 
 def tiers_of(rows: Iterable[Row], rates: Mapping[timedelta, Rate]) -> list[Tier]:
-    """The enabled rows, the youngest first."""
+    """The enabled rows, youngest first."""
     ordered = sorted((row for row in rows if row.enabled), key=lambda row: row.younger_than)
     since, tiers = timedelta(0), []
     for row in ordered:
@@ -98,7 +98,7 @@ def tiers_of(rows: Iterable[Row], rates: Mapping[timedelta, Rate]) -> list[Tier]
 
 
 def usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
-    """Look-ups from one age to another of a tweet that grows as most of its age do."""
+    """Look-ups from one age to another of a tweet that grows like most tweets of its age."""
     age, end, looks = max(since.total_seconds(), 1.0), until.total_seconds(), 0.0
     while age < end:
         step = min(age * (STEP - 1), end - age)
@@ -110,8 +110,8 @@ def usual_looks(since: timedelta, until: timedelta, asked: Bounds) -> float:
 def cost(
     rows: Iterable[Row], ages: Sequence[int] | None, rates: Mapping[timedelta, Rate] | None = None
 ) -> Cost:
-    """`ages`: how many tweets there are from each of AGES to the next. `rates`: of the tweets of
-    today, by the bound of the adapting row; without one, of tweets that grow as most do."""
+    """`ages`: how many tweets there are from each of AGES to the next. `rates`: those of today's
+    tweets, by the age bound of the adapting row; without one, those of typical tweets."""
     tiers = tiers_of(rows, rates or {})
     life = sum(tier.life for tier in tiers)
     if ages is None:

@@ -59,7 +59,7 @@ def written(interval: Interval) -> Row:
 
 
 def estimate(after: Iterable[Row]) -> Estimate:
-    """The rows in force against these, at the tweets that the census counted."""
+    """The cost of these rows against the current ones, for the tweets that the census counted."""
     now, after = timezone.now(), list(after)
     ages = census(current()[1], now=now).ages
     before = [written(one) for one in Interval.objects.all()]
@@ -102,12 +102,12 @@ def number(value: float | None) -> str:
 
 
 def within(value: float | None, error: float) -> str:
-    """A number, and how far it may be off: where intervals adapt it comes from a sample."""
+    """A number and its possible error: where intervals adapt, it comes from a sample."""
     return f"{number(value)} ± {math.ceil(100 * error)} %" if value and error else number(value)
 
 
 def dearest() -> Decimal:
-    """The highest price among projects that can be asked."""
+    """The highest price among projects with an enabled credential; without any, among all."""
     used = Credential.objects.enabled().values("app__project")
     projects = Project.objects.filter(pk__in=used) or Project.objects.all()
     default: Decimal = Project._meta.get_field("price_of_a_post").default

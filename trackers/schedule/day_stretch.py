@@ -1,6 +1,6 @@
-"""How much later new days must be begun, so that tweet-days fit into what the budgets allow.
+"""How much later tweets must begin a new paid day, so that tweet-days fit into the budgets.
 
-Groups of tweets of like age and pace ─> tweet-days a day at a stretch ─> the least that is enough
+Groups of tweets of similar age and pace ─> tweet-days a day at a stretch ─> the least that suffices
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from trackers.schedule.adapt import STRETCH_MOST, adapted_wait
 from trackers.schedule.paid_days import DAY_S, across_days
 from trackers.schedule.stretch import EXACT, Group
 
-# More than this hardly saves anything: *at least every* grows by three times at most. What is then
-# still too much is left to rationing, which keeps the young fresh.
+# More than this hardly saves anything: *at least every* grows by three times at most. Any further
+# shortage is left to rationing, which keeps the young fresh.
 MOST = 100.0
-# So much more is planned than the budgets allow, or an estimate that is too high would leave money
-# unspent. What is too much waits, the oldest first (`updater.ration`).
+# Plan this share more than the budgets allow: an estimate that is too high would otherwise leave
+# money unspent. What turns out too much waits, the oldest first (`updater.ration`).
 MARGIN = 0.05
-# A day's first look comes at any time, and waits are shifted by their jitter and grow with age: the
-# mean over times, places in the half hours, and waits around the one of the group.
+# A day's first look comes at any time, and waits vary with jitter and age. So the mean is taken
+# over times of day, places in the half hours, and waits around the group's.
 TIMES = tuple(
     ((0.5 + place) / 16, (0.5 + 5 * place % 16) / 16, 0.8 + 0.4 * (0.5 + 11 * place % 16) / 16)
     for place in range(16)
@@ -26,7 +26,7 @@ TIMES = tuple(
 
 
 def tweet_days(groups: Sequence[Group], day_stretch: float, *, stretch: float = 1.0) -> float:
-    """Tweet-days a day at which these tweets are looked at, each of them once already."""
+    """Tweet-days a day that these tweets take, all of them looked at before."""
     total = 0.0
     for tweets, age, pace, bounds, every in groups:
         if bounds is None:
@@ -42,7 +42,7 @@ def tweet_days(groups: Sequence[Group], day_stretch: float, *, stretch: float = 
 
 
 def days_between(wait: float, *, day_stretch: float, longest: float) -> float:
-    """The mean number of days from one that is paid for to the next."""
+    """The mean number of days from one paid day to the next."""
     found = 0
     for time, chance, share in TIMES:
         found += days_until_next(
@@ -58,8 +58,8 @@ def days_between(wait: float, *, day_stretch: float, longest: float) -> float:
 def days_until_next(
     now: float, wait: float, *, day_stretch: float, longest: float, chance: float
 ) -> int:
-    """From a day whose first look is `now` (s since midnight) to the next day with a look."""
-    # The looks in the midst of the day are all alike.
+    """Days from one whose first look is at `now` (s since midnight) to the next with a look."""
+    # The looks in the middle of the day are all alike.
     now += wait * max(0, int((DAY_S - now) / wait) - 2)
     while now < DAY_S:
         now += across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)
@@ -71,7 +71,7 @@ def needed_day_stretch(
 ) -> float:
     """The smallest stretch, 1 or more, with which tweet-days fit into `allowed` a day.
 
-    `arrivals`: new tweets a day, of which each costs a tweet-day that no stretch can save.
+    `arrivals`: new tweets a day, each of which costs a tweet-day that no stretch can save.
     `stretch`: that of the windows, which lengthens the waits first.
     """
     if tweet_days(groups, 1.0, stretch=stretch) + arrivals <= allowed:

@@ -13,7 +13,7 @@ WHOLE = re.compile(rf"(?:{SPELLED.pattern}\s*)+", re.IGNORECASE)
 
 
 def parse(text: str) -> timedelta:
-    """Raises ValueError, with a sentence for people, when the text is no duration."""
+    """Raises ValueError, with a sentence for people, when the text is not a duration."""
     text = text.strip()
     try:
         if WHOLE.fullmatch(text):
@@ -49,7 +49,7 @@ SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")
 
 
 def percentage(text: str) -> float:
-    """5% or 5 as 0.05. Raises ValueError, with a sentence for people, when it is none."""
+    """5% or 5 as 0.05. Raises ValueError, with a sentence for people, for anything else."""
     found = SHARE.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"“{text.strip()[:40]}” is not a percentage. Write it as 5%.")
@@ -57,5 +57,5 @@ def percentage(text: str) -> float:
 
 
 def spell_share(share: float) -> str:
-    """What `percentage` reads back: 5%."""
+    """The share in the form that `percentage` reads: 5%."""
     return f"{100 * share:.6f}".rstrip("0").rstrip(".") + "%"

@@ -1,4 +1,4 @@
-"""When will no tweet be behind any more? What is due, over the capacity that the plan leaves.
+"""When will no tweet be behind any more? The backlog over the capacity that the plan leaves free.
 
 due now ─┐
 capacity ─┼─> catch_up ─> Forecast, for the pages and `status`
@@ -46,7 +46,7 @@ class Forecast:
 
 
 FRESH = Forecast("fresh")
-# It was so just now, and is no more.
+# Some credential could be used a moment ago, but none can now.
 NOBODY = "No credential can be used now."
 
 
@@ -83,7 +83,7 @@ def is_behind(figures: QueueSummary) -> bool:
 
 
 def held_for(namespace: Namespace, *, now: datetime) -> timedelta | None:
-    """How long no request is sent; None while X fails, for an unknown time."""
+    """How long requests are held; None, for an unknown time, while X fails."""
     if namespace.failures >= OUTAGE:
         return None
     until = namespace.held_until

@@ -16,7 +16,7 @@ from trackers.schedule.validate import Row, faults, of_adapting
 
 NEEDED = ("younger_than", "every", "jitter", "enabled")
 ADAPTING = ("accuracy", "at_most", "at_least")
-# As people read them.
+# In the order in which people read them.
 FIELDS = ("younger_than", "every", "accuracy", "at_most", "at_least", "jitter", "enabled")
 
 
@@ -80,7 +80,7 @@ class ShareField(forms.CharField):
 
 
 class IntervalForm(forms.ModelForm):
-    """One row, added or changed by itself: it must fit among the others."""
+    """A single row, added or changed: it must fit among the others."""
 
     sure = forms.BooleanField(
         required=False,
@@ -123,7 +123,7 @@ class IntervalRowForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
-        # The admin's list shows them under the heads of its columns, without labels of their own.
+        # The admin's list shows the fields under its column headings, without their own labels.
         bound = self.instance.younger_than
         row = f"younger than {spell(bound)}" if bound else "new row"
         for name, field in self.fields.items():
@@ -136,7 +136,7 @@ class IntervalRowForm(forms.ModelForm):
 
 
 class AdaptedRowForm(IntervalRowForm):
-    """A fixed row with the usual accuracy and bounds filled in, to be looked at and saved."""
+    """A fixed row with the default accuracy and bounds filled in, to be reviewed and saved."""
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -151,9 +151,9 @@ class AdaptedRowForm(IntervalRowForm):
 
 
 class IntervalFormSet(forms.BaseModelFormSet):
-    """The whole list, saved together or not at all, and never before its cost was seen.
+    """The whole list, saved together or not at all; a large increase in cost must be confirmed.
 
-    `_save` is "cost" where a person only asks what it would cost; `sure` confirms a large one.
+    `_save` is "cost" if a person only asks what it would cost; `sure` confirms a large increase.
     """
 
     estimate: Estimate | None = None
@@ -173,13 +173,13 @@ class IntervalFormSet(forms.BaseModelFormSet):
 
     @property
     def errors(self) -> Any:
-        """None of the person's, where the cost is only shown."""
+        """Empty where only the cost is shown, since the person made no mistake."""
         found = super().errors
         return [] if self.estimate else found
 
 
 def row_of(cleaned: dict[str, Any]) -> Row | None:
-    """None when a field is missing or invalid, which is reported beside that field."""
+    """The row; None when a field is missing or invalid, which is reported beside that field."""
     values = [cleaned.get(name) for name in NEEDED]
     if None in values or any(name not in cleaned for name in ADAPTING):
         return None
@@ -187,11 +187,11 @@ def row_of(cleaned: dict[str, Any]) -> Row | None:
 
 
 def refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None:
-    """What is wrong with the fields that make a row adapt is said beside them."""
+    """Report faults of the fields that make a row adapt beside those fields."""
     row = row_of(cleaned)
     if row is not None:
         for field, said in list(of_adapting(row)):
-            # A field with a fault is no longer among the cleaned ones, so the list is not checked.
+            # This removes the field from the cleaned ones, so the list is not checked.
             form.add_error(field, said[:1].upper() + said[1:])
 
 

@@ -23,7 +23,7 @@ CLOCKS_DIFFER = timedelta(minutes=5)
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """A row in force. With bounds it adapts, and `every` says nothing."""
+    """A row in force. With bounds it adapts, and `every` is ignored."""
 
     younger_than: timedelta
     every: timedelta
@@ -31,13 +31,13 @@ class Tier:
     bounds: Bounds | None = None
 
     def longest(self, stretch: float = 1.0) -> timedelta:
-        """The longest that a tweet waits for its next look, jitter aside."""
+        """The longest wait for the next look, jitter aside."""
         if self.bounds is None:
             return self.every
         return timedelta(seconds=self.bounds.at_least * min(stretch, STRETCH_MOST))
 
     def wait(self, age: timedelta, stretch: float = 1.0) -> timedelta:
-        """The wait of a tweet of which only the age is known."""
+        """The wait of a tweet if only its age is known."""
         if self.bounds is None:
             return self.every
         seconds = max(age.total_seconds(), 1.0)
@@ -48,8 +48,8 @@ class Tier:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The enabled intervals, by increasing age, and the stretches of those that adapt: of all
-    waits, and of waits that end on another UTC day (`paid_days`)."""
+    """The enabled intervals by increasing age, and the stretches of those that adapt: one for all
+    waits, one for waits that end on another UTC day (`paid_days`)."""
 
     tiers: tuple[Tier, ...]
     stretch: float = 1.0
@@ -77,7 +77,7 @@ class Plan:
         return any(tier.bounds for tier in self.tiers)
 
     def is_urgent(self, tier: Tier | None) -> bool:
-        """Whether this tier comes first under backlog: it is the youngest of several."""
+        """Whether this tier comes first under backlog: only the youngest of several does."""
         return tier is not None and tier is self.tiers[0] and len(self.tiers) > 1
 
     def update_delay(self, created_at: datetime | None, *, now: datetime) -> timedelta | None:
@@ -88,15 +88,15 @@ class Plan:
         return tier.wait(now - created_at, self.stretch)
 
     def hole_after(self, tier: Tier | None) -> timedelta | None:
-        """Nobody measured a tweet for longer than this: its run of figures has a hole.
+        """The time without a measurement after which a tweet's run of metrics has a hole.
 
-        Twice the longest wait; a tweet that is too old for any has the last tier's.
+        Twice the longest wait; for a tweet too old for any tier, the last tier's.
         """
         tier = tier or (self.tiers[-1] if self.tiers else None)
         return 2 * self.longest(tier) if tier else None
 
     def longest(self, tier: Tier) -> timedelta:
-        """The longest that a tweet waits for its next look as things are, jitter aside."""
+        """The longest wait for the next look at the current stretch, jitter aside."""
         return tier.longest(self.stretch * self.day_stretch)
 
 
@@ -148,10 +148,10 @@ def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
 
 
 def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:
-    """The seed's getTweetUpdateDelay on the intervals that are in force.
+    """The seed's getTweetUpdateDelay with the intervals that are in force.
 
-    The time to wait before the next look-up of a tweet posted at `created_at`, without jitter;
-    None without that time, past the last tier, or when it is more than five minutes after `now`.
+    The wait before the next look-up of a tweet posted at `created_at`, without jitter; None without
+    that time, past the last tier, or when it is more than five minutes after `now`.
     """
     return current()[1].update_delay(created_at, now=now)
 
@@ -159,9 +159,9 @@ def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | N
 def jittered(
     tier: Tier, wait: timedelta | None = None, *, chance: float | None = None
 ) -> timedelta:
-    """A wait, or else the tier's interval, shifted by up to its jitter either way.
+    """The wait, by default the tier's interval, shifted by up to its jitter either way.
 
-    `chance` (0 to 1) says where.
+    `chance` (0 to 1) determines the shift.
     """
     share = random.random() if chance is None else chance
     # In seconds: multiplying a timedelta by a float is exact, and takes four times as long.

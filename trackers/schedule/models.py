@@ -14,8 +14,8 @@ from trackers.schedule.durations import spell, spell_share
 class Interval(models.Model):
     """Tweets younger than `younger_than`, and no younger row's, are looked up every `every`.
 
-    With an accuracy it adapts instead: a tweet is looked up as soon as that share of its figures is
-    expected to have changed, at most every `at_most` and at least every `at_least`.
+    With an accuracy it adapts instead: a tweet is looked up as soon as its metrics are expected to
+    have changed by that share, at most every `at_most` and at least every `at_least`.
     """
 
     younger_than = models.DurationField(
@@ -81,7 +81,7 @@ class Interval(models.Model):
 
     @property
     def written(self) -> str:
-        """As `interval set` reads it."""
+        """In the form that `interval set` reads."""
         if self.accuracy is None or self.at_most is None or self.at_least is None:
             return f"{spell(self.younger_than)}={spell(self.every)}"
         between = f"{spell(self.at_most)}..{spell(self.at_least)}"
@@ -99,7 +99,7 @@ class Interval(models.Model):
 
 
 class Stretch(models.Model):
-    """By how much adapting intervals are longer now, in one row; see `schedule.restretch`."""
+    """How much longer adapting intervals are now, in one row; see `schedule.restretch`."""
 
     ONLY = 1
 
@@ -174,9 +174,9 @@ class TweetCensus(models.Model):
 
 
 class BulkAct(models.Model):
-    """What a person does to many tweets: chosen once, then done piece by piece by tasks.
+    """An act on many tweets: they are chosen once, then processed piece by piece by tasks.
 
-    `tweets` were chosen, `seen` were dealt with, and to `done` of them there was something to do.
+    `tweets` were chosen, `seen` of them processed; for `done` of those there was something to do.
     `turn` fences the tasks, as in `Replanning`.
     """
 
@@ -207,9 +207,11 @@ class BulkAct(models.Model):
     was_stopped = models.BooleanField(default=False)
 
     class Meta:
+        verbose_name = "change to many tweets"
+        verbose_name_plural = "changes to many tweets"
         ordering = ["-pk"]
         constraints = [
-            # Who presses the button twice removes a source once.
+            # Pressing the button twice removes a source only once.
             models.UniqueConstraint(
                 fields=["source"], condition=Q(finished_at=None), name="bulkact_of_source_once"
             )
@@ -226,7 +228,7 @@ class BulkAct(models.Model):
 
 
 class BulkPiece(models.Model):
-    """Some tweets to which an act is still to be done; the row goes with its transaction."""
+    """Tweets that an act has still to process; the transaction that does so deletes the row."""
 
     act = models.ForeignKey(BulkAct, on_delete=models.CASCADE, related_name="pieces")
     ids = ArrayField(models.BigIntegerField())

@@ -1,4 +1,4 @@
-"""The queue of tweets that wait for their next look-up: `updater` declares it, sources fill it."""
+"""The queue of tweets waiting for their next look-up: `updater` declares it, sources fill it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tweets of adapting intervals, by age and pace: from a sample, since no page counts them all.
+"""The tweets of adapting intervals, by age and pace: from a sample, as no page counts them all.
 
-Ids carry their time, so those of an interval are one range of the primary key. At random places in
-it a few tweets each are read: as much work for a thousand tweets as for ten million.
+Ids carry their time, so those of an interval are one range of the primary key. A few tweets are
+read at each of some random places in it: as much work for a thousand tweets as for ten million.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from tweetwatch.database import array, cursor
 
 PLACES, TWEETS_A_PLACE = 50, 100
 
-# Ages and paces in steps of the square root of two. A pace falls with age, so what stays is pace
-# times age; below a hundredth only the allowance counts.
-LAST_AGE = "extract(epoch FROM t.measured_until - t.created_at)::float8"
+# Ages and growths in steps of the square root of two. A pace falls with age, so growth, which is
+# pace times age, is steadier; below a hundredth only adapt.ALLOWANCE counts.
+LAST_AGE = "date_part('epoch', t.measured_until - t.created_at)"
 SAMPLE = f"""
     SELECT tier, count(*)::int, exp(avg(ln(age))), exp(avg(ln(growth)))
     FROM (
         SELECT place.tier,
-               greatest(extract(epoch FROM %(now)s - t.created_at)::float8, 1) AS age,
+               greatest(date_part('epoch', %(now)s - t.created_at), 1) AS age,
                greatest({KNOWN_PACE.format(pace="t.pace", age=LAST_AGE)}
                         * greatest({LAST_AGE}, 1), 0.01) AS growth
         FROM unnest(%(tiers)s::int[], %(from)s::bigint[], %(below)s::bigint[])
@@ -60,7 +60,7 @@ def adapting(plan: Plan, counts: Sequence[int], *, now: datetime) -> Iterator[Gr
 
 
 def sample(plan: Plan, *, now: datetime) -> dict[int, list[Group]]:
-    """The tweets that were read, by tier (from 0); only of those that adapt and have tweets."""
+    """The tweets that were read, by tier (from 0); only tiers that adapt and have tweets."""
     places = list(chosen_places(plan, now=now))
     if not places:
         return {}
@@ -92,7 +92,7 @@ def rate_of(found: Sequence[Group]) -> Rate:
     mean = sum(tweets * rate for tweets, rate in looks) / many
     days = sum(tweets * min(1.0, rate) for tweets, rate in looks) / many
     variance = sum(tweets * (rate - mean) ** 2 for tweets, rate in looks) / many
-    # Of 19 in 20 samples.
+    # The error of 19 in 20 samples is at most this.
     return Rate(mean, days, 1.96 * (variance / many) ** 0.5 / mean)
 
 

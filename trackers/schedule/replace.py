@@ -1,4 +1,4 @@
-"""The whole list of intervals, put in the place of the one that is in force."""
+"""Replace the whole list of intervals."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from trackers.schedule.validate import Row
 def replace(
     rows: Sequence[Row], *, unless: Callable[[list[Interval]], bool] = lambda _: False
 ) -> bool:
-    """All of them or none. False, with nothing done, if `unless` says so of those in force."""
+    """Set all rows or none. False, with nothing done, if `unless` is true of the current ones."""
     with transaction.atomic():
-        # Locked, so that two lists set at the same time do not get mixed; then read, since what
-        # was locked may have been replaced while this waited.
+        # Locked, so that two lists set at the same time are not mixed; then read, since the rows
+        # may have been replaced while this waited for the lock.
         list(Interval.objects.select_for_update())
         if unless(list(Interval.objects.all())):
             return False

@@ -1,4 +1,4 @@
-"""After the intervals changed: what is scheduled moves to the new plan, in pieces, by a task.
+"""After the intervals change: a task moves what is scheduled to the new plan, in pieces.
 
 asked for ─> a task: pieces for a few seconds, a transaction each ─> the next task ─> finished
 Each piece records how far it came (`Replanning`), so a worker that dies loses at most one piece.
@@ -31,15 +31,15 @@ GO_ON = "trackers.tasks.go_on_replanning"
 # Tweets per transaction. It locks at most as many buckets, fewer than a claim looks at
 # (`tables.MOST_BUCKETS`), so that under backlog a claim always finds others.
 PIECE = 1000
-# Longer than any piece takes: no claim can meanwhile take what is due later than this.
+# Longer than any piece takes: no claim can take what is due later than this before it ends.
 SOON = timedelta(seconds=20)
 # How long a task works; then other tasks have their turn.
 A_TASK = timedelta(seconds=5)
 # A task that was silent for this long was lost with its worker.
 LOST_AFTER = timedelta(seconds=30)
 
-# The wait of an adapting row is counted from the last look, at the age and the pace of then.
-LAST_AGE = "extract(epoch FROM t.measured_until - t.created_at)::float8"
+# The wait of an adapting row is counted from the last look, with the age and the pace at that time.
+LAST_AGE = "date_part('epoch', t.measured_until - t.created_at)"
 WAIT = adapt.WAIT.format(
     age="{age}",
     pace=KNOWN_PACE.format(pace="t.pace", age="{age}"),
@@ -48,10 +48,10 @@ WAIT = adapt.WAIT.format(
     at_least="tier.at_least",
     stretch="coalesce((SELECT windows FROM trackers_stretch), 1)",
 )
-# Where money is short, a wait that ends on another day than the last look is stretched.
+# Where money is short, a wait that does not end on the day of the last look is stretched.
 DAY_STRETCH = "coalesce((SELECT money FROM trackers_stretch), 1)"
 ACROSS = ACROSS_DAYS.format(
-    wait="extract(epoch FROM w.wait)::float8",
+    wait="date_part('epoch', w.wait)",
     left=LEFT.format(at="t.measured_until"),
     day_stretch=DAY_STRETCH,
     longest=f"(tier.at_least * {adapt.STRETCH_MOST})",
@@ -64,20 +64,20 @@ ACROSS = ACROSS_DAYS.format(
 # tweets must not put these before the young ones.
 # Due times are rounded to a second, or a tenth of one, so that buckets fill up.
 # Only waiting jobs move: a claimed one is planned by its own save. Locks: first the buckets that
-# are due SOON, until the end, so that no claim takes one of these keys, whose save would then be
-# fenced off; then the jobs, in the order of keys.
+# are due SOON, until the end, so that no claim takes one of these keys, since its save would then
+# be fenced off; then the jobs, in the order of keys.
 # SKIP LOCKED: this never waits for a save, nor a save for it, and a claim takes other buckets.
 # No join on the queue: each job is found by its key, whatever the statistics say. With statistics
-# from when the queue was empty, an UPDATE with a join read the whole table for each key. Hence
-# LATERAL with a lock, and ON CONFLICT, which meets exactly the rows that were locked.
+# of an empty queue, an UPDATE with a join read the whole table for each key. Hence LATERAL with a
+# lock, and ON CONFLICT, which hits exactly the rows that were locked.
 # Resting tweets that the new list covers come back (`woken`); paused, missing and isolated ones
 # stay. They come first: their INSERT may have to wait for a person's refresh of the same tweets,
-# and must not hold locks meanwhile that the refresh needs next.
+# and must not meanwhile hold locks that the refresh needs next.
 REPLAN_PIECE = """
     WITH tier AS MATERIALIZED (
         SELECT younger_than, every, jitter, accuracy,
-               extract(epoch FROM at_most)::float8 AS at_most,
-               extract(epoch FROM at_least)::float8 AS at_least
+               date_part('epoch', at_most) AS at_most,
+               date_part('epoch', at_least) AS at_least
         FROM trackers_interval WHERE enabled
     ),
     piece AS MATERIALIZED (
@@ -179,7 +179,7 @@ ABOUT_HOW_MANY = """
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """`lost`: no worker has gone on with it lately, or none has begun."""
+    """`lost`: no worker has continued it lately, or none has begun."""
 
     seen: int
     tweets: int
@@ -289,7 +289,7 @@ def find_lost() -> bool:
 
 
 def progress() -> Progress | None:
-    """How far the latest re-planning is; None: there never was one."""
+    """The progress of the latest re-planning; None: there never was one."""
     row = Replanning.objects.annotate(silent=Now() - F("touched_at")).first()
     if row is None or row.begun_at is None:
         return None

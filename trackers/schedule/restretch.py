@@ -1,11 +1,10 @@
-"""Once a minute: is there room for all looks, in X's windows and in the budgets? If not, adapting
-waits are stretched.
+"""Once a minute: if X's windows or the budgets have no room for all looks, stretch adapting waits.
 
 census, sample ─> groups ─┬─> needed_stretch, for the windows ───────┐
 windows of X ─> room ─────┤                                          ├─> one row, read with the
 due now ─> backlog ───────┘                                          │   intervals
 groups, budgets ─> allowance ─> needed_day_stretch, for the money ───┘
-A new stretch applies when a tweet is next scheduled. Nothing that is scheduled moves.
+A new stretch applies when a tweet is next scheduled. What is scheduled already does not move.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from trackers.schedule.stretch import WINDOW_S, Group, demand, needed_stretch
 
 
 def restretch(plan: Plan, *, now: datetime) -> Stretch:
-    """Work out both stretches and write them; 1 where nothing adapts, where X has told no limit,
+    """Compute both stretches and write them; 1 where nothing adapts, where X has reported no limit,
     and where there is no budget.
 
-    What a stretch cannot help is left to the queue and to rationing: the oldest wait.
+    What stretches cannot solve is left to the queue and to rationing: the oldest wait.
     """
     row = Stretch(pk=Stretch.ONLY, windows=1.0, money=1.0, taken_at=now)
     counted = census(plan, now=now)
@@ -48,7 +47,7 @@ def restretch(plan: Plan, *, now: datetime) -> Stretch:
 
 
 def stretch_for_money(row: Stretch, fleet: Sequence[Group], arrivals: float) -> None:
-    """The waits are those that the windows leave; what the budgets leave comes after that."""
+    """Compute the stretch for the budgets, from waits already stretched for the windows."""
     allowed = allowance()
     row.days_demand = tweet_days(fleet, 1.0, stretch=row.windows) + arrivals
     row.days_room, row.budget = allowed.tweet_days, allowed.budgets[:200]

@@ -15,7 +15,7 @@ from trackers.outbox.staging import STAGED, TOPIC, TWEETS, later
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.database import cursor
 
-# Locks are taken in the order of ids in the subquery: an UPDATE alone has the order of its plan.
+# Locks are taken in the order of ids in the subquery: an UPDATE alone locks in its plan's order.
 # LATERAL: by the primary key, whatever the statistics say.
 PAUSE = """
     UPDATE trackers_tweet t SET paused = true
@@ -51,7 +51,7 @@ REFRESH = """
     found AS ({into_buckets})
     SELECT count(*) FROM put
 """
-# More than this are not urgent: they would displace the youngest.
+# A refresh of more than this many is not urgent: it would displace the youngest.
 URGENT_AT_ONCE = 1000
 
 RETRY = """
@@ -88,7 +88,7 @@ UNTRACK = f"""
     {STAGED}
     SELECT count(*) FROM forgotten
 """
-# Last: until the tweet is deleted, a measurement may still add a crossing, and a person a tag.
+# Last: until the tweet is deleted, a measurement may add a crossing, and a person a tag.
 FORGET_LAST = (
     "DELETE FROM trackers_crossing WHERE tweet_id = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweettag WHERE tweet_id = ANY(%(ids)s::bigint[])",
@@ -108,7 +108,7 @@ def resume(ids: Iterable[int]) -> int:
     """Look them up again, from now on; return how many were paused."""
     with transaction.atomic(), cursor() as db:
         paused = sorted(row[0] for row in db.execute(PAUSED, {"ids": list(ids)}))
-        # First, for the order of locks; a pause meanwhile removes the job again.
+        # First, for the order of locks; a concurrent pause removes the job again.
         queue.schedule_many(TWEET_UPDATE, ((id, timedelta(0)) for id in paused))
         return db.execute(RESUME, {"ids": paused}).rowcount
 
@@ -121,7 +121,7 @@ def refresh_now(ids: Iterable[int]) -> int:
 
 
 def refresh_in_turn(ids: Iterable[int]) -> int:
-    """Make them due now, each at its place in line; how many there are to look up."""
+    """Make them due now, each at its place in line; return how many will be looked up."""
     return counted(REFRESH, {"ids": sorted(ids), "urgent": False, "stamp": queue.new_stamp()})
 
 

@@ -1,6 +1,6 @@
-"""How much longer all adapting waits must be, so that the looks fit into the room there is.
+"""How much longer all adapting waits must be, so that all looks fit into the available room.
 
-The tweets come as groups of like age and pace; a group that does not adapt has a wait of its own.
+The tweets are groups of similar age and pace; a group that does not adapt has a wait of its own.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 from trackers.schedule.adapt import Bounds, adapted_wait
 
-# X's windows are a quarter of an hour long. Filled further than this, they make queues.
+# X's windows are a quarter of an hour long. Filled beyond this share, they make queues.
 WINDOW_S = 900.0
 FILL = 0.85
-# What is overdue is made up for in six hours, and takes no more than half of the room: a stretch
-# that had to clear an import at once would send all tweets away for weeks.
+# A backlog is cleared in six hours, and takes no more than half of the room: a stretch that had to
+# clear an import at once would postpone all tweets for weeks.
 BACKLOG_WINDOWS = 24
 BACKLOG_SHARE = 0.5
 MOST = 1000.0
-# To this share of itself.
+# The relative precision of a stretch.
 EXACT = 0.005
 
 
 class Group(NamedTuple):
-    """So many tweets of about this age (s) and pace (1/s). Without bounds, they wait `every` s."""
+    """Tweets of about the same age (s) and pace (1/s); without bounds they wait `every` s."""
 
     tweets: float
     age: float
@@ -43,8 +43,8 @@ def demand(groups: Sequence[Group], stretch: float) -> float:
 def needed_stretch(groups: Sequence[Group], *, room: float, backlog: float) -> float:
     """The smallest stretch, 1 or more, with which all looks fit into `room` looks a quarter hour.
 
-    `backlog` tweets are overdue. 1,000 where no stretch is enough: the bounds hold, or all is
-    fixed.
+    `backlog` tweets are overdue. 1,000 if no stretch is enough, since bounds limit it or all
+    intervals are fixed.
     """
     room_left = FILL * room - min(backlog / BACKLOG_WINDOWS, BACKLOG_SHARE * room)
     if demand(groups, 1.0) <= room_left:

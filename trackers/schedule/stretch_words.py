@@ -23,7 +23,7 @@ VISIBLE = 1.005
 
 
 def sentences(plan: Plan, row: Stretch | None) -> Iterator[str]:
-    """What holds now: of the windows, of money, and what accuracy that comes to."""
+    """The present stretches, for windows and for money, and the accuracy that results."""
     if not plan.adapts:
         yield ALL_FIXED
         return
@@ -47,7 +47,7 @@ def of_windows(row: Stretch) -> str:
             "oldest are late."
         )
     if share >= 1:
-        # What is overdue is made up for.
+        # There is room for all looks, but not for the backlog too.
         return (
             f"Waits are {times(row.windows)} as long, to make up for {row.backlog:,} overdue looks."
         )
@@ -71,7 +71,7 @@ def of_money(row: Stretch) -> str:
 
 
 def room(row: Stretch) -> float | None:
-    """The share of the looks that there is room for: windows are filled no further than 85 %."""
+    """The share of the looks for which there is room: windows are filled to 85 % at most."""
     return FILL * row.room / row.demand if row.room and row.demand else None
 
 
@@ -80,7 +80,7 @@ def times(stretch: float) -> str:
 
 
 def accuracy(plan: Plan, stretch: float) -> str:
-    """5 % asked, 7 % at the present stretch."""
+    """For example: 5 % asked, 7 % at the present stretch."""
     asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
     least, most = min(asked), max(asked)
     said = between(least, most)

@@ -15,7 +15,7 @@ from tweetwatch.database import cursor
 
 
 class StretchMinute(models.Model):
-    """The largest stretches that were worked out in a minute."""
+    """The largest stretches computed in a minute."""
 
     minute = models.DateTimeField(primary_key=True)
     windows = models.FloatField()
@@ -63,6 +63,6 @@ def forget_old() -> int:
 
 
 def by_time(*, over: timedelta, step: timedelta) -> list[Stretched]:
-    """The oldest first, without steps in which nobody worked it out."""
+    """Oldest first, without steps in which nothing was computed."""
     with cursor() as db:
         return [Stretched(*row) for row in db.execute(BY_TIME, {"over": over, "step": step})]

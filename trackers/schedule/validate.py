@@ -20,7 +20,7 @@ LEAST_ACCURACY, MOST_ACCURACY = 0.001, 0.5
 @dataclass(frozen=True, slots=True)
 class Row:
     """“Younger than … → every …”, as a person entered it; with an accuracy it adapts instead, and
-    then `every` is not looked at."""
+    `every` is unused."""
 
     younger_than: timedelta
     every: timedelta
@@ -36,7 +36,7 @@ class Row:
 
 
 def faults(rows: Sequence[Row]) -> list[str]:
-    """What is wrong with the rows, taken in the given order; empty: nothing."""
+    """What is wrong with the rows, in the given order; empty: nothing."""
     return [*of_each(rows), *of_the_order(rows), *of_the_whole(rows)]
 
 
@@ -62,8 +62,8 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
-    """The faults of the three fields that make a row adapt: the field, and a sentence without the
-    row's name."""
+    """Faults of the three fields that make a row adapt: the field, and a sentence without the row's
+    name."""
     if row.accuracy is None:
         if row.at_most is not None or row.at_least is not None:
             yield (
@@ -72,7 +72,7 @@ def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
                 "fixed row.",
             )
         return
-    # NaN is in no range.
+    # NaN is outside any range.
     if not LEAST_ACCURACY <= row.accuracy <= MOST_ACCURACY:
         yield (
             "accuracy",

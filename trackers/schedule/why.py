@@ -1,4 +1,4 @@
-"""Why is a tweet looked at next when it is? One sentence, from what decided it. Pure."""
+"""Why is a tweet's next look at that time? One sentence, from what decided it. Pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from trackers.schedule.durations import spell, spell_share
 from trackers.schedule.intervals import Tier
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 
-# Of due times, which are whole seconds, rounded up; and of the batch that a look waits for.
+# Allows for due times in whole seconds, rounded up, and for the batch that a look waits for.
 TOLERANCE_S = 3.0
 # The last looks of a day come within this time of midnight.
 LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
-# Below this growth in an hour a person sees nothing move.
+# Growth in an hour below this is not visible to a person.
 STILL = 0.0005
 
 
@@ -40,8 +40,8 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The share of all looks that X's windows have room for, and of all tweet-days that the budgets
-    allow; None where it is not known, or there is no limit."""
+    """The share of all looks for which X's windows have room, and of all tweet-days that the
+    budgets allow; None if it is unknown or unlimited."""
 
     windows: float | None = None
     money: float | None = None
@@ -51,7 +51,7 @@ class Room:
         return self.money is not None and self.money < 1
 
     def reason(self, *, for_another_day: bool) -> str:
-        """Why waits are longer than usual; empty if there is room for all by now."""
+        """Why waits are longer than usual; empty if there is now room for all."""
         short = []
         if self.windows is not None and self.windows < 1:
             short.append(f"X’s windows have room for {self.windows:.0%} of the looks")
@@ -88,7 +88,7 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
     return f"{moves(waiting)}, and {spell_share(accuracy)} may be missed."
 
 
-# Where money is short. X bills a tweet once a day, so this look is paid for already.
+# Where money is short: X bills a tweet once a day, so this look is paid for already.
 CLOSES = "it is a last look on a day that is paid for, since money is short."
 TOMORROW = "it waits for tomorrow’s money, since today’s is spent."
 EVENING = "it waits for what is left of today’s money in the evening."

@@ -1,4 +1,4 @@
-"""What workers do with a claimed batch, by the namespace that it is of."""
+"""What workers do with a claimed batch, by its namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is done every few seconds to every few minutes, so that the product goes on."""
+"""What is done every few seconds to every few minutes to keep the product going."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def ration_money() -> None:
 
 
 def stretch_intervals() -> None:
-    """Every minute: if X's windows are too short for all looks, adapting intervals are longer."""
+    """Every minute: if X's windows are too short for all looks, lengthen adapting intervals."""
     now, plan = intervals.current()
     stretched.note(restretch(plan, now=now))
 
@@ -83,7 +83,7 @@ def keep_movers() -> None:
 
 
 def watch_replanning() -> None:
-    """Every minute: a re-planning, or an act on many tweets, whose worker died continues."""
+    """Every minute: continue a re-planning, or an act on many tweets, whose worker died."""
     if replan.find_lost():
         logger.warning("the task that re-planned was lost, another one goes on")
     if lost := bulk.find_lost():
@@ -91,9 +91,9 @@ def watch_replanning() -> None:
 
 
 def tend_subscribers() -> None:
-    """Every minute: events spread where nobody delivers, the oldest dropped where too much waits,
-    subscribers disabled to whom nothing can be delivered, and removed ones forgotten. Of the live
-    feed, its processes and the counts by the minute what is older than an hour."""
+    """Every minute: spread events if nobody delivers, drop the oldest if too much waits, disable
+    subscribers to whom nothing can be delivered, and forget removed ones. Forget what is older than
+    an hour of the live feed, its processes, and the counts by the minute."""
     spread()
     forget_old(deadline=time_for_a_chore())
     forget_silent()
@@ -105,8 +105,8 @@ def tend_subscribers() -> None:
 
 
 def alert_people() -> None:
-    """Every minute: what has been wrong for a minute is an alert, and that it is over another; and
-    what people's rules find."""
+    """Every minute: what has been wrong for a minute is an alert, and its end another; and what
+    people's rules find."""
     now, _ = intervals.current()
     built_in = [*queue_looks(), *stream_looks(now=now)]
     for news in judge(built_in, now=now, deadline=time_for_a_chore().halfway()):

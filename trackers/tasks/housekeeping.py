@@ -49,7 +49,7 @@ logger = logging.getLogger(__name__)
 
 
 def sweep_tags() -> None:
-    """Every hour, and soon after a person merged or removed a tag: its rows moved or deleted."""
+    """Every hour, and soon after a person merged or removed a tag: move or delete its rows."""
     worked = tags.sweep(deadline=time_for_a_chore())
     tell_forgotten(worked, "rows of tags that ended", task="trackers.tasks.sweep_tags")
 
@@ -72,8 +72,8 @@ def retire_samples() -> None:
 
 
 def forget_tallies() -> None:
-    """Every hour: the figures of the hours that are over kept, those of the day before yesterday
-    gone, with acts that ended a month ago and forecasts of more than a year ago."""
+    """Every hour: keep the figures of the hours that are over; forget those of the day before
+    yesterday, acts that ended a month ago, and forecasts of more than a year ago."""
     minutes.keep_hours()
     figures.forget_old()
     noted.forget_old()
@@ -105,7 +105,7 @@ def forget_failed_tasks() -> None:
 
 
 def forget_sessions() -> None:
-    """Every hour: sessions of people that have expired gone."""
+    """Every hour: delete people's expired sessions."""
     now, _ = intervals.current()
     worked = forget_expired_sessions(now=now, deadline=time_for_a_chore())
     tell_forgotten(worked, "sessions", task="trackers.tasks.forget_sessions")
@@ -140,8 +140,8 @@ def forget_crossings() -> None:
 
 
 def drop_idle_feeds() -> None:
-    """Every hour: drop the stored homes of those who have long not looked, what deleted watchers
-    left, arrivals delivered long ago, and what homes keep of hidden tweets."""
+    """Every hour: drop the stored homes of those who have not looked for long, what deleted
+    watchers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
     deadline = time_for_a_chore()
     task = "trackers.tasks.drop_idle_feeds"
     leaving.forget_left()
@@ -155,12 +155,12 @@ def drop_idle_feeds() -> None:
 
 
 def audit_books() -> None:
-    """Every hour: the books of subscribers compared with their batches, and set right."""
+    """Every hour: compare the books of subscribers with their batches, and correct them."""
     books.mend()
 
 
 def forget_alerts() -> None:
-    """Every hour: the log of alerts after three months, and pauses of rules that are over."""
+    """Every hour: forget logged alerts after three months, and pauses of rules that are over."""
     now, _ = intervals.current()
     troubles.forget_rested(now=now)
     worked = forget_notices(now=now, deadline=time_for_a_chore())

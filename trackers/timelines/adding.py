@@ -118,7 +118,7 @@ CUT = """
 def add_to_all(
     names: Sequence[str], entries: Sequence[Entry], *, bounds: Bounds | None = None
 ) -> None:
-    """Add the entries to each of the names; both are in order."""
+    """Add the entries to each of the timelines; entries and names are in order."""
     if names and entries:
         add(ADD_TO_ALL, names, columns(entries), bounds=bounds)
 
@@ -126,7 +126,7 @@ def add_to_all(
 def add_to_each(
     names: Sequence[str], entries: Sequence[Sequence[Entry]], *, bounds: Bounds | None = None
 ) -> None:
-    """Add to each of the names its own entries; names and entries are in order."""
+    """Add to each of the timelines its own entries; names and entries are in order."""
     if names:
         places = array(place for place, some in enumerate(entries, 1) for _ in some)
         each = columns([entry for some in entries for entry in some])

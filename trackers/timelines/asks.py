@@ -1,4 +1,4 @@
-"""What may be asked of timelines, and the answers: a segment, or that there is no such timeline."""
+"""Requests to timelines, and the answers: a segment, or that there is no such timeline."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What was asked for, the newest first. A timeline that is missing is a MISS."""
+    """What was requested, newest first. A missing timeline is a MISS."""
 
     state: State
     entries: list[Entry] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""How long timelines get: past `upper` entries one is cut to its newest `lower`, by ids.
+"""How long timelines get: one past `upper` entries is cut to its newest `lower`, by ids.
 
-Between the two nothing is cut, so that not every new entry cuts a full timeline.
+Between the two nothing is cut, so that a full timeline is not cut at every new entry.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Deliver what came from an origin into the homes that follow it.
 
 mark ─> the next arrivals ─> every strategy that has homes laid out ─> the mark moves ─> commit
-One transaction per page of arrivals: a killed worker loses nothing, since the next delivers the
+One transaction per page of arrivals: a killed worker loses nothing, since the next one delivers the
 page again. A task delivers a few pages and puts the origin back at the end of the line, so that a
 live source has its turn during an import of millions.
 """
@@ -63,8 +63,8 @@ FORGET = plain("""
     WHERE a.origin_id = %(origin)s AND a.number = old.number
 """)
 
-# The same for all origins, as some bring nothing more. The locks on the marks keep deliveries out.
-# If an origin's oldest arrival is young, no other is read.
+# The same for all origins, as some bring nothing more. The locks on the marks exclude deliveries.
+# If an origin's oldest arrival is young, its others are not read.
 FORGET_OLD = plain("""
     WITH held AS MATERIALIZED (
         SELECT origin_id, number FROM trackers_feedmark WHERE origin_id > %(after)s
@@ -105,7 +105,7 @@ TAKE = """
 @dataclass(frozen=True, slots=True)
 class Delivered:
     """How many arrivals of an origin were delivered, and into how many homes at most. `is_all`:
-    nothing is left. `is_elsewhere`: another worker is at it."""
+    nothing is left. `is_elsewhere`: another worker is delivering it."""
 
     origin_id: int
     tweets: int = 0
@@ -191,7 +191,7 @@ def deliver_page(origin_id: int) -> Delivered:
         last, is_all = rows[-1][0] if rows else number, len(rows) < PAGE
         strategies, ids, homes = laid_out_somewhere(), sorted({row[1] for row in rows}), 0
         if not strategies and newest:
-            # No home is built, so there is nothing to deliver.
+            # No homes are built, so there is nothing to deliver.
             last, is_all = newest[0], True
         elif ids:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)

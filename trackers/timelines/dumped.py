@@ -34,7 +34,7 @@ class Dumped:
 
 
 def dumped_timelines(file: BinaryIO) -> Iterator[Dumped]:
-    """The timelines of a snapshot. Only at its end is it known to be complete and undamaged."""
+    """The timelines of a snapshot. Only its end shows whether it is complete and undamaged."""
     head = file.readline(LONGEST_HEAD)
     check_head(head)
     digest, timelines, entries, last = hashlib.sha256(head), 0, 0, ""

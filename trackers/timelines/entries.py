@@ -1,6 +1,6 @@
-"""Checks of all arguments of the timeline store, before it uses the database.
+"""Checks all arguments of the timeline store before the database is used.
 
-Whatever is wrong is a ValueError that says what; nothing was changed then.
+A wrong one raises a ValueError that says what is wrong; nothing has been changed then.
 """
 
 from __future__ import annotations

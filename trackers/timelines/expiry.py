@@ -1,4 +1,4 @@
-"""Expiry: of timelines that nobody reads, and of old tombstones.
+"""Expires timelines that nobody reads, and deletes old tombstones.
 
 A timeline that expires or is dropped loses its entries but keeps its tombstones, whose age counts
 from then on. Once these are gone too, its row is deleted.
@@ -21,8 +21,8 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 TIMELINES_AT_ONCE = 50
 TOMBSTONES_AT_ONCE = 5_000
 
-# Goes on where the last piece ended, so that timelines read late on the last day, which are not
-# idle yet, are looked at only once. By the index `timeline_read`.
+# Continues where the last piece ended, so that timelines read late on the last day, which are not
+# idle yet, are looked at only once. Uses the index `timeline_read`.
 IDLE = f"""
     SELECT name, read_on, id FROM trackers_timeline
     WHERE live
@@ -62,7 +62,7 @@ FORGET = """
       AND (SELECT entry_id FROM trackers_timelineentry WHERE timeline_id = t.id LIMIT 1) IS NULL
 """
 
-# By the index `timelineentry_dead`.
+# Uses the index `timelineentry_dead`.
 OLDEST_DEAD = f"""
     SELECT t.name, o.timeline_id, o.entry_id FROM (
         SELECT timeline_id, entry_id FROM trackers_timelineentry

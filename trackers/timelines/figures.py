@@ -1,5 +1,5 @@
-"""Figures of homes and timelines for people: how late deliveries are, how much there is, how often
-pages come from what is laid out.
+"""Metrics of homes and timelines, for people: how late deliveries are, how much there is, how often
+pages come from what is built.
 
 Each statement is bounded: rows are counted up to MOST, and beyond that estimated by the planner;
 sizes are those of the files. None of them takes longer with more tweets.
@@ -83,7 +83,7 @@ class Homes:
 class Timelines:
     """`lag_seconds`: the age of the arrival that has waited longest to be delivered; `behind`: how
     many sources and accounts have undelivered arrivals. `hit_rate`: of the pages of today and
-    yesterday that could come from what is laid out, the share that did; None: none could."""
+    yesterday that could come from what is built, the share that did; None: none could."""
 
     lag_seconds: float
     behind: int
@@ -104,7 +104,7 @@ class Timelines:
 
 
 def timelines(*, now: datetime) -> Timelines:
-    """The current figures, in one round trip and one more for the pages."""
+    """The current metrics, in one round trip and one more for the pages."""
     lag, counts, homes, sizes = ask(
         (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
     )

@@ -16,12 +16,12 @@ from trackers.timelines.models import Watcher
 
 
 class FeedMark(models.Model):
-    """How far the arrivals of an origin are delivered. Not in the origin's own row, which storing
-    arrivals locks: so that never waits for a delivery."""
+    """How far the arrivals of an origin are delivered. Not in the origin's own row: storing
+    arrivals locks that, and so never waits for a delivery."""
 
     origin_id = models.BigIntegerField(primary_key=True)
     number = models.BigIntegerField(default=0)
-    # Watchers with greater ids get no deliveries, but this origin on read (`fanout_limit`).
+    # Watchers with greater ids get no deliveries: they get this origin on read (`fanout_limit`).
     reach = models.BigIntegerField(null=True)
 
     def __str__(self) -> str:
@@ -34,7 +34,7 @@ class Feed(models.Model):
     It has every tweet of the home from `floor` on; it may have others too, so its tweets are
     checked before they are shown. `built_at` null: it is being built and cannot be read yet, but
     deliveries already go into it. `shape`: the size of its buckets; if the settings have another,
-    it is built anew.
+    it is rebuilt.
     """
 
     pk = models.CompositePrimaryKey("watcher_id", "strategy")

@@ -1,5 +1,5 @@
-"""Drops homes that nobody reads; when somebody comes back, they are read from the sources and laid
-out again."""
+"""Drops homes that nobody reads; when a reader comes back, they are read from the sources and built
+again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ IDLE = """
     WHERE coalesce(w.read_at, '-infinity') < now() - %(idle)s * interval '1 day'
 """
 # One at a time: a home may be a timeline of the store, and a transaction may only lock several in
-# the order of their names. A home that is being built belongs to somebody who has just come back.
+# the order of their names. A home that is being built belongs to a reader who has just come back.
 NEXT = f"SELECT f.watcher_id, f.strategy {IDLE} AND f.built_at IS NOT NULL LIMIT 1"
 LEFT = f"SELECT count(*) {IDLE} AND f.built_at IS NOT NULL"
 

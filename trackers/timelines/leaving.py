@@ -1,6 +1,6 @@
-"""A deleted watcher, mostly deleted with a user or a team, leaves no home behind.
+"""Removes the home of a deleted watcher, mostly deleted with a user or a team.
 
-deleted: follows, what is laid out, the watcher ─> commit ─> the timeline of the home
+deleted: follows, what is built, the watcher ─> commit ─> the timeline of the home
 Django deletes the rows in cascade, follows first, as an unfollow does. The timeline is dropped
 right after the commit, each by itself: the names of several watchers in one transaction need not
 ascend (`locks`). If the process is killed in between, `forget_left` does it. A signal, since

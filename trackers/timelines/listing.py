@@ -1,4 +1,4 @@
-"""Timelines for an operator to look at, which does not count as reading them."""
+"""Timelines for an operator to inspect, which does not count as reading them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Listed(NamedTuple):
 
 
 def listing(*, prefix: str = "", after: str = "", limit: int = 50) -> Sequence[Listed]:
-    """Timelines whose names have this prefix, from after a name on, in the order of names."""
+    """Timelines whose names have this prefix and come after `after`, in the order of names."""
     limit = checked_count(limit, of="A limit")
     found = Timeline.objects.filter(name__gt=after, name__gte=prefix)
     if prefix:

@@ -5,8 +5,8 @@ read, the lock is a statement of its own, and the following ones, in the same tr
 that earlier holders of it have committed.
 
 Missing rows are created before the first lock: a transaction that waits for a row that another one
-has created, and not committed, then holds nothing that others could wait for. One operation per
-transaction is therefore free of deadlocks, and so are several if their names ascend.
+has created but not committed holds nothing that others could wait for. So one operation per
+transaction is free of deadlocks, and so are several if their names ascend.
 """
 
 from __future__ import annotations

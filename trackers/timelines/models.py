@@ -3,8 +3,8 @@
 Timeline ─ TimelineEntry: the store's, tombstones included.
 Watcher ─ Follow ─> an origin (trackers.arrivals): a source, or an account by its negated id.
 
-An entry is absent, live or dead, in this direction only: a dead one is a tombstone, which nothing
-brings back. Every writer first locks the rows of its timelines, in the order of their names; only
+An entry is absent, live or dead, in this direction only: a dead one is a tombstone, and never comes
+back. Every writer first locks the rows of its timelines, in the order of their names; only
 the holder of that lock changes the timeline's entries, its `seq` and its `size`.
 """
 
@@ -32,7 +32,7 @@ class Timeline(models.Model):
     size = models.IntegerField(default=0, db_default=0, help_text="Live entries.")
 
     last_read_at = models.DateTimeField(db_default=Now())
-    # The UTC day of it, for the index: further reads on that day update no index.
+    # Its UTC day, for the index: further reads on that day do not update the index.
     read_on = models.DateField(db_default=Now())
 
     class Meta:
@@ -43,7 +43,7 @@ class Timeline(models.Model):
             models.CheckConstraint(condition=Q(size__gte=0), name="timeline_size"),
         ]
         indexes = [
-            # "which were not read for so long?", piece by piece.
+            # "which were not read for that long?", piece by piece.
             models.Index(fields=["read_on", "id"], name="timeline_read", condition=Q(live=True)),
         ]
 
@@ -92,7 +92,7 @@ class Watcher(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True
     )
     team = models.OneToOneField(Group, on_delete=models.CASCADE, null=True, blank=True)
-    # When somebody last read the home, to the hour.
+    # When the home was last read, to the hour.
     read_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
@@ -103,7 +103,7 @@ class Watcher(models.Model):
             )
         ]
         indexes = [
-            # "whose home was not read for so long?"
+            # "whose home was not read for that long?"
             models.Index(fields=["read_at"], name="watcher_read"),
         ]
 

@@ -1,4 +1,4 @@
-"""Replace entries, whatever was there: for a timeline that is set, or restored.
+"""Replaces all entries of a timeline: when it is set, or restored.
 
 put ─> remove_older ─> recount, on timelines whose rows are locked (`locks`). Tombstones stay.
 """
@@ -37,8 +37,8 @@ REMOVE_OLDER = """
     WHERE e.timeline_id = ANY(ARRAY[a.id]) AND e.seq <= a.seq AND e.dead_at IS NULL
 """
 
-# The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live;
-# it was read at `read_at`, or now if that is null.
+# The timelines are locked. A scalar subquery counts each by itself. `live` makes a timeline live,
+# read at `read_at`, or now if that is null.
 RECOUNT = plain("""
     UPDATE trackers_timeline t
     SET live = t.live OR a.live, seq = a.seq, last_read_at = a.read_at,

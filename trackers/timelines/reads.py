@@ -87,7 +87,7 @@ AMONG = plain(f"""
 """)
 
 # SKIP LOCKED: a read never waits for a writer, and is not recorded while one is at work; so it is
-# not part of any lock order. Not flushed if it is a transaction of its own: a crash may lose it.
+# not part of any lock order. Not flushed if it is its own transaction: a crash may lose it.
 TOUCH = plain("""
     UPDATE trackers_timeline
     SET last_read_at = statement_timestamp(),
@@ -112,7 +112,7 @@ class Found:
 
 
 def get(name: str, offset: int, length: int, *, dedupe: bool = False) -> list[Entry]:
-    """A page, counted from the newest. `dedupe` leaves out repetitions, as in `originals`."""
+    """A page, counted from the newest. `dedupe` leaves out repetitions, like `originals`."""
     [segment] = get_multi([Ask(name, offset, length, dedupe)])
     return told(segment, name)
 
@@ -146,7 +146,7 @@ def get_multi(asks: Iterable[Ask]) -> list[Segment]:
 
 
 def read(asks: Sequence[Ask]) -> list[Found | None]:
-    """What they ask for, in order; None for a missing timeline. Does not count as a read."""
+    """What the asks request, in order; None for a missing timeline. Does not count as a read."""
     found: dict[int, Found] = {}
     for statement in (PAGES, SINCE, SINCE_OF_ALL):
         places = [n for n, ask in enumerate(asks) if statement_of(ask) is statement]
@@ -165,7 +165,7 @@ def statement_of(ask: Ask) -> str:
 
 
 def parameters(asks: Sequence[Ask]) -> dict[str, str]:
-    """Parameters for any of the three. With dedupe all entries are needed to make a page."""
+    """Parameters for any of the three statements. With dedupe, a page needs all entries."""
     return {
         "names": texts(ask.name for ask in asks),
         "offsets": array(0 if ask.dedupe else ask.offset for ask in asks),
@@ -188,7 +188,7 @@ def select(statement: str, given: Mapping[str, Any]) -> dict[int, Found]:
 
 
 def narrow(found: Found, ask: Ask) -> None:
-    """Do what the statement could not: dedupe, and cut to the page."""
+    """Do what the statement cannot: dedupe, and cut to the page."""
     if ask.dedupe:
         found.entries = originals(found.entries)
     if ask.since is not None:

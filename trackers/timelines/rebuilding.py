@@ -1,4 +1,4 @@
-"""Have workers rebuild homes; until then these are read from the sources."""
+"""Has workers rebuild homes; until then these are read from the sources."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from trackers.jobs import queue
 from trackers.timelines.homes import FeedRebuild, FeedSettings
 from tweetwatch.database import cursor
 
-# Homes that were read last come first: all are due, these the longest. A rebuild under way may use
-# the settings from before: because of the new stamp its end leaves the job for the next one.
+# The homes read most recently come first: all are due, these the longest. A rebuild under way may
+# use the old settings; because of the new stamp, its end leaves the job for the next one.
 REBUILD = """
     WITH wished AS MATERIALIZED (
         SELECT id, row_number() OVER (ORDER BY read_at DESC, id) AS nth
@@ -37,8 +37,8 @@ def rebuild_soon(watchers: Iterable[int]) -> int:
 
 
 def rebuild_all(settings: FeedSettings) -> int:
-    """Have the homes rebuilt that were read within `idle_days`; return how many."""
+    """Have all homes that were read within `idle_days` rebuilt; return how many."""
     given = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
-        # Each home has a bucket of its own, so the rows are as many as the homes.
+        # Each home has its own bucket, so there are as many rows as homes.
         return db.execute(queue.on(FeedRebuild.namespace, REBUILD), given).rowcount

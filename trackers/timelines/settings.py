@@ -29,7 +29,7 @@ REACH = """
 
 
 def current() -> FeedSettings:
-    """The current settings; the defaults until somebody saves them."""
+    """The current settings; the defaults until they are first saved."""
     return FeedSettings.objects.filter(pk=1).first() or FeedSettings(pk=1)
 
 
@@ -37,7 +37,7 @@ def save(settings: FeedSettings) -> None:
     """Check and save them. Homes that must change are rebuilt, and until then are read from
     the sources.
 
-    ValidationError, with a sentence for each field, if something is wrong with them.
+    ValidationError, with a sentence for each field, if they are invalid.
     """
     settings.pk = 1
     settings.full_clean()

@@ -1,4 +1,4 @@
-"""A dump of all timelines into a file, and back.
+"""Dumps all timelines into a file, and restores them.
 
 {"format": …, "version": 1, …}    the first line
 {"name": "home:1", "live": true, "read_at": …, "entries": [[id, secondary, metadata, dead_at], …]}
@@ -6,7 +6,7 @@
 {"timelines": 2, "entries": 40, "sha256": …}    the last line; the digest is of all before it
 
 Entries are in the order of insertion, metadata in base64, tombstones with the time of the deletion.
-All is as of one moment, whatever is written meanwhile, and no writer waits for it.
+All is as of one moment, whatever is written meanwhile, and writers do not wait for it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ DUMP = """
 
 def snapshot(file: File) -> int:
     """Write all timelines into the file; return how many. A file given by name is replaced only
-    when the new one is complete and on the disk."""
+    when the new one is complete and on disk."""
     if not isinstance(file, str | os.PathLike):
         return dump(file)
     path = os.fspath(file)
@@ -94,13 +94,13 @@ def dump(out: BinaryIO | IO[bytes]) -> int:
 
 
 def restore(file: File) -> int:
-    """Make the timelines in the file what they were; return how many are in it.
+    """Restore the timelines in the file to what they were; return how many are in it.
 
     It is one transaction: if it is killed, it has done all or nothing. What was deleted since stays
     deleted, and timelines that are not in the file stay as they are. Whatever was appended, merged
-    or deleted since must be done again by the caller, from a while before the snapshot: what is
-    there already is skipped. SnapshotError: the file is truncated or damaged, has another version,
-    or is no snapshot.
+    or deleted since must be repeated by the caller, from a while before the snapshot: what is there
+    already is skipped. SnapshotError: the file is truncated or damaged, has another version, or is
+    not a snapshot.
     """
     with opened(file) as dumped:
         # The whole file is checked before anything is done. All names are created before the first
@@ -117,7 +117,7 @@ def restore(file: File) -> int:
 
 @contextmanager
 def opened(file: File) -> Iterator[BinaryIO]:
-    """The file, to be read twice; one that cannot be, such as a pipe, is copied first."""
+    """The file, which is read twice; one that cannot be, such as a pipe, is copied first."""
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as found:
             yield found

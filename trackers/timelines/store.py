@@ -1,10 +1,10 @@
 """The timeline store: its whole interface.
 
 A timeline is a name with entries, newest first: an id, perhaps what it repeats, any bytes. What is
-deleted from one never comes back into it. Bad input is a ValueError, and changes nothing.
+deleted from one never comes back into it. Bad input raises a ValueError, and changes nothing.
 
 Use one operation per transaction: transactions with several may deadlock, unless the names ascend
-from operation to operation (`locks`).
+from one operation to the next (`locks`).
 """
 
 from __future__ import annotations

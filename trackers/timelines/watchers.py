@@ -1,6 +1,6 @@
 """Which homes a person may use: their own, and those of the teams that they are in.
 
-The only place with this rule, for pages, feeds and the API alike.
+The only place for this rule, which pages, feeds and the API share.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Home:
 
 
 def teams() -> QuerySet[Group]:
-    """The groups that have a home: those that are no role."""
+    """The groups that have a home: those that are not roles."""
     return Group.objects.exclude(name__in=ROLES)
 
 

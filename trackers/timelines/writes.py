@@ -104,7 +104,7 @@ def checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
 
 def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
     """Delete for good: it never comes back into these timelines, even if it was not there, or they
-    were never set. A tombstone remembers it for at least TIMELINE_TOMBSTONE_DAYS."""
+    were never set. A tombstone is kept for at least TIMELINE_TOMBSTONE_DAYS."""
     ids = checked_ids(entry_id if isinstance(entry_id, Iterable) else [entry_id])
     names = checked_names(timelines)
     if not ids or not names:
@@ -120,8 +120,8 @@ def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
 
 
 def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
-    """Make the timeline have exactly these entries, without those that were deleted from it; create
-    it if need be. They count as inserted now, the lowest id first. (`store.set`)"""
+    """Give the timeline exactly these entries, without those that were deleted from it; create it
+    if needed. They count as inserted now, the lowest id first. (`store.set`)"""
     given, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
         [found] = make_and_lock([name])
@@ -147,8 +147,8 @@ def unmerge(name: str, entries: Iterable[Entry]) -> None:
 
 
 def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | None = None) -> bool:
-    """Merge what is in another timeline, without its metadata if `bare`. If that is not set, do
-    nothing and return False."""
+    """Merge the entries of another timeline, without their metadata if `bare`. If that timeline is
+    not set, do nothing and return False."""
     with transaction.atomic():
         entries = entries_of(source, beside=name)
         if entries is not None and bare:
@@ -159,7 +159,7 @@ def merge_from(name: str, source: str, *, bare: bool = False, bounds: Bounds | N
 
 
 def unmerge_from(name: str, source: str) -> bool:
-    """Unmerge what is in another timeline. If that is not set, do nothing and return False."""
+    """Unmerge the entries of another timeline. If that is not set, do nothing; return False."""
     with transaction.atomic():
         entries = entries_of(source, beside=name)
         if entries is not None:
@@ -168,7 +168,7 @@ def unmerge_from(name: str, source: str) -> bool:
 
 
 def entries_of(source: str, *, beside: str) -> list[Entry] | None:
-    """All entries of a timeline, lowest id first; locks it and another one until the commit."""
+    """All entries of a timeline, lowest id first; locks it and `beside` until the commit."""
     lock(checked_names([source, beside]))
     [found] = read([Ask(source, 0, None)])
     return None if found is None else found.entries[::-1]

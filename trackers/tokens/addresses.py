@@ -29,7 +29,7 @@ CHANGE = """
 
 
 def make(watcher_id: int, *, now: datetime) -> str:
-    """The secret of the watcher's address, shown only this once; it replaces an older one."""
+    """Create the watcher's address; returns its secret, shown only once. Replaces an older one."""
     secret = new_secret()
     given = {"digest": digest_of(secret), "made_at": now}
     FeedAddress.objects.update_or_create(watcher_id=watcher_id, defaults=given)
@@ -48,7 +48,7 @@ def find(secret: str) -> FeedAddress | None:
 
 
 def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:
-    """Since when the feed has had the content of this digest; the home's `source_id` is 0."""
+    """Since when the feed has had the content with this digest; the home's `source_id` is 0."""
     given = {"address": address.pk, "source": source_id, "digest": digest, "now": now}
     with cursor() as db:
         known = db.execute(SINCE, given).fetchone()

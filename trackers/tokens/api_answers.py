@@ -1,4 +1,4 @@
-"""A POST with an Idempotency-Key is done once: who sends it again gets the same answer, for a day.
+"""A POST with an Idempotency-Key is done once: repeated within a day, it gets the same answer.
 
 keep ─> done ─> answered   in one transaction: either all of it happened, or the key is unused
 """
@@ -43,7 +43,7 @@ ANSWER = """
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A token's key, and what was asked with it."""
+    """A token's key, and the request made with it."""
 
     token_id: int
     key: UUID
@@ -62,7 +62,7 @@ class UsedOtherwiseError(Exception):
 
 
 def keep(one: Asked) -> Answer | None:
-    """None: nobody used the key yet, and now it is kept; else how that request was answered."""
+    """None: the key was unused, and is now stored; else how its request was answered."""
     given = {"token": one.token_id, "key": one.key, "asked": one.asked, "kept": KEPT.lasts}
     with cursor() as db:
         if db.execute(KEEP, given).fetchone():
@@ -75,7 +75,7 @@ def keep(one: Asked) -> Answer | None:
 
 
 def opened(sealed: bytes) -> bytes:
-    """Empty when FIELD_KEYS no longer have its key: it was done all the same."""
+    """Empty when FIELD_KEYS no longer contain its key: the request was done all the same."""
     try:
         return fernet(tuple(settings.FIELD_KEYS)).decrypt(sealed)
     except InvalidToken:

@@ -15,7 +15,7 @@ USED_EVERY = timedelta(hours=1)
 
 
 def save(token: ApiToken) -> str:
-    """Save a new one and return its secret, which is shown only this once."""
+    """Save a new one and return its secret, which is shown only once."""
     secret = new_secret()
     token.digest = digest_of(secret)
     token.save()

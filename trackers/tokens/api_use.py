@@ -1,6 +1,6 @@
-"""How often each token asks: a limit of requests in a window of a minute, over all processes.
+"""A rate limit for each token: requests in a window of a minute, over all processes.
 
-A row for each token, so the table has a largest size.
+One row per token, so the table's size is bounded.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from tweetwatch.database import cursor
 
 WINDOW = timedelta(minutes=1)
 
-# The window begins with its first request. Beyond the limit it counts no further, so a program
-# that asks on and on is let in again as soon as the window is over.
-# Locks: the row of the token, for this statement alone.
+# The window begins with its first request. Beyond the limit requests are not counted, so a program
+# that keeps on asking is let in again as soon as the window is over.
+# Locks: the row of the token, for this statement only.
 TAKE = """
     INSERT INTO trackers_apiuse AS u (token_id, begun_at, used)
     VALUES (%(token)s, now(), 1)

@@ -1,4 +1,4 @@
-"""Who may ask from outside: tokens of the API, and secret addresses of homes as feeds."""
+"""Access from outside: tokens of the API, and secret addresses of homes as feeds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class ApiToken(models.Model):
     """A program's key to the API, where it may do what its user may do, within its scope."""
 
     class Scope(models.TextChoices):
-        """Each one includes those before it."""
+        """Each scope includes those before it."""
 
         READ = "read", "read: view only"
         WRITE = "write", "write: also change tweets, sources, timelines and follows"
@@ -53,7 +53,7 @@ class ApiToken(models.Model):
 class ApiUse(models.Model):
     """How many requests a token made in its current window (`api_use`).
 
-    Not written to the log of the database: after a crash the windows begin anew.
+    Not written to the database's log: after a crash the windows start over.
     """
 
     token = models.OneToOneField(ApiToken, on_delete=models.CASCADE, primary_key=True)
@@ -89,7 +89,7 @@ class ApiAnswer(models.Model):
 
 
 class FeedAddress(models.Model):
-    """The secret part of the addresses at which feed readers read a watcher's feeds.
+    """The secret part of the addresses of a watcher's feeds.
 
     One per watcher: a new one replaces the old, and without a row nobody can read.
     """
@@ -124,8 +124,8 @@ class FeedState(models.Model):
 class WrongLogin(models.Model):
     """How often a password was wrong lately, by account, address, and both.
 
-    The key is a keyed hash into a fixed range (`wrong_logins`), so the table has a largest size,
-    whatever somebody tries.
+    The key is a keyed hash into a fixed range (`wrong_logins`), so the table's size is bounded,
+    whatever is tried.
     """
 
     bucket = models.IntegerField(primary_key=True)

@@ -1,9 +1,9 @@
-"""Wrong passwords slow down whoever tries them: an account from an address, an address, an account.
+"""Wrong passwords slow down further tries: of an account from an address, an address, an account.
 
-name, address ─> three buckets ─> how long to wait ─> the password is looked at, or not yet
+name, address ─> three buckets ─> how long to wait ─> the password is checked, or not yet
 
-A password that comes too early is not looked at, and counts for nothing. A bucket is a keyed hash
-into a fixed range, so an attacker fills no table, and cannot aim at somebody else's bucket.
+A password that comes too early is neither checked nor counted. A bucket is a keyed hash into a
+fixed range, so an attacker can neither fill the table nor aim at somebody else's bucket.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHORTEST = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`free` wrong passwords cost nothing; then the wait doubles from a second to `most`."""
+    """`free` wrong passwords cause no wait; then it doubles from a second up to `most`."""
 
     name: str
     free: int
@@ -40,16 +40,16 @@ class Kind:
         return min(timedelta(seconds=2 ** min(over, 20)), self.most) if over >= 0 else timedelta(0)
 
 
-# An account is slowed gently: its owner, at another address, waits as well.
+# An account is slowed down gently: its owner, at another address, has to wait as well.
 BOTH = Kind("both", 5, timedelta(minutes=5))
 ADDRESS = Kind("address", 20, timedelta(minutes=5))
 ACCOUNT = Kind("account", 20, timedelta(seconds=30))
 KINDS = (BOTH, ADDRESS, ACCOUNT)
 
 LOOK = "SELECT bucket, failures, last_at FROM trackers_wronglogin WHERE bucket = ANY(%(buckets)s)"
-# Counted before the password is looked at, or guesses sent at the same time would all be looked at.
-# The row's lock makes the second wait for what the first counted. No row comes back of a bucket
-# that has to wait. In the order of buckets, so that two never wait for each other.
+# Counted before the password is checked, or simultaneous guesses would all be checked. The row's
+# lock makes the second one wait for the first one's count. A bucket that has to wait returns no
+# row. In the order of buckets, to avoid deadlocks.
 COUNT = """
     INSERT INTO trackers_wronglogin AS w (bucket, failures, last_at, account)
     SELECT bucket, 1, %(now)s, %(account)s
@@ -92,7 +92,7 @@ class Tried:
 
 
 def tried(account: str, address: str) -> Tried:
-    """An account in any case is the same one; of IPv6 the network of a home counts."""
+    """Accounts are compared without case; an IPv6 address counts as its home's network."""
     return Tried(account.strip().casefold()[:200], network_of(address))
 
 
@@ -108,7 +108,7 @@ def network_of(address: str) -> str:
 
 
 def wait_of(who: Tried, *, now: datetime) -> timedelta:
-    """How long until a password of this one is looked at; zero: now."""
+    """How long until a password of this one is checked; zero: now."""
     kinds = {who.bucket(kind): kind for kind in KINDS}
     with cursor() as db:
         found = db.execute(LOOK, {"buckets": list(kinds)}).fetchall()
@@ -121,7 +121,7 @@ def wait_of(who: Tried, *, now: datetime) -> timedelta:
 
 
 def attempt(who: Tried, *, now: datetime) -> timedelta:
-    """Count an attempt, and how long it must wait; zero: its password may be looked at.
+    """Count an attempt; returns how long it must wait. Zero: its password may be checked.
 
     One that must wait is not counted.
     """
@@ -145,15 +145,15 @@ def attempt(who: Tried, *, now: datetime) -> timedelta:
 
 
 def succeed(who: Tried) -> None:
-    """What the right password clears. Of the address only this attempt: it may try other accounts
-    in between."""
+    """Clear the counts after a right password. For the address, only this attempt: it may have
+    tried other accounts in between."""
     given = {"buckets": buckets(who, (BOTH, ACCOUNT)), "address": who.bucket(ADDRESS)}
     with cursor() as db:
         db.execute(SUCCEED, given)
 
 
 def unlock(account: str, *, address: str = "") -> int:
-    """Forget the wrong passwords of an account, from wherever, and those of an address."""
+    """Forget the wrong passwords of an account, from any address, and those of an address."""
     who = tried(account, address)
     given = {
         "account": who.bucket(ACCOUNT),

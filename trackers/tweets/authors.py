@@ -1,4 +1,4 @@
-"""Authors whose names X is asked for, and what is stored once it has answered."""
+"""Authors to request from X, and what is stored from its answer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from trackers.xapi.answers import Account
 from tweetwatch.database import cursor
 
-# New authors, and those with a tweet that was found hidden after they were last asked for.
+# New authors, and those with a tweet that was found hidden after they were last requested.
 TO_ASK = """
     (SELECT id FROM trackers_author WHERE checked_at IS NULL ORDER BY id DESC LIMIT %(limit)s)
     UNION
@@ -29,7 +29,7 @@ NAME = """
     WHERE a.id = asked.id
 """
 
-# The tweets' endpoint only says "not authorized"; the users endpoint tells why.
+# The tweets endpoint only says "not authorized"; the users endpoint says why.
 WHY_HIDDEN = """
     UPDATE trackers_tweet t
     SET missing_because = CASE WHEN a.id = ANY(%(suspended)s::bigint[]) THEN 'suspended'
@@ -42,7 +42,7 @@ WHY_HIDDEN = """
 
 
 def to_ask(*, limit: int) -> list[int]:
-    """Ids of authors to ask X for."""
+    """Ids of authors to request from X."""
     with cursor() as db:
         return [row[0] for row in db.execute(TO_ASK, {"limit": limit})]
 

@@ -1,4 +1,4 @@
-"""What a look-up rarely finds changed: a tweet's author, time of posting and text."""
+"""What rarely changes between look-ups: a tweet's author, time of posting and text."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ WITHHOLD = """
 
 
 def withhold(told: Mapping[int, str]) -> None:
-    """Store where X withholds these tweets now; empty: nowhere any more."""
+    """Store where X withholds these tweets now; empty: nowhere."""
     ids = sorted(told)
     with cursor() as db:
         db.execute(WITHHOLD, {"ids": ids, "withheld": [told[id] for id in ids]})
 
 
 def describe(posts: Sequence[Post]) -> None:
-    """Store what X said about tracked tweets; posts of others are ignored."""
+    """Store what X said about tracked tweets; posts that are not tracked are ignored."""
     if not posts:
         return
     ordered = sorted(posts, key=lambda post: post.id)

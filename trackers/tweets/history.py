@@ -12,7 +12,7 @@ from tweetwatch.database import cursor
 
 
 class Run(NamedTuple):
-    """Figures that were measured `measurements` times from `taken_at` until `measured_until`.
+    """The same metrics, measured `measurements` times from `taken_at` until `measured_until`.
 
     A tuple, since a curve has ten thousand of them: creating a dataclass takes four times as long.
     """
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
     @property
     def counts(self) -> tuple[int | None, ...]:
-        """In the order of METRICS."""
+        """The counts in the order of METRICS."""
         return (
             self.retweets, self.replies, self.likes, self.quotes, self.bookmarks, self.impressions,
         )  # fmt: skip
@@ -55,8 +55,8 @@ EVERY_RUN = """
     FROM trackers_tweet WHERE measurements > 0
 """
 
-# Arrays: the packed ones as they are, and one more of what is not packed yet. Ten thousand samples
-# take half the time that as many rows take.
+# Arrays: the packed ones as they are, and one more for what is not packed yet. Ten thousand samples
+# take half the time of as many rows.
 HISTORY = """
     SELECT tweet_id, taken_at, measured_until, measurements,
            retweets, replies, likes, quotes, bookmarks, impressions

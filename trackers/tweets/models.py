@@ -1,6 +1,6 @@
-"""Authors, tweets, and the samples of their statistics.
+"""Authors, tweets, and samples of their metrics.
 
-The newest sample lives on the tweet's own row, so that an unchanged figure is one HOT update.
+The newest sample is on the tweet's own row, so that a measurement without change is one HOT update.
 When it ends, `record` closes it into a row of `Sample`; `pack` later turns a day's rows into one
 `PackedSamples` row per tweet and month. `history` reads the three as one.
 """
@@ -25,7 +25,7 @@ METRICS = ("retweets", "replies", "likes", "quotes", "bookmarks", "impressions")
 
 
 class Author(models.Model):
-    """An author. The name is known only once the users endpoint was asked."""
+    """An author. The name is known only after a request to the users endpoint."""
 
     id = models.BigIntegerField(primary_key=True)
     username = models.CharField(max_length=50, blank=True)
@@ -37,7 +37,7 @@ class Author(models.Model):
         indexes = [
             # "whose name is not known yet?"
             models.Index(fields=["id"], name="author_unnamed", condition=Q(checked_at=None)),
-            # "@name", whole or its beginning, in any case.
+            # "@name", whole or a prefix, in any case.
             models.Index(Collate(Lower("username"), "C"), name="author_username"),
             GinIndex(words_of("name"), name="author_words"),
         ]
@@ -82,12 +82,12 @@ class Tweet(models.Model):
     came_from = models.CharField(max_length=200, blank=True)
     paused = models.BooleanField(default=False)
 
-    # If it was edited: the id of its newest version, which X is asked for.
+    # If it was edited: the id of its newest version, which is requested from X.
     newest = models.BigIntegerField(null=True)
-    # It was tracked before it was known to be a version of this tweet, which is looked up instead.
+    # Tracked before it was known to be a version of this other tweet, which is looked up instead.
     version_of = models.BigIntegerField(null=True)
 
-    # Where X does not show it, as "DE FR copyright".
+    # Where X does not show it, for example "DE FR copyright".
     withheld = models.TextField(blank=True, db_default="")
 
     # Since when X does not show it, and why; gone once a second look confirmed it.
@@ -95,8 +95,8 @@ class Tweet(models.Model):
     missing_because = models.CharField(max_length=12, choices=Missing, blank=True)
     gone_at = models.DateTimeField(null=True)
 
-    # Since when X's answers for it cannot be read, or leave it out; and what is wrong with them,
-    # empty when it was left out.
+    # Since when X's answers for it cannot be read, or leave it out; and what is wrong with them
+    # (empty if it was left out).
     unclear_since = models.DateTimeField(null=True)
     unclear_because = models.CharField(max_length=200, blank=True, db_default="")
 
@@ -104,7 +104,7 @@ class Tweet(models.Model):
     paid_on = models.DateField(null=True)
     paid_by = models.IntegerField(null=True)
 
-    # The newest sample: from when, until when and how often these figures were measured.
+    # The newest sample: from when, until when and how often these metrics were measured.
     taken_at = models.DateTimeField(null=True)
     measured_until = models.DateTimeField(null=True)
     measurements = models.IntegerField(default=0)
@@ -114,8 +114,8 @@ class Tweet(models.Model):
     quotes = models.IntegerField(null=True)
     bookmarks = models.IntegerField(null=True)
     impressions = models.BigIntegerField(null=True)
-    # How fast these grew at `measured_until` (see `tweets.pace`); null: unknown. As untrusted as a
-    # float can be: what is negative, infinite or NaN is unknown too.
+    # How fast these grew at `measured_until` (see `tweets.pace`); null: unknown. Negative, infinite
+    # or NaN also means unknown.
     pace = RealField(null=True)
 
     objects = TweetQuerySet.as_manager()
@@ -153,13 +153,13 @@ class Tweet(models.Model):
 
 
 class TweetText(models.Model):
-    """What a tweet says. A table of its own: measuring never rewrites it, a deletion removes it."""
+    """A tweet's text, in its own table: measuring never rewrites it, and a deletion removes it."""
 
     tweet = models.OneToOneField(Tweet, on_delete=models.CASCADE, primary_key=True)
     text = models.TextField()
     lang = models.CharField(max_length=10, blank=True)
     edit_history = ArrayField(models.BigIntegerField(), default=list)
-    # What X adds for free; null where it is unknown, or there is none.
+    # What X adds for free; null if unknown or absent.
     conversation_id = models.BigIntegerField(null=True)
     replied_to = models.BigIntegerField(null=True)
     quoted = models.BigIntegerField(null=True)
@@ -168,9 +168,9 @@ class TweetText(models.Model):
 
     class Meta:
         indexes = [
-            # On an expression, not on a stored column, which would double the size of the table and
-            # take a rewrite to add. New texts wait in the index's pending list until some ten
-            # thousand are added at once: that is half the work, and searches read the list too.
+            # On an expression: a stored column would double the size of the table and take a
+            # rewrite to add. New texts wait in the index's pending list until some ten thousand are
+            # added at once: that is half the work, and searches read the list too.
             GinIndex(words_of("text"), name="tweettext_words"),
         ]
 
@@ -195,7 +195,7 @@ class TweetVersion(models.Model):
 
 
 class Sample(models.Model):
-    """Figures that held from `taken_at` until `measured_until`. Written by `record`, never changed.
+    """Metrics that held from `taken_at` until `measured_until`. Written by `record`, never changed.
 
     Partitioned by `measured_until`; created by SQL in the migrations, so unmanaged here.
     """

@@ -1,32 +1,32 @@
-"""How fast a tweet's figures grow: its pace, from two measurements and the pace before.
+"""How fast a tweet's metrics grow: its pace, from two measurements and the earlier pace.
 
-A pace is the share by which the figures grow in a second: 0.01 is one percent a second. It is the
-mean of views, likes and retweets, with ten added to each, since the step from 0 to 1 like is no
-news. A pace falls as a tweet ages, so an earlier one is carried to the present age before the two
-are averaged. Rule and measurements of it: `docs/how-often.md`.
+A pace is the share by which the metrics grow in a second: 0.01 is one percent a second. It is the
+mean over views, likes and retweets, with ten added to each, since a step from 0 to 1 like means
+little. A pace falls as a tweet ages, so the earlier one is converted to the present age before the
+two are averaged. The rule, and measurements of it: `docs/how-often.md`.
 """
 
 from __future__ import annotations
 
 from math import isfinite, log, sqrt
 
-# Views, likes, retweets; None where X does not say.
+# Views, likes, retweets; None if X gives no value.
 Counts = tuple[int | None, int | None, int | None]
 NONE: Counts = (0, 0, 0)
 
 ADDED = 10
 # The share of the newest measurement in the average.
 SMOOTHING = 0.4
-# Of a tweet first measured at this age or later, all figures at once are no growth. Until then
-# birth counts as a measurement: everything was 0.
+# If a tweet is first measured at this age or later, its counts are not taken for growth. Before
+# that, its creation counts as a measurement: everything was 0.
 STRANGER_FROM_S = 300.0
-# Growth within so few seconds is mostly chance, and X's counters are updated in steps.
+# Growth within fewer seconds is mostly chance, and X's counters are updated in steps.
 TOO_SOON_S = 5.0
-# The growth since the last measurement belongs to an age between the two: their geometric mean, but
-# for the earlier one at least this share of the later.
+# The growth since the last measurement belongs to an age between the two: their geometric mean,
+# with the earlier one taken as at least this share of the later.
 EARLIEST_SHARE = 0.3
-# Growth of less than this is none. A quiet average shrinks with each look, and more over a hole;
-# below the 1e-45 of the column, PostgreSQL refuses the value, and with it the whole save.
+# Growth below this counts as none. A quiet average shrinks with each look, and more over a hole;
+# below the column's 1e-45, PostgreSQL refuses the value, and with it the whole save.
 LEAST = 1e-15
 
 
@@ -65,7 +65,7 @@ def pace(
 
 
 def strangers_pace(age: float) -> float:
-    """The pace of a tweet of which nothing is known: that of most tweets of its age (s)."""
+    """The pace of a tweet never measured: that of most tweets of its age (s)."""
     return 1 / (1 + age / 3600) / age
 
 
@@ -96,10 +96,10 @@ def growth(before: Counts, after: Counts) -> float | None:
     return log(ratio) / known if known else None
 
 
-# The same rule in SQL, as an expression: {age} and {last_age} in seconds, {last_age} null without a
-# measurement before; {views} … after, {old_views} … before; {last} is the pace before. Tests hold
-# the two together.
-# As floats from the start: the largest counts have no room for ten more.
+# The same rule in SQL, as an expression: {age} and {last_age} in seconds, {last_age} null without
+# an earlier measurement; {views} … after, {old_views} … before; {last} is the earlier pace. Tests
+# keep the two equal.
+# Floats from the start: adding ten to the largest counts would overflow.
 KNOWN = """num_nonnulls(
     {views}::float8 + {old_views}::float8, {likes}::float8 + {old_likes}::float8,
     {retweets}::float8 + {old_retweets}::float8)"""

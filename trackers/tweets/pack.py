@@ -2,8 +2,8 @@
 
 rows of a UTC day that is over ─> appended to the arrays of the month in which they ended
 A few thousand rows per transaction: a reader sees a tweet's rows or its arrays, never both or
-neither, and no save waits. Empty partitions are dropped. When time runs out, the next run goes on
-where this one stopped, since packed rows are gone.
+neither, and no save waits. Empty partitions are dropped. When time runs out, the next run continues
+where this one stopped, since packed rows are deleted.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces, wait_for
 logger = logging.getLogger(__name__)
 
 # A day is packed this long after its end, all at once. If partitions were packed one by one, a
-# tweet's row would be written four times a day, each time too large for the space of the last one.
+# tweet's row would be written four times a day, each time too large for its previous space.
 SETTLED_AFTER = timedelta(minutes=30)
 DAY = timedelta(days=1)
 EVER = datetime(1970, 1, 1, tzinfo=UTC)
 # Rows of a piece, plus the rest of its last tweet: a tweet's rows are packed together, and a day of
-# one that is looked up every minute has 1,440. A piece takes well below a second.
+# one that is looked up every minute has 1,440. A piece takes well under a second.
 ROWS_AT_ONCE = 5_000
 
 # The tweet of the last row of a piece, in the order of the index on tweet_id. The limit is a
@@ -41,9 +41,9 @@ LAST_TWEET = """
     ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
-# A sample belongs to the month in which it ended, so that a month that is over holds nothing
-# younger, however long a sample lasted. The arrays are in the order of time, as later samples are
-# appended; but not for belated ones, so readers sort all the same.
+# A sample belongs to the month in which it ended, so that a past month holds nothing younger,
+# however long a sample lasted. The arrays are in the order of time, as later samples are appended;
+# except for belated ones, so readers still sort.
 PACK = """
     WITH taken AS (
         DELETE FROM {rows}
@@ -80,10 +80,10 @@ PACK = """
 FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 
 # Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
-# join the planner would read the whole table. The limit is a literal, since for a parameter the
-# planner would have to expect any number of rows.
+# join the planner would read the whole table. The limit is a literal: with a parameter the planner
+# would have to expect any number of rows.
 # `young`: samples were once filed by the month in which they began. Those of an old row that ended
-# later move to the month of their end, in front of what is there, which is younger.
+# later move to the month of their end, before what is there, which is younger.
 # Lock: packing's, which writes the same rows in another order (see `retire`).
 RETIRE = """
     WITH old AS (
@@ -124,13 +124,13 @@ RETIRE = """
     SELECT count(*) FROM old
 """
 
-# Bounded: a backlog of this size need not be known exactly.
+# Bounded: a larger backlog need not be known exactly.
 RETIRED_LEFT = """
     SELECT count(*) FROM (
         SELECT FROM trackers_packedsamples WHERE month < %(before)s LIMIT 100000) left_over
 """
 
-# The server's own estimate, which is free and good enough for how far behind packing is.
+# The server's own estimate, which is free and good enough to show how far behind packing is.
 ROWS_LEFT = """
     SELECT coalesce(sum(n_live_tup), 0) FROM pg_stat_user_tables WHERE relname = ANY(%(names)s)
 """
@@ -163,7 +163,7 @@ def pack(*, now: datetime, deadline: Deadline) -> Packed:
                 return Packed(rows, dropped, worked.left)
             dropped += sum(drop(name) for name in names)
         except ProgrammingError as fault:
-            # Another housekeeper has packed and dropped it meanwhile.
+            # Meanwhile another housekeeper has packed and dropped it.
             if not isinstance(fault.__cause__, UndefinedTable):
                 raise
     packing = rows_of(SAMPLES.default, start=EVER, end=now - DAY)
@@ -217,7 +217,7 @@ def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worke
     given = {"before": since.date(), "since": since}
 
     def piece() -> int | None:
-        # Packing stops for this once, and continues with its next run.
+        # Packing pauses for this, and continues with its next run.
         wait_for("packing")
         with cursor() as db:
             found = db.execute(RETIRE, given).fetchone()

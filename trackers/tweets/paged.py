@@ -11,7 +11,7 @@ from trackers.tweets.models import METRICS
 from tweetwatch.database import cursor
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# So many runs are read for a page of buckets.
+# How many runs are read for a page of buckets.
 READ_MOST = 100_000
 
 PAGE = f"""
@@ -24,7 +24,7 @@ PAGE = f"""
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Runs that touch the time from `since` and begin before `until`; those after `after` alone."""
+    """Runs that end at `since` or later and begin before `until`, and only after `after`."""
 
     since: datetime | None = None
     until: datetime | None = None
@@ -32,7 +32,7 @@ class Asked:
 
 
 def runs(tweet_id: int, asked: Asked, *, most: int) -> list[Run]:
-    """In the order they were taken."""
+    """The runs in the order they were taken."""
     given = {
         "id": tweet_id,
         "since": asked.since or "-infinity",
@@ -47,16 +47,16 @@ def runs(tweet_id: int, asked: Asked, *, most: int) -> list[Run]:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """The last figures that were measured from `at` on, for one step."""
+    """The last metrics within one step from `at` on."""
 
     at: datetime
     figures: tuple[int | None, ...]
 
 
 def buckets(found: Iterable[Run], step: timedelta, asked: Asked) -> Iterator[Bucket]:
-    """By time. A stretch in which nothing was measured has none: nothing is filled in.
+    """The buckets by time. A step in which nothing was measured has none: nothing is filled in.
 
-    A run says that its figures held all the time, so it has a bucket in each step that it touches.
+    The metrics of a run held throughout it, so it has a bucket in each step that it touches.
     """
     open_one: Bucket | None = None
     for run in found:

@@ -28,7 +28,7 @@ TRACKED = """
 
 
 def posted_by_day(author_id: int, *, since: date) -> dict[date, int]:
-    """Of the newest MOST tweets; days without any are left out."""
+    """Counts of the newest MOST tweets by day; days without any are left out."""
     at = datetime.combine(since, time(), UTC)
     given = {
         "author": author_id,

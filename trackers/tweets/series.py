@@ -1,6 +1,6 @@
 """Series for curves: runs of one tweet in a range, the newest few of many, and the holes in them.
 
-A run says that the same figures were measured from `taken_at` until `measured_until`. Nothing is
+A run means that the same metrics were measured from `taken_at` until `measured_until`. Nothing is
 known about the time between two runs; if it is longer than the usual step, it is a hole.
 """
 
@@ -13,13 +13,12 @@ from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
-# How often a tweet was to be looked up at that time; None: unknown.
+# The interval between look-ups planned for that time; None: unknown.
 Usual = Callable[[datetime], timedelta | None]
 
-# How many runs on each side of a gap count as near, and how many steps it takes to tell what was
-# usual.
+# How many runs on each side of a gap count as near, and how many steps show what was usual.
 NEAR, ENOUGH = 3, 2
-# Twice, plus the jitter and the buffer's time by which a look-up may be late.
+# Twice, plus the jitter and the time in the buffer by which a look-up may be late.
 MUCH = 2.2
 # The index of the first of the six counts in a run; they are its last fields.
 FIGURES = Run._fields.index(METRICS[0])
@@ -29,12 +28,12 @@ NEWEST_OF_A_MONTH = ", ".join(
     f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
 )
 
-# Unpacked samples are at most a day and a half old. For what is then still lacking, months are
-# opened, the newest first, and only as much is taken from each as is needed: a tweet of a hundred
-# thousand samples costs what one of a few hundred does.
+# Unpacked samples are at most a day and a half old. If these are too few, months are unpacked,
+# newest first, and only as much is taken from each as is needed: a tweet with a hundred thousand
+# samples costs what one with a few hundred does.
 # LIMIT 1: so that a month is found by the index, whatever the statistics say.
-# A sample that was packed days late is at the end of its month, too, and may be returned here in
-# the place of another one.
+# A sample that was packed days late is also at the end of its month, and may be returned here
+# instead of another one.
 RECENT = f"""
     SELECT run.* FROM unnest(%(ids)s::bigint[]) AS asked(id)
     CROSS JOIN LATERAL (
@@ -101,7 +100,7 @@ def holes(runs: Sequence[Run], usual: Usual) -> frozenset[int]:
 
     1. `record` begins a new run with the same figures only after a hole.
     2. Otherwise a hole is much longer than the interval for that age, and than the steps before and
-       after it: intervals that were changed later make no holes in the past.
+       after it: changing the intervals later makes no holes in the past.
     """
     steps = [runs[place].taken_at - runs[place - 1].measured_until for place in range(1, len(runs))]
     return frozenset(place for place in range(1, len(runs)) if is_hole(runs, steps, place, usual))
@@ -115,7 +114,7 @@ def is_hole(runs: Sequence[Run], steps: Sequence[timedelta], place: int, usual: 
     if runs[place][FIGURES:] == runs[place - 1][FIGURES:]:
         return True
     expected = usual(runs[place - 1].measured_until)
-    # The usual case: what the interval explains is no hole, whatever the steps around it.
+    # The usual case: what the interval explains is not a hole, whatever the steps around it.
     if expected is not None and step <= MUCH * expected:
         return False
     return is_long(
@@ -134,7 +133,7 @@ def within(runs: Sequence[Run]) -> Iterator[timedelta]:
 
 
 def median(steps: Sequence[timedelta]) -> timedelta | None:
-    """The median; None when there are too few steps to tell what was usual."""
+    """The median; None if there are too few steps to show what was usual."""
     return sorted(steps)[(len(steps) - 1) // 2] if len(steps) >= ENOUGH else None
 
 

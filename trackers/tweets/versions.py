@@ -2,7 +2,8 @@
 
 shown with its history ─> whose versions are these? ─> one tweet, its texts, the id to ask X for
 A tweet keeps the id by which it was tracked first, and all its samples; X is asked for the newest
-version. If two versions were tracked before that was known, the first goes on and the other rests.
+version. If two versions were tracked before this was known, the first continues and the other
+rests.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Known(NamedTuple):
     newest: int
 
 
-# A tweet by the id of any of its versions: its own id, or a learnt one. Tweets that were merged
-# into another no longer count.
+# A tweet by the id of any of its versions: its own id, or a learnt one. Tweets merged into another
+# no longer count.
 # LATERAL with a LIMIT, here and below: each tweet is found by its key, whatever the statistics say.
 # Without statistics a plain join is planned as a scan of all tweets.
 MEMBERS = """
@@ -49,7 +50,7 @@ MEMBERS = """
         SELECT * FROM trackers_tweet WHERE id = v.tweet_id AND version_of IS NULL LIMIT 1) t
     WHERE v.id = ANY(%(ids)s::bigint[])
 """
-# Runs with everything that comes in; it costs one look into an index of a nearly empty table.
+# Runs for everything that comes in; costs one index look-up in a nearly empty table.
 KNOWN_AS = """
     SELECT v.id, v.tweet_id, coalesce(t.newest, t.id)
     FROM trackers_tweetversion v CROSS JOIN LATERAL (
@@ -65,8 +66,8 @@ LOCK = """
           ORDER BY id) asked
     CROSS JOIN LATERAL (SELECT id FROM trackers_tweet WHERE id = asked.id FOR UPDATE) t
 """
-# The text of a tweet from before it was known to be edited is that of its own id's version, first
-# seen when it was tracked.
+# The text stored before a tweet was known to be edited belongs to the version with its own id,
+# first seen when it was tracked.
 KEEP_FIRST_TEXTS = """
     INSERT INTO trackers_tweetversion (id, tweet_id, seen_at, text)
     SELECT t.id, told.tweet_id, t.tracked_at, x.text
@@ -105,7 +106,7 @@ HAND_OVER = """
     WHERE v.tweet_id = told.member
 """
 FORGET_TEXTS = "DELETE FROM trackers_tweettext WHERE tweet_id = ANY(%(members)s::bigint[])"
-# The text that is shown and found is that of the newest version, once X has shown it.
+# The text shown and searched is that of the newest version, once X has shown it.
 SAY = """
     UPDATE trackers_tweettext x
     SET text = v.text, edit_history = told.history::bigint[]
@@ -123,7 +124,7 @@ def known_as(ids: Iterable[int], histories: Mapping[int, History]) -> dict[int, 
     together, the one with the lowest id becomes the tweet.
     """
     arrived = set(ids)
-    # The shorter ones first: the longest history knows the newest version.
+    # Shorter ones first: the longest history has the newest version.
     edited = sorted({one for one in histories.values() if len(one) > 1}, key=len)
     with cursor() as db:
         rows = db.execute(KNOWN_AS, {"ids": array(arrived)}).fetchall()

@@ -1,7 +1,7 @@
 """Names of new authors, and why X does not show us an author's tweets.
 
-X bills an account more than a post, so each is asked for once, and again only when one of its
-tweets is hidden: the users endpoint alone tells protected from suspended.
+X bills an account more than a post, so each is requested once, and again only when one of its
+tweets is hidden: only the users endpoint distinguishes protected from suspended.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from datetime import timedelta
 from trackers.credentials import turns
 from trackers.credentials.asking import keys_for
 from trackers.money import ledger
+from trackers.money.purses import purses
 from trackers.tweets.authors import name, to_ask
 from trackers.xapi import client
 from trackers.xapi.endpoints import ACCOUNTS
@@ -34,7 +35,7 @@ def ask_authors(*, base_url: str, timeout: timedelta) -> int:
         turn = turns.take(ACCOUNTS)
         if not isinstance(turn, turns.Turn):
             break
-        purse = next(one for one in ledger.purses() if one.project == turn.project)
+        purse = next(one for one in purses() if one.project == turn.project)
         if not ledger.reserve_users(purse, len(ids)):
             turns.cancel(turn)
             logger.info("%d authors wait for money", len(ids))

@@ -1,7 +1,7 @@
 """What our rows say before X is asked: the time, the intervals, the tweets, and the money.
 
-Most tweets have the same facts, so they come in a few groups, however many they are. What only some
-answers need to know of each tweet is read once these are there (`read_priors`).
+Most tweets have the same facts, so they form a few groups, however many they are. Facts of single
+tweets that only some answers need are read after the answers (`read_priors`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from trackers.money.ledger import OF_TWEETS, PURSES, Purse, read_purses
+from trackers.money.purses import OF_TWEETS, PURSES, Purse, read_purses
 from trackers.schedule.intervals import CURRENT, Plan, read_current
 from tweetwatch.database import array, ask
 
@@ -21,7 +21,7 @@ class Prior(NamedTuple):
 
     `unclear`: X's last answer for it could not be read, or left it out. `newest`: the id of the
     version to ask X for, if it was edited; `is_new`: X has not shown that version yet.
-    `version_of`: the tweet that is looked up in its place. `withheld`: where X does not show it.
+    `version_of`: the tweet that is looked up instead. `withheld`: where X does not show it.
     """
 
     created_at: datetime | None = None
@@ -54,16 +54,16 @@ PRIORS = """
     FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
 """
 
-# Usual tweets are grouped by who paid for them last and by the interval that their age falls in;
-# odd ones are then read one by one. The youngest of a group stands for the ages of all.
+# Usual tweets are grouped by who paid for them last and by the interval for their age; odd ones are
+# then read one by one. The age of a group is that of its youngest tweet.
 KNOWN = """
     SELECT array_agg(id), odd, max(created_at), paid_on, paid_by
     FROM (
         SELECT id, created_at, paid_on, paid_by,
                created_at IS NULL OR gone_at IS NOT NULL OR newest IS NOT NULL
                OR version_of IS NOT NULL OR withheld <> '' AS odd,
-               width_bucket(extract(epoch FROM now() - created_at)::float8, ARRAY(
-                   SELECT extract(epoch FROM younger_than)::float8
+               width_bucket(date_part('epoch', now() - created_at), ARRAY(
+                   SELECT date_part('epoch', younger_than)
                    FROM trackers_interval WHERE enabled ORDER BY younger_than)) AS tier
         FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[])
     ) tweet
@@ -93,7 +93,7 @@ class Before:
     purses: Sequence[Purse]
 
     def groups(self) -> Iterator[Group]:
-        """All that X may be asked for: all but the versions of other tweets."""
+        """All that X may be asked for: everything but versions of other tweets."""
         yield from self.usual
         for id, prior in self.odd.items():
             if prior.version_of is None:
@@ -117,6 +117,6 @@ def read_before(ids: Sequence[int]) -> Before:
 
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:
-    """What is known of each tweet that is tracked."""
+    """What is known about each tracked tweet."""
     [rows] = ask((PRIORS, {"ids": array(ids)}))
     return {row[0]: Prior._make(row[1:]) for row in rows}

@@ -1,8 +1,8 @@
 """Edited tweets in a batch: which ids to ask X for, and to which tweets its answers belong.
 
 tweets ─> their newest versions ─> X ─> by tweet again ─> new versions and their texts are learnt
-X's documentation is inconsistent on whether it shows an old version's id as that version or as the
-newest: either will do. If nothing was edited, all this costs no more than a look at each tweet.
+X's documentation is inconsistent on whether a request for an old version's id returns that version
+or the newest: both are handled. If nothing was edited, all this costs only a check of each tweet.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from trackers.xapi.answers import Lookup
 
 
 def without_merged(batch: Batch, before: Before) -> Batch:
-    """Take out the versions of other tweets: they rest, and those tweets are looked up instead."""
+    """Remove versions of other tweets: they rest, and those tweets are looked up instead."""
     merged = {id for id, tweet in before.odd.items() if tweet.version_of is not None}
     if not merged:
         return batch
@@ -42,7 +42,7 @@ def newest_versions(ids: Sequence[int], prior: Mapping[int, Prior]) -> Sequence[
 
 
 def by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> Lookup:
-    """The answer by the ids of the tweets instead of those that X was asked for."""
+    """The answer by the ids of the tweets instead of the requested ids."""
     asked = [(id, newest_of(id, prior)) for id in ids]
     if all(id == version for id, version in asked):
         return answer
@@ -58,7 +58,7 @@ def by_tweet(answer: Lookup, ids: Sequence[int], prior: Mapping[int, Prior]) -> 
 def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tuple[int, int]:
     """How many posts X billed that were not paid for today, and how many it showed.
 
-    A payment is for the version that was asked for; X may have shown another.
+    A payment is for the version that was requested; X may have shown another.
     """
     tweets = answer.posts.keys() | answer.broken.keys()
     if not answer.edited and not answer.strangers:
@@ -72,7 +72,7 @@ def billed(asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior]) -> tup
 def learn_edits(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> frozenset[int]:
-    """Learn what is new: an unknown version, or the text of one that X had not shown before.
+    """Learn what is new: unknown versions, and the text of one that X had not shown before.
 
     Returns the tweets that rest from now on, as versions of others.
     """
@@ -84,7 +84,7 @@ def learn_edits(
     if not new:
         return frozenset()
     merged = learn([Seen(post, at) for post in new.values()])
-    # Learning a newer version marks the tweet as unpaid; what X showed of it is paid already.
+    # Learning a newer version marks the tweet as unpaid; the ones that X showed are paid already.
     shown = [id for id, post in new.items() if post.id == post.edit_history[-1]]
     mark_paid(shown, day=asked.payment.day, project=asked.payment.project)
     return merged

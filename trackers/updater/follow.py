@@ -1,4 +1,4 @@
-"""What follows for the queue from a batch: what goes back, holds, the room of the next, figures."""
+"""After a batch: keys to give back, holds, the size of the next batch, metrics."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tweetwatch.database import together
 logger = logging.getLogger(__name__)
 
 
-# Waiting for the headers of a first request, or for a turn while requests are spread, is shorter.
+# Waits for the headers of a first request, or for a turn while requests are spread, are shorter.
 LONG = timedelta(minutes=1)
 
 
 def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
-    """Whatever came of a batch. Raises what broke a request, once the others are counted."""
+    """Apply a batch's outcome to the queue; then raise what broke a request."""
     match outcome:
         case Refreshed():
             if outcome.failed:
                 noted.failed_because(outcome.failed[0].because)
                 give_back(outcome)
             if outcome.answers:
-                # Locks: the namespace's row, and one that is this process's own.
+                # Locks: the namespace's row, and one that only this process uses.
                 with together():
                     holds.succeed(batch.namespace)
                     make_room(outcome)
@@ -42,7 +42,7 @@ def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
 
 
 def hold(batch: Batch, outcome: Held) -> None:
-    """Nothing is asked for a while; what was claimed goes back."""
+    """Hold the namespace for a while, and give back what was claimed."""
     room.narrow(batch.namespace, outcome.room)
     holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
     queue.put_back(outcome.batch)
@@ -57,7 +57,7 @@ def hold(batch: Batch, outcome: Held) -> None:
 
 
 def make_room(done: Refreshed) -> None:
-    """Have the next batches as large as there is room for."""
+    """Limit the next batches to the available room."""
     if done.room:
         room.narrow(done.batch.namespace, done.room)
     else:
@@ -65,9 +65,9 @@ def make_room(done: Refreshed) -> None:
 
 
 def give_back(done: Refreshed) -> None:
-    """Back into the queue: at once where another credential may do better, else after a while.
+    """Put back into the queue: due at once if another credential may do better, else after a while.
 
-    Where nothing was answered the namespace waits as well, longer each time.
+    If no request was answered, the namespace waits as well, longer each time.
     """
     namespace = done.batch.namespace
     cautious = [one for one in done.failed if not one.needs_no_backoff]
@@ -93,8 +93,8 @@ def give_back(done: Refreshed) -> None:
 
 
 def lateness(done: Refreshed) -> Sequence[int]:
-    """The lateness of those that X was asked for: of a batch for which there was not room for all,
-    as large a part of each class as was asked for."""
+    """The lateness of the requested tweets. If there was no room for the whole batch, each class is
+    scaled to the share that was requested."""
     batch = done.batch
     asked = sum(len(one.grant.batch.keys) for one in done.answers)
     share = (asked + sum(len(one.batch.keys) for one in done.failed)) / len(batch.keys)

@@ -1,6 +1,6 @@
-"""Which tweets of a batch go into which request: a pure choice.
+"""Which tweets of a batch go into which request: a pure decision.
 
-X takes a hundred ids in a request, and counts a request with fewer as much as a full one.
+X takes up to a hundred ids in a request, and counts a smaller request like a full one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def room_for(requests: int, projects: int) -> int:
 
 
 def hundreds(ids: Sequence[int], odd: Collection[int]) -> list[tuple[int, ...]]:
-    """The ids of each request, ascending; odd tweets together, as X is asked for more of them."""
+    """The ids of each request, ascending; odd tweets together, as more is requested for them."""
     ordered = sorted(ids, key=lambda id: (id in odd, id)) if odd else sorted(ids)
     return [
         tuple(sorted(ordered[start : start + AT_ONCE])) for start in range(0, len(ordered), AT_ONCE)
@@ -42,10 +42,10 @@ def some_of(ids: Sequence[int], count: int, *, turn: int) -> Sequence[int]:
 
 
 def now_of(ids: Sequence[int], *, is_full: bool, is_first: bool, turn: int) -> Sequence[int]:
-    """Which tweets of a project to ask for now, in a batch of more than one project.
+    """Which tweets of a project to request now, in a batch of more than one project.
 
-    `is_full`: more tweets are due than the batch took. Then the rest of a hundred waits for the
-    next batch, to fill a request there, unless nothing at all would be asked for.
+    `is_full`: more tweets are due than the batch took. Then an incomplete hundred waits for the
+    next batch, to fill a request there, unless nothing at all would be requested.
     """
     if not is_full:
         return ids

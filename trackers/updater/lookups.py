@@ -1,7 +1,7 @@
-"""A batch's look-ups, in parallel: each in a thread with a connection to X of its own.
+"""A batch's look-ups, in parallel: each in a thread with its own connection to X.
 
 grants ─> the keys, here ─> threads: send and read, no database ─> an Answered or an Unanswered each
-An error in a thread concerns its own request alone; the others go on.
+An error in a thread affects only its own request; the others go on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trackers.xapi.answers import Lookup, Shown
 from trackers.xapi.errors import XError
 from tweetwatch.database import DatabaseClock
 
-# More than a batch has requests: those of a task that its alarm ended may still be under way.
+# More than the requests of a batch: those of a task that hit its time limit may still be running.
 MOST_THREADS = 24
 
 
@@ -96,10 +96,10 @@ class Sender:
 def look_up(
     grants: Sequence[BatchGrant], sender: Sender
 ) -> Iterator[Answered | Unanswered | Broke]:
-    """Send all of them; yield each outcome as it comes."""
+    """Send all requests; yield each outcome as it comes."""
     if len(grants) == 1:
-        # A single request is sent from this thread, so that one connection stays in use: in the
-        # pool it would go to a different thread each time.
+        # A single request is sent from this thread, to reuse one connection: in the pool it would
+        # go to a different thread each time.
         yield alone(grants[0], sender)
         return
     # All keys first: renewing tokens takes a while, and needs the database.

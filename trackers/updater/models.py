@@ -29,8 +29,8 @@ class TweetUpdate(Job):
     most_keys = 1000
     request_keys = 100
 
-    # Written by `reserve`, and taken back by the save. Whoever else moves the look-up leaves it,
-    # and then it is another time than that at which it is due.
+    # Written by `reserve`, and reset by the save. Anything else that moves the look-up leaves it as
+    # it is, so that it differs from the due time.
     for_money_until = models.DateTimeField(
         null=True,
         help_text="Waits for money while this equals its due time; null: does not wait.",

@@ -1,7 +1,7 @@
 """The first moments of a day, before its floors are computed: only the youngest are paid for.
 
-a batch finds floors of yesterday ─> it has new ones computed (tasks.ration_money)
-                                 └─> the older tweets come back in a moment, the young are served
+a batch finds yesterday's floors ─> it has new ones computed (tasks.ration_money)
+                                └─> older tweets come back in a moment, the young are looked up
 With yesterday evening's floors, the old tweets that waited would take all the money in the morning.
 """
 
@@ -14,14 +14,14 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from trackers.jobs import ordinary
-from trackers.money.ledger import Purse
+from trackers.money.purses import Purse
 from trackers.schedule.intervals import Plan
 from tweetwatch.database import array, cursor
 
 RATION_MONEY = "trackers.tasks.ration_money"
 
-# If new floors are still missing after this long, yesterday's have to do: the budget holds without
-# floors, and no tweet waits for a day because nothing computes them.
+# If new floors are still missing after this long, yesterday's are used: the budget holds without
+# floors, and no tweet should wait a whole day because nothing computes them.
 NO_LONGER_THAN = timedelta(minutes=10)
 
 # Locks: the projects, in the order of ids, as everywhere. If another batch has asked already, no
@@ -66,7 +66,7 @@ def is_overdue(purse: Purse, *, now: datetime) -> bool:
 
 
 def want(projects: Sequence[int]) -> None:
-    """Have the floors computed at once, not only with the next minute's run."""
+    """Have the floors computed at once, without waiting for the next minute's run."""
     with transaction.atomic(), cursor() as db:
         if db.execute(WANT, {"projects": array(projects)}).rowcount:
             ordinary.enqueue(RATION_MONEY)

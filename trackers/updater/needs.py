@@ -20,7 +20,7 @@ from trackers.updater.models import HASHES, IN_SAMPLE, SAMPLED_HASHES, TweetUpda
 from tweetwatch.database import array, cursor
 
 JOB = TweetUpdate._meta.db_table
-# So many of the youngest are counted: they come first, and a sample of few would say little.
+# This many of the youngest are counted: they come first, and a sample of so few would say little.
 EXACTLY = 30_000
 # The largest sample of the others.
 DRAWN = 30_000
@@ -29,8 +29,8 @@ SLOT = timedelta(minutes=10)
 DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
-# The look-ups that are read, each with how many it stands for. `drawn`: the lowest hashes are a
-# random sample. If the limit cuts it, the last hash tells which share of all it is.
+# The look-ups that are read, each with the number it stands for. `drawn`: the lowest hashes are a
+# random sample. If the limit cuts it, the last hash shows its share of all.
 COUNTED = f"""
     youngest AS MATERIALIZED (
         SELECT key, due_at FROM {JOB} ORDER BY key DESC LIMIT %(exactly)s
@@ -56,7 +56,7 @@ COUNTED = f"""
 """
 # `unpaid`: tweets that are due before the day is over and that X has not billed today, by the
 # project that paid for them last, by tier (0 is the youngest) and by when they are due. The age of
-# one that was never looked up comes from its id. What X no longer shows costs nothing.
+# a tweet that was never looked up comes from its id. What X no longer shows costs nothing.
 # `arrived`: look-ups of tweets posted since an instant, from which future arrivals are estimated.
 # LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. A plain
 # join is planned as a scan of all tweets.
@@ -102,7 +102,7 @@ class Needs:
     tiers: int
 
     def of(self, project: int, *, homeless_to: int) -> Part:
-        """What one project is to pay for, with its share of the tweets that have no project."""
+        """What one project must pay for, with its share of the tweets that have no project."""
         counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
         due: dict[int, float] = {}
         for one in self.unpaid:
@@ -117,7 +117,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one project is to pay for: by tier, with the estimates' variances, and by slot."""
+    """What one project must pay for: by tier, with the estimates' variances, and by slot."""
 
     counts: Sequence[float]
     variances: Sequence[float]
@@ -126,7 +126,7 @@ class Part:
 
 
 def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
-    """What is still to be paid for on X's `day`, which ends at `next_day`."""
+    """What must still be paid for on X's `day`, which ends at `next_day`."""
     # Tweets older than the last tier are not in the queue.
     seen_for = min(DAY, plan.tiers[-1].younger_than)
     params = {
@@ -147,7 +147,7 @@ def needs(plan: Plan, *, now: datetime, day: date, next_day: datetime) -> Needs:
 
 
 def dry_at(due: Iterable[tuple[int, float]], left: float, *, now: datetime) -> datetime | None:
-    """When the money runs out, going by what is due; None: it lasts."""
+    """When the money will run out, judging by what is due; None: it lasts."""
     for slot, count in due:
         if count > left:
             return now + SLOT * (slot + left / count)

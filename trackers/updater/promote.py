@@ -1,4 +1,4 @@
-"""What becomes of each tweet of an answered batch: a pure choice, with `now` passed in.
+"""The verdict on each tweet of an answered batch: a pure decision, with `now` passed in.
 
 X's answer + plan + what was known of each tweet ─> one `Verdict` per tweet
 """
@@ -15,12 +15,12 @@ from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NOTHING, Prior
 from trackers.xapi.answers import Figures, Lookup, Post
 
-# A tweet that X left out, or answered unreadably, is asked for again after this, and from then on
-# as often as its age asks for: otherwise a hundred thousand of them would take every request.
+# A tweet that X left out, or whose answer is unreadable, is requested again after this, and then as
+# often as its age requires: otherwise a hundred thousand of them would take every request.
 ASK_AGAIN = timedelta(seconds=30)
 
 # X once reported existing tweets as not found, for eight hours. When it does so for at least BURST
-# tweets and most of a batch, they are looked up again and again until it has said so for a day.
+# tweets and most of a batch, they are looked up repeatedly until it has said so for a day.
 BURST = 10
 BELIEVE_AFTER = timedelta(days=1)
 LOOK_AGAIN = timedelta(minutes=10)
@@ -36,9 +36,9 @@ class CheckRules:
 
 
 class Verdict(NamedTuple):
-    """One tweet's outcome. `due_in` None: its look-ups are over. `broken`: X showed it, and billed
-    it, but its figures could not be read, and why. Neither figures nor `missing` nor `broken`: X
-    said nothing about it."""
+    """One tweet's outcome. `due_in` None: its look-ups are over. `broken`: why its metrics could
+    not be read, though X showed and billed it. Neither `figures` nor `missing` nor `broken`: X said
+    nothing about it."""
 
     tweet_id: int
     due_in: timedelta | None
@@ -78,10 +78,11 @@ def doubtful(ids: Iterable[int], answer: Lookup, prior: Mapping[int, Prior]) -> 
 
 
 def measured(id: int, post: Post, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    # The first version's time: an edit does not make a tweet younger.
-    tier = rules.plan.tier(prior.created_at or post.created_at, now=now)
-    # Where the interval adapts, this is the longest wait: the save knows what the figures were
-    # before, and shortens it.
+    # The first version's time: an edit does not make a tweet younger. X may leave the time out; the
+    # id has it as well.
+    tier = rules.plan.tier(prior.created_at or post.created_at or born_at(id), now=now)
+    # Where the interval adapts, this is the longest wait: the save knows the earlier metrics, and
+    # shortens it.
     due_in = jittered(tier, tier.longest(rules.plan.stretch)) if tier else None
     if len(post.edit_history) > 1 and has_newer(id, post, prior):
         due_in = min(ASK_AGAIN, due_in or ASK_AGAIN)
@@ -100,19 +101,19 @@ def has_newer(id: int, post: Post, prior: Prior) -> bool:
 
 
 def missing(id: int, reason: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    """That X does not find it must be confirmed: it is gone only if a later look says so too."""
+    """The verdict if X did not find it. It counts as gone only once a later look confirms this."""
     waited = now - prior.missing_since if prior.missing_since else timedelta(0)
     if not prior.gone and (prior.missing_since is None or waited < rules.confirm_gone_after):
         left = rules.confirm_gone_after - waited
         return Verdict(id, due_in=min(left, LOOK_AGAIN), missing=reason)
-    # It is still checked, at this slower pace, in case it comes back; until it is too old.
+    # Until it is too old it is still checked, less often, in case it comes back.
     watched = rules.plan.tier(prior.created_at, now=now)
     return Verdict(id, due_in=rules.gone_every if watched else None, missing=reason, gone=True)
 
 
 def unclear(id: int, broken: str, prior: Prior, rules: CheckRules, *, now: datetime) -> Verdict:
-    """Ask again soon, once, and then by its age. Look-ups end only with a readable answer."""
-    # The age of one that was never looked up comes from its id.
+    """Ask again once soon, then by its age. Look-ups end only with a readable answer."""
+    # The age of a tweet that was never looked up comes from its id.
     tier = rules.plan.tier(prior.created_at or born_at(id), now=now)
     usual = tier or (rules.plan.tiers[-1] if rules.plan.tiers else None)
     by_age = jittered(usual, usual.longest()) if usual else rules.gone_every

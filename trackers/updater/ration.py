@@ -1,7 +1,7 @@
 """Rationing: when the day's money is short, the oldest tweets wait first.
 
-what is still to be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
-The floors are stored on the project's row, where each batch reads them (trackers.money.ledger).
+what must still be paid for today, by tier ─> floors: how much a tweet leaves to younger ones
+The floors are stored on the project's row, where each batch reads them (trackers.money.purses).
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from datetime import datetime
 from itertools import accumulate
 from typing import Any
 
-from trackers.money import ledger
-from trackers.money.ledger import Purse
+from trackers.money.purses import Purse, purses
 from trackers.schedule.intervals import Plan
+from trackers.updater.leftover import LAST_CALL, hand_out
 from trackers.updater.needs import DAY, Part, dry_at, needs
+from trackers.updater.reserve import EVENING
 from tweetwatch.database import array, cursor
 
 RATION = """
@@ -27,7 +28,7 @@ RATION = """
     WHERE id = %(project)s
 """
 
-# Clears projects that have no budget, or no longer one. Writes nothing in the ordinary case.
+# Clears projects that have no budget, or no longer have one. Usually writes nothing.
 UNRATION = """
     UPDATE trackers_project
     SET floors = '[]', rationed_at = NULL, floors_wanted_at = NULL,
@@ -42,12 +43,13 @@ class Ration:
     """`floors` by tier, youngest first; empty when there is enough for all.
 
     `needs`: tweet-days that the rest of the day would take; `waiting`: how many of these must wait
-    for the next day.
+    for the next day. `spare`: tweet-days that are not expected to be needed today.
     """
 
     floors: tuple[int, ...]
     needs: int
     waiting: int
+    spare: int = 0
 
 
 def ration_of(
@@ -56,16 +58,17 @@ def ration_of(
     """What a tweet of each tier leaves to younger ones, with `left` tweet-days until midnight.
 
     `needs`: tweets to be paid for in each tier, youngest first, with the `variances` of these
-    numbers if they are estimates; `expected`: tweets yet to come, which are younger than all these.
+    numbers if they are estimates; `expected`: tweets yet to arrive, younger than all of these.
     """
     total = sum(needs) + expected
     # The variance of the arrivals is their expected number; those of younger tiers' estimates add
-    # up. Tier n reserves n standard deviations, so that a surprise costs the oldest first. Those
-    # that waited get what is left of it in the evening (trackers.updater.reserve).
+    # up. Tier n reserves n standard deviations, so that a surprise costs the oldest first. What is
+    # left of that goes in the evening to those that waited (trackers.updater.reserve, .leftover).
     uncertain = accumulate(variances or [0.0] * len(needs), initial=float(expected))
     surprises = [round(math.sqrt(one) * tier) for tier, one in enumerate(uncertain)][: len(needs)]
-    if total + max(surprises, default=0) <= left:
-        return Ration((), total, 0)
+    spare = left - total - max(surprises, default=0)
+    if spare >= 0:
+        return Ration((), total, 0, spare)
     younger = accumulate(needs[:-1], initial=expected)
     # New tweets are in the first tier, which leaves nothing to others.
     floors = (
@@ -78,21 +81,21 @@ def ration_of(
 def ration(plan: Plan, *, now: datetime) -> list[str]:
     """Write the floors of every project with a budget; return the names of those that are short.
 
-    Each project is committed by itself, so that a run that is cut off half-way was of use.
+    Each project is committed separately, so an interrupted run keeps what it has written.
     """
-    purses = ledger.purses()
-    limited = [purse for purse in purses if purse.left is not None and plan.tiers]
+    found = purses()
+    limited = [purse for purse in found if purse.left is not None and plan.tiers]
     with cursor() as db:
         db.execute(UNRATION, {"but": array(purse.project for purse in limited)})
     if not limited:
         return []
-    # X's clocks differ by seconds. At midnight the projects that are still in the old day keep
-    # that day's floors until the next minute.
+    # The projects' clocks differ by seconds. At midnight, projects still in the old day keep that
+    # day's floors until the next minute.
     day = max(purse.day for purse in limited)
     limited = [purse for purse in limited if purse.day == day]
     next_day = now + (limited[0].next_day() - limited[0].now)
     needed = needs(plan, now=now, day=day, next_day=next_day)
-    homeless_to = sum(purse.usable for purse in purses) or 1
+    homeless_to = sum(purse.usable for purse in found) or 1
     short = []
     for purse in limited:
         part = needed.of(purse.project, homeless_to=homeless_to)
@@ -107,6 +110,8 @@ def ration_one(purse: Purse, part: Part, plan: Plan, *, now: datetime) -> Ration
     counts = [round(count) for count in part.counts]
     found = ration_of(purse.left, counts, round(part.arrivals * rest_of_day), part.variances)
     write(purse, plan, found, dry_at(part.due, purse.left, now=now) if found.waiting else None)
+    if found.spare and purse.usable and LAST_CALL <= purse.next_day() - purse.now <= EVENING:
+        hand_out(purse, found.spare, now=now)
     return found
 
 

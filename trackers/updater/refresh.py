@@ -1,8 +1,8 @@
 """One batch: look up ─> compare ─> save ─> promote.
 
 claimed ids ─> requests and their money ─> X's answers ─> a verdict per tweet ─> one statement
-What goes wrong is returned as a value that says what happened to the batch; no transaction is
-open while X is asked.
+A failure is returned as a value that says what happened to the batch. No transaction is open during
+a request to X.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tweetwatch.database import DatabaseClock
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """How X is asked, and when tweets that it no longer shows are looked up again."""
+    """How to ask X, and when tweets that it no longer shows are looked up again."""
 
     base_url: str
     timeout: timedelta
@@ -46,7 +46,7 @@ class Asking:
 class Refreshed:
     """X's answers for a batch are saved; requests without an answer are in `failed`.
 
-    `unclear`: tweets about which X, for the first time, said nothing readable, and what is wrong.
+    `unclear`: tweets for which X's answer is unreadable or absent for the first time, and why.
     `room`: for how many tweets there was room, if not for all. `broke`: unexpected errors; the
     tweets of these requests stay claimed, as after a crash.
     """
@@ -62,7 +62,7 @@ class Refreshed:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """X's answers in figures; `left`: requests left, by the credential's name."""
+    """X's answers in numbers; `left`: requests left, by the credential's name."""
 
     asked: int
     measured: int
@@ -76,7 +76,7 @@ class Said:
 class Failed:
     """A request without an answer.
 
-    `another_may`: another credential may do better at once. `needs_no_backoff`: the namespace need
+    `another_may`: another credential may succeed at once. `needs_no_backoff`: the namespace need
     not back off, since a rest, a used-up window or budget, or the renewal of its tokens already
     keeps this credential from asking.
     """
@@ -90,7 +90,7 @@ class Failed:
 
 def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
     """Look up the tweets of the batch and save what X says about them."""
-    # Taken before the database's time is read: no measurement is dated before X's answer.
+    # Taken before the database's time is read, so no measurement is dated before X's answer.
     began = time.monotonic()
     before = read_before(batch.keys)
     batch = without_merged(batch, before)
@@ -113,7 +113,7 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
                 name = one.grant.turn.credential.name
                 is_first = all(other.credential != name for other in failures)
                 try:
-                    # At once, so that others do not try the same meanwhile.
+                    # Recorded at once, so that others do not try the same meanwhile.
                     failures.append(failed(one, now=before.now if is_first else None))
                 except (DatabaseError, InterfaceError) as error:
                     # The other answers must still be saved once the database is back.
@@ -127,16 +127,16 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
 
 
 def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
-    """Record what went wrong, and count what it may have cost.
+    """Record the failure, and count what it may have cost.
 
-    `now`: also record a refusal of the keys, or a project without money. To be given for only one
-    of the requests that went out together.
+    With `now`, also record a refusal of the keys, or a project without money. To be given for only
+    one of the requests that went out together.
     """
     asked, error = unanswered.grant, unanswered.error
     turn = asked.turn
     turns.settle_failed(turn, error, now=now)
     if error.sent and error.maybe_billed:
-        # Counted, and marked as counted: an hour of such replies costs each tweet once.
+        # Counted, and marked as paid: an hour of such replies costs each tweet only once.
         ledger.keep(asked.payment)
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
     else:

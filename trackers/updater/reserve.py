@@ -15,7 +15,8 @@ from trackers.credentials import turns
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
-from trackers.money.ledger import Payment, Purse
+from trackers.money.ledger import Payment
+from trackers.money.purses import Purse
 from trackers.updater.before import Before
 from trackers.updater.hundreds import (
     AT_ONCE,
@@ -33,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 # How long to wait when no credential could ask at all; a person has to act.
 NO_CREDENTIAL_WAIT = timedelta(seconds=15)
-# How long to wait when others took the last of the money between our look and our reservation, or
+# How long to wait when others took the last of the money between our check and our reservation, or
 # the day ended in between.
 A_MOMENT = timedelta(seconds=1)
 # How long to wait while the floors of a new day are computed. Long enough for that, so that tweets
@@ -42,8 +43,8 @@ FLOORS_COME = timedelta(seconds=10)
 # Tweets that wait for money come back in the evening, for what the young ones did not need, and
 # then on the next UTC day, each time in the order in which they were due. In the evening they are
 # spread over an hour. In the morning they are spread over the day's first ten minutes, before the
-# tweets that were paid for the morning before: these would else be paid for again, and the same
-# tweets would always wait.
+# tweets that were paid for on the previous morning: otherwise these would be paid for again, and
+# the same tweets would always wait.
 EVENING = timedelta(hours=2)
 EVENING_SPREAD = 24
 MORNING_SPREAD = 12
@@ -70,7 +71,7 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Nobody may ask before `until`; the batch was not tried."""
+    """No credential may ask before `until`; the batch was not tried."""
 
     batch: Batch
     until: datetime
@@ -80,7 +81,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Nothing is left to ask for: the whole batch was put off, or rests."""
+    """Nothing is left to request: the whole batch was postponed, or rests."""
 
 
 def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | Held | Waiting:
@@ -127,7 +128,7 @@ def pay(
     *,
     timeout: timedelta,
 ) -> Sequence[BatchGrant]:
-    """Reserve tweet-days for those that are new today, youngest first; return the requests."""
+    """Reserve tweet-days for tweets that are new today, youngest first; return the requests."""
     unpaid = share.youngest_first()
     payment = ledger.reserve(
         share.purse,
@@ -159,9 +160,9 @@ ShareTurns = tuple[Share, Sequence[turns.Turn], int]
 def whose_turn(
     shares: Sequence[Share], batch: Batch, *, spread: bool
 ) -> tuple[list[ShareTurns], list[tuple[Share, NoTurn]]]:
-    """The shares to ask for now, each with its requests, and those that have no room.
+    """The shares to request now, largest first, each with its requests; and those without room.
 
-    The largest first. `spread`: pace the requests, so that the window lasts until its end.
+    `spread`: pace the requests, so that the window lasts until its end.
     """
     asking: list[ShareTurns] = []
     shut: list[tuple[Share, NoTurn]] = []
@@ -192,7 +193,7 @@ def nobody() -> NoTurn:
 
 
 def first_room(reasons: Iterable[NoTurn], *, now: datetime) -> tuple[datetime, str]:
-    """When the first of them has room again, and why it has none now."""
+    """When the first of these has room again, and why it has none now."""
     return min((now + wait_for(one, now=now), one.why) for one in reasons)
 
 
@@ -202,7 +203,7 @@ def wait_for(no_room: NoTurn, *, now: datetime) -> timedelta:
     return NO_CREDENTIAL_WAIT
 
 
-# For the pages, which tell these from those that are fresh. Locks: the jobs, in the order of keys.
+# For the pages, which distinguish these from fresh ones. Locks: the jobs, in the order of keys.
 MARK = """
     UPDATE trackers_tweetupdate SET for_money_until = due_at
     WHERE key = ANY(ARRAY(
@@ -212,13 +213,13 @@ MARK = """
 
 
 def mark(ids: Collection[int]) -> None:
-    """Have it known that these wait for money until they are due."""
+    """Record that these tweets wait for money until they are due."""
     with cursor() as db:
         db.execute(MARK, {"ids": sorted(ids)})
 
 
 def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool = False) -> Batch:
-    """Give these back, due after `delay`; the batch without them. `anew`: not late until then."""
+    """Give these back, due after `delay`; return the rest. `anew`: they are not late until then."""
     back, batch = parted(batch, ids)
     if back.keys:
         queue.release(back, delay, anew=anew)
@@ -226,7 +227,7 @@ def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool 
 
 
 def leave(batch: Batch, ids: Collection[int]) -> Batch:
-    """Give these back where they stood in line; return the batch without them."""
+    """Give these back with their old due times; return the batch without them."""
     back, batch = parted(batch, ids)
     if back.keys:
         queue.put_back(back)
@@ -243,7 +244,7 @@ def parted(batch: Batch, ids: Collection[int]) -> tuple[Batch, Batch]:
 
 
 def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:
-    """Until the evening of X's day or, once it is evening, until X's next day; plus a while that
+    """Until the evening of X's day or, once it is evening, until X's next day, plus a delay that
     keeps the order of due times. Only a moment while today's floors are awaited."""
     if purse.awaits_floors:
         return FLOORS_COME

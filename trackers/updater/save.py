@@ -23,12 +23,12 @@ from trackers.updater.promote import Verdict
 from trackers.xapi.answers import Shown
 from tweetwatch.database import array, cursor
 
-# The fence: the buckets that still carry the lease, and of their keys those whose job has their
-# stamp. What a rival claimed meanwhile, or a person rescheduled or removed, is not ours, and
+# The fence: the buckets that still carry the lease, and those of their keys whose job has their
+# stamp. What another worker claimed meanwhile, or a person rescheduled or removed, is not ours, and
 # nothing at all is written for it. Keys of these buckets that are not saved now stay claimed.
 # Locks: the buckets, the jobs, then the tweets (in {record}), each in the order of ids. `held`
-# locks the jobs before they are written: the UPDATE and the DELETE would each lock in an order of
-# their own, and could deadlock with a refresh of the same tweets.
+# locks the jobs before they are written: the UPDATE and the DELETE would each lock in their own
+# order, and could deadlock with a refresh of the same tweets.
 # Unless all were measured, `held` locks the tweets as well: `newest`, `missing` and `unclear` lock
 # theirs one after the other, and could deadlock with a pause of the same tweets.
 # `unseen` reads the tweets that X does not show under that lock; `missing` writes from it, so this
@@ -36,20 +36,22 @@ from tweetwatch.database import array, cursor
 # LATERAL and = ANY(ARRAY) rule out hash and merge joins: each row is found by the primary key,
 # whatever the statistics say. With statistics from an empty queue, a plain join was planned as a
 # scan of the whole table for each key.
-# ctid: a job's row stays where `held` locked it, since whoever else writes one changes its stamp.
+# ctid: a job's row stays where `held` locked it, since any other writer changes its stamp.
 # A tweet's row may have moved since the statement began, and is found by its id. An array of ctids
 # keeps the planner from scanning the whole queue (see CLAIM).
 # Tweets with a verdict come first, and the verdicts' arrays are only that long: unnest fills the
-# rest with nulls. The rest are tweets of which X gave only counts; their age says when they are due
-# again. Those of a tier are due together, all others by the second, so that buckets fill up.
+# rest with nulls. The rest are tweets for which X gave only counts; their age determines when they
+# are due again. Those of a tier are due together, all others by the second, so that buckets fill
+# up.
 JOB = TweetUpdate._meta.db_table
 BUCKET = TweetBucket._meta.db_table
-AGE = "extract(epoch FROM m.at - t.created_at)::float8"
-# 1 is the youngest tier; one more than there are tiers: too old. Null: posted in the future, or at
-# an unknown time. The same rule as `Plan.tier`.
-TIER = f"CASE WHEN {AGE} >= -300 THEN 1 + width_bucket({AGE}, %(bounds)s::float8[]) END"
-# Where the interval adapts: by the pace that this measurement gave. X may not have told yet when
-# the tweet was posted; its id did.
+AGE = "date_part('epoch', m.at - t.created_at)"
+# 1 is the youngest tier; one more than the number of tiers means too old; null: posted in the
+# future, or at an unknown time. The same rule as `Plan.tier`.
+TIER_OF = "CASE WHEN {age} >= -300 THEN 1 + width_bucket({age}, %(bounds)s::float8[]) END"
+TIER = TIER_OF.format(age=AGE)
+# Where the interval adapts: by the pace from this measurement. If X has not yet said when the tweet
+# was posted, its id does.
 BORN_AGE = AGE.replace("m.at", "t.at").replace(
     "t.created_at", f"coalesce(t.created_at, {BORN_AT.format(id='t.id')})"
 )
@@ -65,8 +67,8 @@ WAIT = (
     + " * (1 + (%(jitter)s::float8[])[m.adapting] * (2 * random() - 1))"
 )
 # X has just billed the tweet for this day. Where money is short, a wait that ends on another day is
-# stretched: by our clock, which is X's but for seconds. A verdict that comes sooner than the
-# interval ever does (an edit is looked at again at once) stays.
+# stretched: by our clock, which differs from X's only by seconds. A verdict's wait that is shorter
+# than the interval ever gives (an edit is looked at again at once) stays.
 AT_LEAST = "(%(at_least)s::float8[])[m.adapting]"
 ACROSS = ACROSS_DAYS.format(
     wait="least(h.due_in, m.wait)",
@@ -135,23 +137,25 @@ SAVE = recording(
         SELECT h.place,
                CASE WHEN m.wait IS NOT NULL
                          AND (h.kind IS NULL OR h.kind = 'measured' AND h.due_in IS NOT NULL)
-                    THEN to_timestamp(ceil(extract(epoch FROM now()) + {SECONDS}))
+                    THEN to_timestamp(ceil(date_part('epoch', now()) + {SECONDS}))
                     WHEN h.kind IS NULL
                     THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
-                    ELSE to_timestamp(ceil(extract(epoch FROM now()) + h.due_in)) END AS due_at,
+                    ELSE to_timestamp(ceil(date_part('epoch', now()) + h.due_in)) END AS due_at,
                CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
                     ELSE h.urgent END AS urgent
         FROM held h LEFT JOIN (
             -- Each tweet's chances once: they are volatile, so this is not pulled up. OFFSET: nor
             -- is what it reads, or each use of an age would work that out anew.
-            SELECT m.id, m.adapting, m.tier,
+            SELECT m.id, m.adapting, CASE WHEN m.has_time THEN m.adapting END AS tier,
                    CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL THEN {WAIT} END
                        AS wait,
                    CASE WHEN %(day_stretch)s::float8 > 1 THEN random() END AS chance
             FROM (
-                SELECT t.id, t.pace, {BORN_AGE} AS age, {TIER.replace(AGE, BORN_AGE)} AS adapting,
-                       {TIER.replace("m.at", "t.at")} AS tier
-                FROM recorded t OFFSET 0
+                SELECT a.id, a.pace, a.age, a.has_time, {TIER_OF.format(age="a.age")} AS adapting
+                FROM (
+                    SELECT t.id, t.pace, {BORN_AGE} AS age, t.created_at IS NOT NULL AS has_time
+                    FROM recorded t OFFSET 0
+                ) a OFFSET 0
             ) m
         ) m ON m.id = h.id
     ),
@@ -214,7 +218,7 @@ SAVE = recording(
     FROM held LEFT JOIN recorded r ON r.id = held.id
     """,
     hole=HOLE,
-    # Not needed: the job's row is locked, and whoever deletes a tweet locks that first.
+    # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
     late_lock="",
     more=f"""
         UNION ALL
@@ -226,7 +230,7 @@ SAVE = recording(
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What becomes of the tweets of one request: a verdict each, or only new counts.
+    """The outcome for the tweets of one request: a verdict each, or only new counts.
 
     X answered `at`, and billed the project `paid_by` on the UTC day `paid_on`.
     """
@@ -242,7 +246,7 @@ class Saved:
     """What was written.
 
     `ours`: tweets whose claim was still valid; nothing was written for the others. `changed`: how
-    many have new figures. `undescribed`: tweets whose description X's answer may fill in.
+    many have new metrics. `undescribed`: tweets whose description X's answer may fill in.
     """
 
     ours: frozenset[int]
@@ -326,13 +330,13 @@ def of_plan(plan: Plan) -> dict[str, object]:
 
 
 def reasons(verdicts: Iterable[Verdict]) -> str:
-    """Why some could not be read, as JSON; hardly any batch has such tweets."""
+    """Why some tweets could not be read, as JSON; hardly any batch has such tweets."""
     told = {str(one.tweet_id): one.broken[:200] for one in verdicts if one.broken}
     return orjson.dumps(told).decode()
 
 
 def kind(verdict: Verdict) -> str:
-    """The word for it in SAVE, as an element of a text array."""
+    """The verdict's name in SAVE, as an element of a text array."""
     if verdict.figures:
         return "measured"
     return verdict.missing or ("broken" if verdict.broken else '""')

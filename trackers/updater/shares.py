@@ -1,9 +1,9 @@
-"""Which project asks for which tweets of a batch, and which must wait: a pure choice.
+"""Which project asks for which tweets of a batch, and which must wait: a pure decision.
 
 A project that paid for a tweet today reads it again for free, so a tweet stays with its project
 while that has money and requests for it. Without requests, it only goes to a project that has no
-budget, since there it is paid for again. All others go to the project that has most left. If none
-has any, they wait for the next UTC day.
+budget, since there it is paid for again. All others go to the project that has most money left. If
+none has any, they wait for the next UTC day.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
 
-from trackers.money.ledger import Purse
+from trackers.money.purses import Purse
 from trackers.tweets.snowflake import born_at
 from trackers.updater.before import Group, Prior
 
@@ -51,16 +51,16 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares, the largest first, and the tweets that nobody has money for today."""
+    """The shares, largest first, and the tweets for which no project has money today."""
 
     shares: Sequence[Share]
     waiting: Sequence[int]
 
 
 def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime) -> Shares:
-    """Assign each tweet. Without any usable purse there are no shares, and none waits for money."""
+    """Assign each tweet. Without a usable purse there are no shares, and none waits for money."""
     usable = [purse for purse in purses if purse.usable]
-    # A purse that X refuses is tried once a minute, or when there is no other.
+    # A purse that X refuses is tried once a minute, or if there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     shares = {purse.project: Share(purse) for purse in usable}
     free = [share for share in shares.values() if is_free(share)]
@@ -78,7 +78,7 @@ def share_out(groups: Iterable[Group], purses: Sequence[Purse], *, now: datetime
     waiting = []
     # The newest first, so that the oldest wait within a batch too.
     for id, home, prior in sorted(unpaid, key=itemgetter(0), reverse=True):
-        # The age of one that was never looked up comes from its id.
+        # The age of a tweet that was never looked up comes from its id.
         age = now - (prior.created_at or born_at(id))
         if share := payer(home, shares.values(), age):
             share.unpaid.append(Unpaid(id, share.purse.floor(age)))
@@ -97,7 +97,7 @@ def payer(home: Share | None, shares: Iterable[Share], age: timedelta) -> Share 
     """The tweet's own project while it has money for it, else the project that has most left."""
     if home and money_left(home, age) > 0:
         return home
-    # It may have money in a moment; otherwise others would pay for its old tweets every midnight.
+    # It may have money in a moment; otherwise others would pay for its old tweets each midnight.
     if home and home.purse.awaits_floors and home.purse.left:
         return None
     richest = max(shares, key=lambda share: (money_left(share, age), share.purse.requests))

@@ -1,4 +1,4 @@
-"""What state a tweet is in, in one word to filter by, and why."""
+"""A tweet's state, in one word to filter by, and the reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STATES = {
 }
 NOT_FOUND = "not_found"
 NO_MONEY = "today's budget is spent; raise it in the admin, or wait for the next check"
-# Those of few tweets, each with an index of its own.
+# The rare states, each with an index of its own.
 FEW = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
 
 
@@ -102,7 +102,7 @@ def in_state(tweets: QuerySet[Tweet], name: str) -> QuerySet[Tweet]:
 
 
 def candidates(name: str, way: Way, most: int) -> Look:
-    """The next tweets that may be in a state, by the narrowest index that has them in order."""
+    """The next tweets that may be in a state, by the smallest index that has them in order."""
     rows: QuerySet[Any] = Tweet.objects.all()
     key = "pk"
     if name == "gone":
@@ -127,7 +127,7 @@ def candidates(name: str, way: Way, most: int) -> Look:
     return Look(ids, until=ids[-1] if len(ids) == most else None)
 
 
-# Halving the remaining range of ids eighteen times narrows years to minutes. A tenth of a sample is
+# Halving the range of ids eighteen times narrows years to minutes. A tenth of a sample at rest is
 # enough: below the boundary some are gone or paused, and above it a few rest as well.
 FIRST_RESTING = """
     WITH RECURSIVE half AS (

@@ -1,7 +1,7 @@
-"""Write X's answers for a batch: the figures first, then whatever else is new.
+"""Write X's answers for a batch: the metrics first, then whatever else is new.
 
-answers ─> a verdict per tweet ─> one statement ─> what they cost ─> edits, texts, who withholds
-A tweet that will not be looked up again is described before its figures are saved.
+answers ─> a verdict per tweet ─> one statement ─> what they cost ─> edits, texts, withholding
+A tweet that will not be looked up again is described before its metrics are saved.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tweetwatch.database import persist, together
 
 
 class Written(NamedTuple):
-    """`unclear`: what is wrong where X, for the first time, said nothing readable."""
+    """`unclear`: the tweets for which X, for the first time, gave nothing readable, and why."""
 
     saved: Saved
     unclear: Mapping[int, str]
@@ -45,7 +45,7 @@ def write(
     judged = [judge(one, known, rules) for one in answers]
     if last := last_told(answers, judged, known):
         persist(lambda: tell(last), until=until)
-    # Save first, since it was paid for; what is not settled counts as spent.
+    # Save first, since X billed it; what is not settled counts as spent.
     saved = persist(lambda: save(batch, judged, before.plan), until=until)
     # Locks: the windows' rows, then those of the day's spending.
     with together():
@@ -58,7 +58,7 @@ def write(
 
 
 def known_of(answers: Iterable[Answered], before: Before) -> Mapping[int, Prior]:
-    """What is known of each tweet for which X said more than counts."""
+    """What is known about each tweet for which X gave more than counts."""
     ids = {id for one in answers if isinstance(one.reply, Lookup) for id in one.grant.batch.keys}
     usual = ids - before.odd.keys()
     return {**(read_priors(usual) if usual else {}), **before.odd}
@@ -87,9 +87,9 @@ def last_told(
 ) -> Mapping[int, Post]:
     """The posts of tweets that are not described yet and will not be looked up again.
 
-    Their texts are written before their figures. After a crash between the two they are still
-    claimed, and are looked up again; the other way round they would never get a text. Edited
-    tweets are left out, since their edits have to be learnt first.
+    Their texts are written before their metrics. After a crash between the two they are still
+    claimed, and are looked up again; in the other order they would never get a text. Edited tweets
+    are left out, since their edits must be learnt first.
     """
     return {
         verdict.tweet_id: answered.reply.posts[verdict.tweet_id]
@@ -106,11 +106,11 @@ def last_told(
 def write_said(
     asked: BatchGrant, answer: Lookup, prior: Mapping[int, Prior], saved: Saved, *, at: datetime
 ) -> None:
-    """Write what X says about the tweets besides their figures, where it is new.
+    """Write what X says about the tweets besides their metrics, where it is new.
 
-    Each step is committed by itself: what a crash leaves undone, the next look-up mends, and tweets
+    Each step is committed separately: the next look-up does what a crash leaves undone, and tweets
     without a next one were described before (`last_told`). Edits go first, or their text would be
-    taken for that of the tracked version.
+    mistaken for that of the tracked version.
     """
     merged: frozenset[int] = frozenset()
     if answer.edited:
@@ -127,7 +127,7 @@ def write_said(
 def newly_unclear(
     judged: Iterable[Judged], prior: Mapping[int, Prior], saved: Saved
 ) -> Mapping[int, str]:
-    """Tweets to report as unclear: once, not each time that they are asked for again."""
+    """Tweets to report as unclear: once, not each time that they are requested again."""
     return {
         one.tweet_id: one.broken or "X left it out of its answer"
         for part in judged

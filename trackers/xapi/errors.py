@@ -11,7 +11,7 @@
     ├── NotReady      its tokens are being renewed, or must be: try another credential
     ├── Unavailable   5xx, 404, no connection, no answer in time; `retry_after` when X gave it
     ├── Garbage       200 with something that is not an answer
-    └── BadRequest    400 and its kin: the fault is ours; asking again will not help
+    └── BadRequest    400 and the like: the fault is ours; asking again will not help
         └── StaleSinceId  search reaches back seven days, and `since_id` is older
 
 A message holds no secret and no list of ids. `window` is what the reply's headers said, if any.

@@ -1,4 +1,4 @@
-"""A credential as far as asking X goes, wherever its row is kept."""
+"""A credential as requests to X need it, wherever its row is kept."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The answer to one Ask; nothing on it is an empty page.
+    """The answer to one Ask; it may be empty.
 
     posts: shown, and well-formed, in X's order, without duplicates. broken: shown, but not as X
     documents (a one-line reason); can be looked up. ids: all of both, in X's order; newest_id and

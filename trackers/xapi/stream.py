@@ -129,7 +129,7 @@ class Opened:
         except XError:
             raise
         except Exception as error:
-            # Any error at all may come when another thread closes what is being read.
+            # Any error may be raised when another thread closes what is being read.
             if self._closed:
                 return
             failure = self._failure(error)
@@ -182,7 +182,7 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
     """Open the stream of the credential's app; raises XError and nothing else.
 
     `base_url` as in `client.look_up`. `silence`: the longest wait for the reply, a line, or a
-    keep-alive, which X sends every 20 s. `timeout`, which every question has, ends nothing here.
+    keep-alive, which X sends every 20 s. `timeout`, which every call takes, has no effect here.
     """
     wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
     line = Line(keys, wire)

@@ -37,7 +37,7 @@ ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
     "search": SEARCH,
     "list": LIST_POSTS,
 }
-# A Date that far from our own clock is more likely a fault than a clock.
+# A Date this far from our own clock is more likely an error than a clock.
 MOST_SKEW = timedelta(hours=1)
 
 

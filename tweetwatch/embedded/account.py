@@ -1,8 +1,8 @@
 """The account that the server runs under, and how to act as it.
 
-If we are root, the server has an account of its own, which owns its folder: whoever can make the
-server run a program can put links there. So root never writes in that folder, and reads no link or
-pipe in it.
+If we are root, the server has an account of its own, which owns its folder: anybody who can make
+the server run a program can put links there. So root never writes in that folder, and reads no link
+or pipe in it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Account:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def become(self) -> None:
-        """Become this account for good: there is no way back."""
+        """Become this account; there is no way back."""
         os.setgroups([])
         os.setresgid(self.gid, self.gid, self.gid)
         os.setresuid(self.uid, self.uid, self.uid)

@@ -35,8 +35,8 @@ LONGEST_PAUSE = 5.0
 def keep(place: Place) -> None:
     """Keep the server of `place`; returns at once if another keeper does.
 
-    The keeper is a fork that holds the lock; in the parent this returns. So whoever started `keep`
-    knows, once it has ended, that there is a keeper.
+    The keeper is a fork that holds the lock; in the parent this returns. So once the parent has
+    ended, its caller knows that there is a keeper.
     """
     keeper_fd = open_lock(place.keeper_lock)
     if not _take(keeper_fd) or os.fork() != 0:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def open_lock(path: Path) -> int:
-    """A descriptor, closed on exec. 0600: whoever can open the file can hold its lock."""
+    """A descriptor, closed on exec. 0600: anybody who can open the file can hold its lock."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 

@@ -153,7 +153,7 @@ def _keeper_environment() -> dict[str, str]:
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     project = str(Path(__file__).resolve().parents[2])
     kept["PYTHONPATH"] = os.pathsep.join(filter(None, (project, kept.get("PYTHONPATH"))))
-    # initdb takes the collation from here: the same, whoever starts the keeper.
+    # initdb takes the collation from here: it must not depend on who starts the keeper.
     kept["LC_ALL"] = "C.UTF-8"
     return kept
 

@@ -35,7 +35,7 @@ class TrackIn(Strict):
 
 
 class TrackedOut(Schema):
-    """`id` is that of the tweet, which is another one for a version of it that is known."""
+    """`id` is the tweet's own, even if the id of one of its versions was given."""
 
     given: str
     id: DigitsOut | None
@@ -55,7 +55,7 @@ class IdsIn(Strict):
 
 
 class ActedOut(Schema):
-    """To `done` of the `asked` there was something to do; `missing` are not tracked."""
+    """`done` of the `asked` were changed; `missing` are not tracked."""
 
     asked: int
     done: int
@@ -83,7 +83,7 @@ NOT_REFRESHED = "Not refreshed: it is paused, or being looked up right now."
 
 @many.post("", response=TrackOut)
 def track(request: HttpRequest, given: TrackIn) -> dict[str, Any]:
-    """Each on its own: what is neither an id nor an address is rejected, the others are tracked."""
+    """Anything that is neither an id nor an address is rejected; the others are tracked."""
     user = may(request, "trackers.add_tweet")
     ids = {text: id_of(text) for text in given.tweets}
     wanted = sorted({id for id in ids.values() if id is not None})
@@ -131,13 +131,13 @@ def on_many(request: HttpRequest, act: Act, given: IdsIn) -> dict[str, Any]:
 
 @many.post("/refresh", response=ActedOut)
 def refresh_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
-    """They are looked up next; paused ones and those that are being looked up are left alone."""
+    """They are looked up next, except paused ones and those being looked up right now."""
     return on_many(request, ACTS["refresh"], given)
 
 
 @many.post("/pause", response=ActedOut)
 def pause_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
-    """They are not looked up until they are resumed."""
+    """They are not looked up until resumed."""
     return on_many(request, ACTS["pause"], given)
 
 
@@ -148,7 +148,7 @@ def resume_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
 
 @many.post("/untrack", response=ActedOut)
 def untrack_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
-    """They are forgotten, with their whole histories."""
+    """They are removed, with their whole histories."""
     return on_many(request, ACTS["untrack"], given)
 
 
@@ -163,7 +163,7 @@ def on_one(request: HttpRequest, act: Act, id: int) -> int:
 
 @single.post("/{id}/refresh", response=DONE)
 def refresh_tweet(request: HttpRequest, id: Known) -> Status:
-    """It is looked up next; 409 where it is paused, or being looked up."""
+    """It is looked up next; 409 if it is paused, or being looked up."""
     if not on_one(request, ACTS["refresh"], id):
         raise Refused(409, NOT_REFRESHED)
     return Status(204, None)
@@ -171,7 +171,7 @@ def refresh_tweet(request: HttpRequest, id: Known) -> Status:
 
 @single.post("/{id}/pause", response=DONE)
 def pause_tweet(request: HttpRequest, id: Known) -> Status:
-    """Nobody looks it up until it is resumed. Idempotent, as is `resume`."""
+    """It is not looked up until resumed. Idempotent, as is `resume`."""
     on_one(request, ACTS["pause"], id)
     return Status(204, None)
 
@@ -184,7 +184,7 @@ def resume_tweet(request: HttpRequest, id: Known) -> Status:
 
 @single.delete("/{id}", response=DONE)
 def untrack_tweet(request: HttpRequest, id: Known) -> Status:
-    """It is forgotten, with its whole history."""
+    """It is removed, with its whole history."""
     user = may(request, ACTS["untrack"].permission)
     found = find(id)
     if found.pk != id:

@@ -29,8 +29,8 @@ Listed = Annotated[str, StringConstraints(max_length=400)]
 
 
 class AtAgeOut(FiguresOut):
-    """What it had at this age, as last measured by then; all null when it was not measured around
-    that age, or is not so old yet."""
+    """Its metrics at this age, as last measured by then; all null if it was not measured around
+    that age, or has not reached it."""
 
     age: LengthOut
     measured_at: TimeOut | None
@@ -47,7 +47,7 @@ class CompareOut(Schema):
 
 @many.get("/compare", response=CompareOut)
 def compare(request: HttpRequest, ids: Listed, ages: Listed = AGES) -> dict[str, Any]:
-    """2 to 6 tweets, by their ids with commas between them, in this order; and up to 24 `ages`."""
+    """2 to 6 tweets by comma-separated ids, in this order, at up to 24 `ages`."""
     may(request, VIEW)
     wanted, lengths = ids_in(ids), ages_in(ages)
     found = Tweet.objects.select_related("author", "tweettext").in_bulk(wanted)

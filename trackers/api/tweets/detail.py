@@ -34,7 +34,7 @@ class VersionOut(Schema):
 
 
 class OriginOut(Schema):
-    """A source that brought it; `late`: after the source had read past it."""
+    """A source that brought it; `late`: found after the source had read past it."""
 
     id: DigitsOut
     name: str
@@ -43,7 +43,7 @@ class OriginOut(Schema):
 
 
 class TweetDetailOut(TweetOut):
-    """`state` is one of those of the page; `because` says why, if there is more to say."""
+    """`state` is as on the page; `because` may say why."""
 
     url: str
     state: str
@@ -72,7 +72,7 @@ class TweetDetailOut(TweetOut):
 
 @single.get("/{id}", response=TweetDetailOut)
 def read_tweet(request: HttpRequest, id: Known) -> dict[str, Any]:
-    """By its id, or by that of a version of it."""
+    """By its id, or by the id of one of its versions."""
     may(request, VIEW)
     return detailed(find(id))
 

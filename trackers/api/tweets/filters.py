@@ -23,9 +23,10 @@ Least = Annotated[int, Field(ge=0, le=LEAST_MOST)]
 
 
 class Filters(Schema):
-    """`q`: words, an id or address, or @name, as on the page. `source` brought them; `tag`: by its
-    name; `author`: an account's id, or @name. `age`: posted within it; `since` and `until`: posted
-    on these days (UTC) or between. `min_…`: at least so many, as last measured."""
+    """`q`: words, an id or address, or @name, as on the page. `source`: the source that brought
+    them; `tag`: a tag's name; `author`: an account's id, or @name. `age`: how long ago at most;
+    `since` and `until`: first and last day of posting (UTC). `min_…`: at least this many, as
+    last measured."""
 
     q: Words = ""
     state: State | None = None

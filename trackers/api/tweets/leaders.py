@@ -20,7 +20,7 @@ Metric = Literal["retweets", "replies", "likes", "quotes", "bookmarks", "impress
 
 
 class LeaderOut(Schema):
-    """It gained this many between two measurements, `since` and `until`; `velocity` is per hour."""
+    """The gain between two measurements, at `since` and `until`; `velocity` is per hour."""
 
     tweet: TweetOut
     gain: int
@@ -41,7 +41,7 @@ def leaderboard(
     by: Literal["gain", "velocity"] = "velocity",
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
 ) -> dict[str, Any]:
-    """The fastest first. The workers renew the lists every minute."""
+    """Fastest first. The workers update the lists every minute."""
     may(request, VIEW)
     found = Mover.objects.fastest(WINDOWS[window], metric, by=by)[:limit]
     return {

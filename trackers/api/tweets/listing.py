@@ -18,21 +18,33 @@ from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import Refused
 from trackers.api.wire.fields import known_alone
-from trackers.api.wire.sending import GIVES_TABLES, in_a_place
 from trackers.listing.lines import table
 from trackers.listing.patience import Busy, GivenUp, turn
 from trackers.listing.search import some
 from trackers.tweets.finding.way import Way
-from tweetwatch.tables import NO_PARQUET, has_parquet, sent
+from tweetwatch.sending import in_a_place
+from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, sent
 
 MOST = 200
 BUSY = "Too many searches are running. Try again in a second."
 Form = Literal["csv", "jsonl", "parquet"]
+GIVES_TABLES: dict[str, Any] = {
+    "responses": {
+        200: {
+            "description": "OK",
+            "content": {
+                form.content_type.partition(";")[0]: {"schema": {"type": "string"}}
+                for form in FORMS.values()
+            },
+        },
+        501: {"$ref": "#/components/responses/Problem501"},
+    }
+}
 
 
 class TweetsOut(Schema):
-    """A page may have fewer than `limit`, or none, and still a `next` one: a search looks through
-    so many tweets at a time. `note`: what a person should know of the search."""
+    """A page may have fewer than `limit` tweets, or none, and still a `next` one: a search reads a
+    limited number of tweets at a time. `note`: what a person should know about the search."""
 
     tweets: list[TweetOut]
     next: str | None
@@ -46,7 +58,7 @@ def list_tweets(
     limit: Annotated[int, Query(ge=1, le=MOST)] = 50,
     cursor: str = "",
 ) -> dict[str, Any]:
-    """The newest first, by the filters of the page."""
+    """Newest first, with the filters of the page."""
     may(request, VIEW)
     known_alone(request, Filters, "limit", "cursor")
     wanted = filters.wanted()
@@ -68,8 +80,8 @@ def list_tweets(
 def export_list(
     request: HttpRequest, filters: Query[Filters], format: Form = "jsonl"
 ) -> StreamingHttpResponse:
-    """All that the list has with these filters, on all of its pages, as its page exports it. Text
-    that a spreadsheet would run as a formula begins with an apostrophe in CSV."""
+    """Everything that the list has with these filters, as its page exports it. In CSV, text that
+    a spreadsheet would run as a formula begins with an apostrophe."""
     may(request, VIEW)
     known_alone(request, Filters, "format")
     if format == "parquet" and not has_parquet():

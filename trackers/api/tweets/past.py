@@ -35,8 +35,8 @@ Step = Literal["1m", "5m", "15m", "1h", "6h", "1d"]
 
 
 class SampleOut(FiguresOut):
-    """These figures were measured `measurements` times from `at` until `until`. In a bucket, they
-    are the last ones of the stretch of time that begins at `at`, and both others are null."""
+    """These metrics were measured `measurements` times from `at` until `until`. With `bucket`, they
+    are the last ones of the period that begins at `at`, and the other two fields are null."""
 
     at: TimeOut
     until: TimeOut | None
@@ -59,8 +59,8 @@ def history(
     limit: Annotated[int, Query(ge=1, le=MOST)] = 1_000,
     cursor: str = "",
 ) -> dict[str, Any]:
-    """The oldest first. With `bucket`, the last figures of each such stretch of time (UTC) in which
-    anything was measured; without, every measurement."""
+    """Oldest first. With `bucket`, the last metrics of each such period (UTC) that has any;
+    without it, every measurement."""
     may(request, VIEW)
     if since and until and since >= until:
         raise ValueError("since is before until.")

@@ -3,7 +3,7 @@
 Malformed ─> 400 · no token ─> 401 · not allowed ─> 403 · not there ─> 404
 Another method than the address takes ─> 405 · another request meanwhile ─> 409, 412
 Too large ─> 413 · understood, but it cannot be done ─> 422 · too many requests ─> 429
-A mistake of ours ─> 500 · the database is away ─> 503 (`methods`)
+A mistake of ours ─> 500 · the database is away ─> 503 (`methods`) · no place for a file ─> 503
 A timeline that is missing is 404 with `state` MISS, as in `get_multi`.
 """
 
@@ -21,6 +21,7 @@ from trackers.api.wire.bodies import Unkept
 from trackers.timelines.store import State, TimelineMissing
 from tweetwatch.bounded import TookTooLong
 from tweetwatch.problems import problem
+from tweetwatch.sending import NoPlace
 
 UNKNOWN = "Send a valid token as Authorization: Bearer …"
 NOWHERE = "There is no such address."
@@ -30,6 +31,7 @@ MISSING = "There is no timeline of this name."
 TOO_LONG = (
     "This took too long and was stopped. Ask for less: more words, a shorter time, one state."
 )
+TAKEN = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
 BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
 AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.
@@ -58,6 +60,7 @@ def handle(api: NinjaAPI) -> None:
     answers(LookupError, said(404))
     answers(TimelineMissing, lambda _: problem(404, MISSING, state=State.MISS))
     answers(RequestDataTooBig, lambda _: problem(413, TOO_LARGE))
+    answers(NoPlace, lambda _: problem(503, TAKEN))
     answers(TookTooLong, lambda _: problem(422, TOO_LONG))
 
 

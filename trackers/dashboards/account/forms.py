@@ -1,4 +1,4 @@
-"""The forms that ask for a password: wrong ones make whoever sends them wait."""
+"""The forms that ask for a password: wrong ones make their sender wait."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LoginForm(AuthenticationForm):
 
 
 class PasswordForm(PasswordChangeForm):
-    """Whoever finds a browser that is signed in must not guess the password here either."""
+    """Somebody who finds a signed-in browser must not guess the password here either."""
 
     def __init__(self, *args: Any, request: HttpRequest, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -52,7 +52,7 @@ def wait_for(who: Tried) -> None:
 
 
 def address_of(request: HttpRequest | None) -> str:
-    """Where it comes from: behind a proxy what that says, which adds to the end of its header."""
+    """The client's address; behind a proxy, the one that it added to the end of its header."""
     if request is None:
         return ""
     if settings.BEHIND_PROXY and (via := request.headers.get("X-Forwarded-For")):

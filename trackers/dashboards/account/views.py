@@ -20,11 +20,12 @@ from trackers import history
 from trackers.dashboards.access import FIRST_PAGES, first_page, givers, is_signed_in
 from trackers.dashboards.account.forms import LoginForm, PasswordForm
 from trackers.roles import roles_of
+from tweetwatch import VERSION
 
 
 class LogIn(views.LoginView):
-    """Of our own, and the admin's too. `?over`: the session is over; `?lost`: and what was sent
-    was not done."""
+    """For our pages, and for the admin. `?over`: the session is over; `?lost`: and what was sent
+    was not carried out."""
 
     form_class = LoginForm
     template_name = "dashboards/account/login.html"
@@ -72,6 +73,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "roles": roles_of(user),
         "may_nothing": not any(map(user.has_perm, FIRST_PAGES.values())),
         "givers": givers(),
+        "version": VERSION,
         "now": timezone.now(),
     }
     return render(request, "dashboards/account/page.html", given)
@@ -79,7 +81,7 @@ def account(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 def admin_login(request: HttpRequest) -> HttpResponseRedirect:
-    """Here the admin sends whoever may not open it."""
+    """The admin sends those here who may not open it."""
     if request.user.is_staff:
         return redirect("admin:index")
     if is_signed_in(request):

@@ -1,4 +1,4 @@
-"""What a person may do with a rule, and with the own digest: a POST, and back with a message."""
+"""What a person may do with a rule, and with their own digest: a POST, and back with a message."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import Http404, HttpRequest, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
@@ -20,6 +21,7 @@ from trackers.alerts.models import AlertDigest, AlertRule
 from trackers.alerts.trial import try_out
 from trackers.dashboards.access import ALERTS, demand, needs
 from trackers.dashboards.alerts.form_views import CHANGE, DELETE
+from trackers.dashboards.asking import unsure
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +36,22 @@ class Act:
     what: str
     permission: str = CHANGE
     leaves: bool = False
+    # {name}: the rule's.
+    asks: str = ""
 
 
 @require_POST
 @needs(ALERTS)
-def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponse:
     chosen = ACTS.get(act)
     if chosen is None:
         raise Http404(f"There is no action {act}.")
     demand(request, chosen.permission)
     rule = get_object_or_404(AlertRule, pk=id)
+    if chosen.asks:
+        asked, back = chosen.asks.format(name=rule.name), reverse("alert", args=[id])
+        if page := unsure(request, asked, button=act.capitalize(), back=back):
+            return page
     flag = history.DELETION if chosen.leaves else history.CHANGE
     history.record(request.user, [rule], f"{chosen.what}, on its page.", flag=flag)
     done = chosen.do(rule)
@@ -53,7 +61,7 @@ def act_on_alert(request: HttpRequest, id: int, act: str) -> HttpResponseRedirec
 
 
 def test(rule: AlertRule) -> Done:
-    """The person waits for the mail server, for EMAIL_TIMEOUT at the most for each answer."""
+    """The person waits for the mail server, at most EMAIL_TIMEOUT for each answer."""
     tested = try_out(
         rule, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL, now=timezone.now()
     )
@@ -79,7 +87,13 @@ ACTS = {
     "test": Act(test, "Tested"),
     "on": Act(switch_on, "Switched on"),
     "off": Act(switch_off, "Switched off"),
-    "remove": Act(remove, "Removed", DELETE, leaves=True),
+    "remove": Act(
+        remove,
+        "Removed",
+        DELETE,
+        leaves=True,
+        asks="Remove the rule {name}? Its log is kept.",
+    ),
 }
 
 

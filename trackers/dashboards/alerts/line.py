@@ -106,7 +106,7 @@ def tells(rule: AlertRule) -> str:
 def notice_lines(
     notices: Iterable[AlertNotice], *, now: datetime, most: int = LINES_MOST
 ) -> list[NoticeLine]:
-    """`most`: so many lines of each."""
+    """`most`: at most this many lines of each."""
     return [
         NoticeLine(
             id=one.pk,

@@ -16,7 +16,7 @@ from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 
 TWEETS_MOST = 6
-# Of what was pasted; what is beyond is not even looked at.
+# Of what was pasted; the rest is ignored.
 WORDS_MOST = 100
 UNTIL = {
     "1h": timedelta(hours=1),

@@ -163,7 +163,7 @@ def compared(request: HttpRequest) -> Compared:
     crowds = list(crowds_of(asked, problems))
     born = {tweet.pk: Born(tweet.pk, tweet.created_at) for tweet in shown if tweet.created_at}
     everybody = {one.id: one for _, some in crowds for one in some} | born
-    # No further than the oldest of them is old.
+    # No further than the age of the oldest.
     oldest = max((now - one.at for one in everybody.values()), default=timedelta(0))
     until = max(timedelta(minutes=1), min(UNTIL[asked.until], oldest))
     wanted = all_ages(until)
@@ -187,6 +187,10 @@ def compared(request: HttpRequest) -> Compared:
 def is_comparable(id: int, tweet: Tweet | None, problems: list[str]) -> bool:
     if tweet is None:
         problems.append(f"Tweet {id} is not tracked here. Track it first, then compare it.")
+    elif (tweet.created_at is None or not tweet.measurements) and tweet.gone_at:
+        problems.append(
+            f"Tweet {id} was never measured, and X no longer shows it. Choose another tweet."
+        )
     elif tweet.created_at is None or not tweet.measurements:
         problems.append(f"Tweet {id} was not measured yet. Compare it after its first check.")
     else:

@@ -14,11 +14,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from trackers import history
 from trackers.dashboards.access import SOURCES, needs
+from trackers.dashboards.asking import unsure
 from trackers.dashboards.words import Moment, ago
 from trackers.timelines.models import Watcher
 from trackers.timelines.watchers import Home, homes_of, watcher_of
 from trackers.tokens import addresses
 from trackers.tokens.models import FeedAddress
+
+AGAIN = "The old address stops working at once. Create a new one?"
+REVOKE = "Readers with this address will be refused. Revoke it?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,10 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
     if request.method == "GET":
         return redirect("feeds")
     mine = owned(request, watcher)
+    if FeedAddress.objects.filter(pk=watcher).exists() and (
+        asks := unsure(request, AGAIN, button="New address", back=reverse("feeds"))
+    ):
+        return asks
     secret = addresses.make(watcher, now=timezone.now())
     tell(request, watcher, "Created a new secret feed address.")
     paths = {
@@ -61,6 +69,8 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
 @needs(SOURCES)
 def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
     owned(request, watcher)
+    if asks := unsure(request, REVOKE, button="Revoke", back=reverse("feeds")):
+        return asks
     addresses.revoke(watcher)
     tell(request, watcher, "Revoked its secret feed address.")
     return redirect("feeds")

@@ -1,4 +1,5 @@
-"""Feeds for readers elsewhere: whoever has a watcher's secret address reads its home and sources.
+"""Feeds for readers elsewhere: with a watcher's secret address anybody can read its home and
+sources.
 
 Any other such request is answered as if the page did not exist. The secret is part of the path:
 `tweetwatch.secret_paths` keeps it out of the logs.

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    StreamingHttpResponse,
+)
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES as VIEW_SOURCES
 from trackers.dashboards.access import needs
+from trackers.dashboards.exports import in_turn
 from trackers.dashboards.following import listed
 from trackers.dashboards.following.listed import PAGE, THE_FIRST, Key, Line
 from trackers.dashboards.homes import chosen
@@ -72,17 +79,21 @@ def following(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 @needs(VIEW_SOURCES)
-def follows_csv(request: HttpRequest) -> StreamingHttpResponse:
+def follows_csv(request: HttpRequest) -> HttpResponseBase:
     wanted = asked(request, homes_of(request.user))
     if wanted.who == SOURCES:
         raise Http404("The list of sources cannot be downloaded here.")
     writer = csv.writer(Echo(), lineterminator="\n")
     lines = (writer.writerow(line) for line in listed.in_csv(follows(wanted)))
-    return StreamingHttpResponse(
-        lines,
-        content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": 'attachment; filename="follows.csv"'},
-    )
+
+    def answer() -> StreamingHttpResponse:
+        return StreamingHttpResponse(
+            lines,
+            content_type="text/csv; charset=utf-8",
+            headers={"Content-Disposition": 'attachment; filename="follows.csv"'},
+        )
+
+    return in_turn(request, answer)
 
 
 def follows(wanted: Asked) -> QuerySet[Follow]:

@@ -152,7 +152,7 @@ def bad_lines(report: Import, *, tracked: bool) -> list[BadLine]:
 
 
 def place_of(report: Import, line: int) -> tuple[str, int]:
-    """Of an archive, whose lines are counted through, the file and the number in it."""
+    """Of an archive, whose lines are numbered throughout: the file, and the line's number in it."""
     place = bisect_right([first for _, first in report.files], line) - 1
     if place < 0:
         return "", line

@@ -10,13 +10,21 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
+from django.http import (
+    Http404,
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    QueryDict,
+    StreamingHttpResponse,
+)
 from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
 from trackers import history
 from trackers.dashboards.access import SOURCES, demand, needs
+from trackers.dashboards.exports import in_turn
 from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
     BAD_LINES_SHOWN,
@@ -114,16 +122,18 @@ def import_choice(request: HttpRequest, id: int) -> HttpResponse:
 
 @require_safe
 @needs(SOURCES)
-def import_rejected(request: HttpRequest, id: int) -> StreamingHttpResponse:
+def import_rejected(request: HttpRequest, id: int) -> HttpResponseBase:
     """The rejected lines that are kept."""
-    return as_csv(find(id), "rejected", tracked=False)
+    report = find(id)
+    return in_turn(request, lambda: as_csv(report, "rejected", tracked=False))
 
 
 @require_safe
 @needs(SOURCES)
-def import_warnings(request: HttpRequest, id: int) -> StreamingHttpResponse:
+def import_warnings(request: HttpRequest, id: int) -> HttpResponseBase:
     """The warnings that are kept."""
-    return as_csv(find(id), "warnings", tracked=True)
+    report = find(id)
+    return in_turn(request, lambda: as_csv(report, "warnings", tracked=True))
 
 
 def as_csv(report: Import, name: str, *, tracked: bool) -> StreamingHttpResponse:

@@ -58,8 +58,8 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """`tweet`: its id, and empty where it has no page. `link`: a page of ours, of what else it is,
-    and `page` what that is called.
+    """`tweet`: its id; empty where it has no page. `link`: for anything else, a page of ours;
+    `page`: what that is called.
 
     `said`: the rest, in words.
     """
@@ -114,7 +114,7 @@ def data_of(told: Told) -> dict[str, object]:
 
 
 def source_of(told: Told) -> int | None:
-    """The id of the source that an event of `sources` is of."""
+    """The id of the source that an event of `sources` is about."""
     id = data_of(told).get("source") if told.topic == SOURCES else None
     return id if isinstance(id, int) else None
 

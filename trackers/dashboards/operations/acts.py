@@ -38,7 +38,7 @@ def resume_queue(request: HttpRequest, name: str) -> HttpResponseRedirect:
 @require_POST
 @needs("trackers.change_project")
 def ask_again(request: HttpRequest, id: int) -> HttpResponseRedirect:
-    """A project that X said has no money left: somebody paid."""
+    """Somebody has paid for a project that X said has no money left."""
     project = Project.objects.filter(pk=id).first()
     if project is None:
         raise Http404(f"There is no project {id}.")

@@ -101,7 +101,9 @@ def seconds(label: str, number: float | None, help: str, mood: str = "") -> Card
 
 
 def fill(ids: float | None) -> Card:
-    help = "Average ids per request, over the last five minutes."
+    help = (
+        "How many tweets one look-up asks for, on average over the last five minutes; X takes 100."
+    )
     if ids is None:
-        return Card("Batch fill", "–", "not known", help)
-    return Card("Batch fill", f"{ids:,.1f}", f"{ids} ids a request", help)
+        return Card("Ids per request", "–", "not known", help)
+    return Card("Ids per request", f"{ids:,.1f}", f"{ids} ids a request", help)

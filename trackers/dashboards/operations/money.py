@@ -23,7 +23,7 @@ NEARLY = Decimal("0.9")
 class Meter:
     """How much of a budget is spent. `spent` and `limit` are exact, as <meter> needs them.
 
-    `limit` is empty without a budget. `note`: what the limit comes from where it is no budget of
+    `limit` is empty without a budget. `note`: what the limit comes from where it is not a budget of
     its own, and what was paid for.
     """
 
@@ -210,7 +210,7 @@ BUDGETS = {
 
 
 def binds(books: Books) -> str:
-    """Which of the budgets is used up first today; empty where there is one at the most."""
+    """Which of the budgets is used up first today; empty where there is at most one."""
     if books.binding is None:
         return ""
     left = counted(max(0, books.left or 0))

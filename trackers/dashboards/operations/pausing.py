@@ -54,6 +54,6 @@ def resume_everything(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(TWEETS)
 def paused_now(request: HttpRequest) -> HttpResponse:
-    """The line at the head of each page, asked for now and then by whoever sees tweets,
-    which are not fresh meanwhile."""
+    """The line at the head of each page, polled now and then by pages with tweets, which are not
+    fresh meanwhile."""
     return render(request, "dashboards/_paused.html")

@@ -1,4 +1,4 @@
-"""Parts of the page of operations that change slowly, each asked for every half minute."""
+"""Parts of the page of operations that change slowly, each polled every half minute."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
 
 
 def workers(*, now: datetime) -> list[Hand]:
-    """Those that fell silent first."""
+    """Those that fell silent come first."""
     found = [hand(worker, now=now) for worker in Worker.objects.all()]
     return sorted(found, key=lambda one: not one.is_stale)
 

@@ -49,7 +49,8 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """`asked` is its query. `compared`: with the places of when, if those are known."""
+    """`asked` is its query. `compared`: when the places that these are compared with were taken, if
+    known."""
 
     asked: str
     window: str
@@ -86,7 +87,7 @@ def board(given: Mapping[str, str], *, most: int, kiosk: bool = False) -> Board:
 
 
 def chosen(given: Mapping[str, str]) -> tuple[Window, str]:
-    """What the address asks for; what it does not know is as usual."""
+    """What the address asks for; what is unknown gets its default."""
     window, metric = USUAL
     asked = given.get("window", "")
     if asked in {str(int(one)) for one in Window}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import SOURCES, needs
@@ -43,5 +43,5 @@ ACTS = {
 
 @require_POST
 @needs(SOURCES)
-def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+def act_on_source(request: HttpRequest, id: int, act: str) -> HttpResponse:
     return carry_out(request, ACTS, act, find=find, id=id, what="source")

@@ -62,7 +62,7 @@ def figures(id: int) -> dict[str, object]:
 
 
 def author_of(source: Source) -> Author | None:
-    """Whose posts it reads, where these are one account's and one of them has come."""
+    """The account whose posts it reads, if it is only one and any post has come."""
     if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
         return None
     return Author.objects.filter(pk=source.account_id).first()

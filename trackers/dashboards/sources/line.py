@@ -161,7 +161,7 @@ def ended(standing: Standing, *, now: datetime) -> Moment | None:
 
 
 def can_poll(standing: Standing) -> bool:
-    """Also a rule's gaps, which polls fill, where these never came to an end."""
+    """Includes a rule whose gaps are filled by polls that never came to an end."""
     source = standing.source
     return source.paused_at is None and (source.is_polled or standing.state == "isolated")
 

@@ -19,7 +19,8 @@ from trackers.ingest.sources.only_here import brought, only_here, remove_with_tw
 from trackers.schedule.intervals import current
 from tweetwatch.bounded import TookTooLong, bounded
 
-COUNTED_MOST = 100_000
+# A person waits for the number: 40,000 take a tenth of a second.
+COUNTED_MOST = 40_000
 # All of the counting: a person waits for it.
 COUNTING_TAKES = timedelta(seconds=2)
 UNDER_WAY = "It is already being removed."
@@ -27,7 +28,7 @@ UNDER_WAY = "It is already being removed."
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """`words`: as “1,234”, or “more than 100,000” where that is all that is known."""
+    """`words`: as “1,234”, or “more than 40,000” where that is all that is known."""
 
     is_any: bool
     words: str

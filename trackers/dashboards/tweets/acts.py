@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import TWEETS, needs
@@ -32,11 +32,12 @@ ACTS = {
         "It was not tracked.",
         permission="trackers.delete_tweet",
         leaves=True,
+        asks="Stop tracking this tweet and remove its whole history?",
     ),
 }
 
 
 @require_POST
 @needs(TWEETS)
-def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponseRedirect:
+def act_on_tweet(request: HttpRequest, id: int, act: str) -> HttpResponse:
     return carry_out(request, ACTS, act, find=find, id=id, what="tweet")

@@ -24,8 +24,8 @@ COUNT_TAKES = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """`ids`: ticked ones; with `is_all` they do not count. `wanted`: of the list that they are
-    from, and to which the person returns."""
+    """`ids`: ticked ones; with `is_all` they do not count. `wanted`: the list that they are from,
+    and to which the person returns."""
 
     ids: tuple[int, ...]
     wanted: Wanted
@@ -38,7 +38,7 @@ class Chosen:
 
     @property
     def query(self) -> str:
-        """Of the list."""
+        """The query of the list."""
         return self.wanted.address()
 
     @property
@@ -50,7 +50,7 @@ class Chosen:
 
 
 def chosen(given: QueryDict) -> Chosen:
-    """What makes no sense is ignored."""
+    """Nonsense is ignored."""
     ids = [int(id) for id in given.getlist("ids")[:TICKED_MOST] if re.fullmatch(r"\d{1,19}", id)]
     return Chosen(
         tuple(dict.fromkeys(id for id in ids if id <= LARGEST_ID)),

@@ -75,7 +75,7 @@ class StepLine:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of the curve the address asks for; what makes no sense in it is ignored."""
+    """What the address asks for of the curve; nonsense is ignored."""
 
     range: str
     view: str
@@ -371,7 +371,7 @@ def asked_points(request: HttpRequest) -> int:
 @require_safe
 @needs(TWEETS)
 def samples_file(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
-    """What the table shows, all of it: without a question the whole history, a line per run, as
+    """What the table shows, all of it: without a query the whole history, a line per run, as
     `manage.py export samples` writes it."""
     found = find(id)
     now, plan = current()

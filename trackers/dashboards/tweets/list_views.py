@@ -80,7 +80,7 @@ def found_for(request: HttpRequest, asked: Wanted, *, now: datetime) -> Page:
 
 
 def answered(asked: Wanted, *, now: datetime) -> Page:
-    """The newest first also where the order that is asked for cannot be had."""
+    """Newest first if the requested order is not available."""
     if asked.sort == NEWEST:
         return page(asked, now=now)
     if found := sorted_page(asked, now=now):

@@ -30,7 +30,7 @@ from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import TagName, made, named
 from tweetwatch.bounded import TookTooLong, bounded
 
-# To write down which of millions they are.
+# For recording which of millions they are.
 CHOOSE_TAKES = timedelta(seconds=20)
 TOO_MANY = (
     "Finding all tweets that match took too long, and nothing was done. Choose an author, a "
@@ -107,7 +107,7 @@ def act_on_many(request: HttpRequest) -> HttpResponse:
 
 
 def tag_for(act: str, typed: str) -> Tag:
-    """To be added, it is made; to be removed, it must be there. TagName otherwise."""
+    """A tag to be added is created; one to be removed must exist. TagName otherwise."""
     tag = made(typed) if act == Do.TAG else named(typed)
     if tag is None:
         raise TagName(f"There is no tag “{typed[:60]}”. Choose one of the list.")
@@ -130,7 +130,7 @@ def do(
         told = f"{choice.button}{about}: begun, on the page of tweets."
         history.record_many(request.user, Tweet, row.tweets, told)
         return redirect("tweets-progress", row.pk)
-    # Of a few that a person waits for, a refresh comes before a backlog.
+    # A person waits for these few, so their refresh comes before a backlog.
     acts = steer.refresh_now if act == Do.REFRESH else bulk.to_do(act, tag.pk if tag else None)
     if done := acts(few):
         flag = history.DELETION if act == Do.UNTRACK else history.CHANGE

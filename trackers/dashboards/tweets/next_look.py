@@ -1,4 +1,4 @@
-"""Why the tweet is looked at next when it is, as the rule that decided it says."""
+"""Why the tweet's next look is when it is, according to the rule that decided it."""
 
 from __future__ import annotations
 

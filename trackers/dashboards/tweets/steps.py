@@ -35,7 +35,7 @@ class Step:
 
 
 def rates(runs: Sequence[Run], holes: frozenset[int]) -> list[Step]:
-    """Steps between measurements, short ones joined; a hole is no step."""
+    """Steps between measurements, short ones joined; a hole is not a step."""
     if not runs:
         return []
     shortest = max(SHORTEST, (runs[-1].measured_until - runs[0].taken_at) / STEPS_MOST)

@@ -1,4 +1,4 @@
-"""How long to wait after a delivery failed: pure choices.
+"""How long to wait after a delivery failed: pure functions.
 
 Two waits apply together. The subscriber's gate (SETTLE) keeps back all its batches once its health
 is nearly gone. The batch's own floor doubles with each attempt, so that until then a batch that
@@ -21,7 +21,7 @@ def batch_floor(attempt: int, *, most: timedelta) -> timedelta:
 
 
 def asked_for(retry_after: timedelta | None) -> timedelta | None:
-    """The wait that the subscriber asked for by Retry-After, within bounds; None: none."""
+    """The wait that the subscriber asked for by Retry-After, within bounds; None if none."""
     if retry_after is None:
         return None
     return min(max(retry_after, timedelta(0)), RETRY_AFTER_MOST)

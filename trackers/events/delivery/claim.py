@@ -15,8 +15,8 @@ from tweetwatch.database import cursor, plain
 
 MOST_PROMOTED = 5000
 
-# The time comes from a SELECT of its own, or it would be no index condition. ctid: a row that the
-# same statement has locked does not move, and the planner can do nothing but fetch it.
+# The time comes from a SELECT of its own, or it would not be an index condition. ctid: a row that
+# the same statement has locked does not move, and the planner can only fetch it.
 PROMOTE = """
     UPDATE trackers_eventbatch SET state = 'ready', is_current = false
     WHERE ctid = ANY(ARRAY(
@@ -27,7 +27,7 @@ PROMOTE = """
 
 # A subscriber's state is locked for its claim, so that two processes together never exceed its
 # concurrency, nor pass the head of an ordered line. Those that waited longest for an attempt come
-# first. One that fails gives way for 5 s, so that its retries delay nobody in a burst, and still
+# first. One that fails goes last for 5 s, so that its retries delay nobody in a burst, and still
 # has its turn however much there is to do.
 # A subscriber that may get nothing now, as when its ordered line waits for the head, is left out
 # before the LIMIT; otherwise a few of these would keep all others from their turn.

@@ -27,7 +27,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 # IANA's registries of special-purpose addresses, and addresses that embed another one. `is_global`
-# of Python 3.11 takes several of these for public.
+# in Python 3.11 counts several of these as public.
 NOT_PUBLIC: tuple[tuple[Network, str], ...] = tuple(
     (ip_network(network), what)
     for network, what in (

@@ -41,12 +41,12 @@ from trackers.events.subscribers.headers import is_ours
 
 logger = logging.getLogger(__name__)
 
-# The read buffer: 4 KB of headers is much.
+# The read buffer: 4 KB of headers is plenty.
 READ_BYTES = 4096
 # How long to wait for the rest of an answer, once its status is known.
 REST_SECONDS = 1.0
 # How long an idle connection is kept, for subscribers that get one batch after another. Many
-# servers close one after two idle seconds, and a batch that meets that fails.
+# servers close one after two idle seconds, and a batch sent at that moment fails.
 KEPT_SECONDS = 1.0
 
 
@@ -164,7 +164,7 @@ class Sender:
             response.close()
 
     def _said_of(self, failure: Exception, one: Outgoing) -> str:
-        """A sentence for people who wonder why nothing arrives; without any of the callback."""
+        """A sentence for people who wonder why nothing arrives; it has no part of the callback."""
         match failure:
             case RefusedError():
                 return str(failure)

@@ -18,13 +18,13 @@ from tweetwatch.database import cursor, plain
 MOST_ERROR, MOST_ANSWER = 300, 1024
 
 # The fence: batches that still carry the lease they were claimed with.
-# Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does. The
-# minute of a subscriber is written by who holds its state.
-# The gate: as Routemaster has it, the longest wait at a health of 0 and half of it at each point
-# more, so that it is nothing until the health is nearly gone; or what the subscriber asks for.
-# A success does not end the gate: what was asked for by the answer to another batch stands.
-# `greatest` leaves nulls out. random(): up to half as long again, for each on its own, so that what
-# failed together does not come back together.
+# Locks: states of subscribers in the order of ids, then batches in theirs, as the claim does. A
+# subscriber's minute is written only under the lock of its state.
+# The gate, as in Routemaster: the longest wait at a health of 0, halved for each point more, so
+# that there is none until the health is nearly gone; or what the subscriber asks for.
+# A success does not end the gate: what the answer to another batch asked for still stands.
+# `greatest` leaves nulls out. random(): up to half as long again, drawn for each one, so that what
+# failed together is not retried together.
 SETTLE = plain(
     """
     WITH told AS MATERIALIZED (

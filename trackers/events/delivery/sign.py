@@ -1,7 +1,7 @@
-"""Signatures as in Standard Webhooks 1.0, one by each secret that is valid.
+"""Signatures as in Standard Webhooks 1.0, one with each valid secret.
 
 https://www.standardwebhooks.com: HMAC-SHA256 over `id.timestamp.body`, with the body byte by byte
-as it is sent. The id stays the same over all attempts; the time is that of the attempt.
+as it is sent. The id is the same for all attempts; the time is that of the attempt.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The position of a reader in the live feed: the `id:` that it was sent last.
+"""The position of a reader in the live feed: the last `id:` that it was sent.
 
-Ids of events would not do: they are drawn before the commit, and commits come in any order.
+Event ids would not do: they are assigned before the commit, and commits happen in any order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How many live streams each web process has open, as `status` and `/metrics` tell it.
+"""How many live streams each web process has open, as `status` and `/metrics` report it.
 
-Places are the process's own (`places.py`); a row of it says how many are taken. It is written when
-that changes, and every ten seconds while a stream is open, so a process that was killed is left out
-soon. One that has no stream open is left out too.
+Each process has its own places (`places.py`); its row says how many are taken. It is written when
+that changes, and every ten seconds while a stream is open, so a killed process soon drops out. One
+without an open stream is left out too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tweetwatch.database import LOST, cursor
 
 logger = logging.getLogger(__name__)
 
-# Seconds after which it is told again.
+# Seconds after which the row is written again.
 EVERY = 10.0
 SILENT_AFTER = timedelta(seconds=30)
 
@@ -68,7 +68,7 @@ class Streams:
 
 
 class Teller:
-    """Of this process. Streams are threads of it."""
+    """One per process; each stream is a thread of the process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -76,7 +76,7 @@ class Teller:
         self._again_at = 0.0
 
     def tell(self, most: int) -> None:
-        """Tell how many are open, if that is news. A database that is away costs the word alone."""
+        """Record how many are open, if that has changed; skipped while the database is away."""
         with self._lock:
             now, taken = time.monotonic(), places.taken
             if taken == self._told and (not taken or now < self._again_at):
@@ -102,6 +102,6 @@ def streams() -> Streams:
 
 
 def forget_silent() -> None:
-    """Delete the rows of processes that nobody heard of for an hour."""
+    """Delete the rows of processes that have been silent for an hour."""
     with cursor() as db:
         db.execute(FORGET)

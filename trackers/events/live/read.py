@@ -98,7 +98,7 @@ def look() -> int:
 
 def begin(after: Cursor | None) -> Read:
     """Where a reader begins; no events yet. Without a cursor, after the newest. If it was away for
-    too long, at the oldest that is kept; with a cursor ahead of the newest, after that."""
+    too long, at the oldest that is kept; with a cursor ahead of the newest, after the newest."""
     bounds = ask(BOUNDS)
     if bounds is None:
         # Somebody emptied the table.

@@ -1,6 +1,6 @@
 """The live feed as server-sent events: what a reader gets in one answer.
 
-opening (retry, id, gap?) ─> what came since ─> what comes, until the time is over
+opening (retry, id, gap?) ─> what came since ─> what comes, until its time is up
 A stream ends by itself, and its reader comes back with Last-Event-ID. It holds a thread, but while
 it waits neither a transaction nor a database connection. If no place is free, the answer is what
 came since, and the reader comes back a little later: it polls.
@@ -35,7 +35,7 @@ HEARTBEAT = 5.0
 CATCHING_UP = 5.0
 # Milliseconds until the reader comes back: after a stream, after an answer without a place.
 AGAIN, POLL = 500, 5000
-# What the stream says of itself. With a hyphen, which no name of a topic has.
+# The stream's own events. Their names have a hyphen, which no topic's name has.
 GAP, BUSY = "stream-gap", "stream-busy"
 MISSING = (
     "Events between your Last-Event-ID and kept_since are no longer kept. The stream continues."
@@ -67,7 +67,7 @@ def stream(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> 
 
 
 def told(after: Cursor | None, wanted: Wanted, shape: Shape, terms: Terms) -> Iterator[bytes]:
-    """Of `terms.seconds` 0: what came since, and no news are waited for."""
+    """With `terms.seconds` 0: what came since, without waiting for more."""
     seconds = terms.seconds
     until = time.monotonic() + seconds
     no_longer = until if seconds else until + CATCHING_UP

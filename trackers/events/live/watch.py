@@ -18,7 +18,7 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
 
 NAME = re.compile(r"[a-z_]{1,64}")
-# Counted from the start of the last stream: a reader may be away for so long and miss nothing.
+# Counted from the start of the last stream: a reader may be away for this long and miss nothing.
 WATCHED = timedelta(minutes=10)
 # A topic's row is updated at most this often.
 RENEWED = timedelta(minutes=1)

@@ -10,7 +10,7 @@ from trackers.events.subscribers.standings import Standing
 
 
 def described(one: Standing) -> dict[str, Any]:
-    """Has no secrets."""
+    """Without secrets."""
     subscriber, books = one.subscriber, one.books
     return {
         "name": subscriber.name,

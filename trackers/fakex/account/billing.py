@@ -1,9 +1,9 @@
 """What reading costs: a project pays for each post or user once per UTC day; failures are free.
 
-ids read ─> those not yet paid for today ─> cap, spend limit, balance ─> Bill, or Short: of what
+ids read ─> those not yet paid for today ─> cap, spend limit, balance ─> Bill, or Short (of what)
 
-A request that costs more than is left is refused as a whole. Whether X itself would still serve
-posts already paid for that day is not known, so it is a setting (`empty_refuses_all`).
+A request that costs more than is left is refused as a whole. It is unknown whether X itself would
+still serve posts already paid for that day, so this is a setting (`empty_refuses_all`).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Project:
     ) -> Bill | Short:
         number = at_ms // DAY_MS
         day, month = self.day(number), self.month(number)
-        # Most posts are already paid for: a fast check that builds no set.
+        # Most posts are already paid for: a fast check that does not build a set.
         all_paid = day.posts.issuperset(posts)
         new_posts = set[int]() if all_paid else set(posts) - day.posts
         new_users = set(users) - day.users
@@ -114,7 +114,7 @@ class Project:
         return bill
 
     def set_others(self, posts: int, *, at_ms: int) -> None:
-        """Say how many posts others have read this UTC day; booked like our own."""
+        """Set how many posts others have read this UTC day; booked like our own."""
         day = self.day(at_ms // DAY_MS)
         more, day.others = posts - day.others, posts
         self._book(more, more * self.terms.price_post_micro, app="others", at_ms=at_ms)

@@ -12,7 +12,7 @@ from trackers.fakex.account.terms import Terms, read_term
 
 
 class Ledger:
-    """All projects; one that nobody has set terms for has the terms set for all."""
+    """All projects; one without terms of its own has the terms set for all."""
 
     def __init__(self) -> None:
         self.offset_ms = 0

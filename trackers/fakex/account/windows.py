@@ -101,7 +101,7 @@ class Windows:
     ) -> Budget | None:
         """Count a request unless a window is `full`; None when nothing limits it.
 
-        With `cost=0` it only looks.
+        With `cost=0` it only checks.
         """
         limit = self.limits[endpoint]
         budgets: list[tuple[int, Window, int]] = []

@@ -37,7 +37,7 @@ class Accounts:
         return asdict(self._x.credentials.register(body, now_ms=self._x.now_ms()))
 
     def _add_client(self, _rest: str, _query: Params, body: Body) -> Any:
-        """One that has a secret, and so signs what it asks of the token endpoint."""
+        """A client with a secret, which authenticates its requests to the token endpoint."""
         self._x.credentials.grants.consents.secrets[body["client_id"]] = body["client_secret"]
         return {}
 

@@ -1,4 +1,4 @@
-"""The /_fake/ routes of what posts say: long texts, media, where they are withheld; and edits.
+"""The /_fake/ routes of posts' contents: long texts, media, where they are withheld; and edits.
 
 `PUT said/<id>` takes any of {"text", "media_keys": [...], "withheld": {...}};
 `POST edits/<id>` takes {"text"} and returns the ids of all versions; `DELETE said` forgets both.

@@ -78,7 +78,7 @@ class StreamControl:
         return {"connections": touched}
 
     def _forget(self, _rest: str, _query: Params, _body: Body) -> Any:
-        """Back to the default settings, no rules, nobody connected."""
+        """Back to the default settings, without rules or connections."""
         streams = self._streams
         for connection in list(streams.connections.values()):
             connection.end(Ending(is_abrupt=True))
@@ -114,12 +114,12 @@ class StreamControl:
         _resume_all(self._open())
 
     def _garble(self, body: Body) -> None:
-        """Spoil the next {"lines": 1} lines."""
+        """Garble the next {"lines": 1} lines."""
         self._streams.garbled_next += int(body.get("lines", 1))
 
     def _disconnect(self, body: Body) -> None:
         """Send {"type": "UpstreamOperationalDisconnect"}, or another, and close; with {"next": 3}
-        do the same to the next three who connect, at once."""
+        do the same to the next three connections as they open."""
         kind = str(body.get("type", "UpstreamOperationalDisconnect"))
         self._streams.farewells = Farewells(int(body.get("next", 0)), kind)
         for connection in self._open():

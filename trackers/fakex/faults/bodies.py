@@ -1,4 +1,4 @@
-"""The made-up replies of faults: what X sends on bad days, in the shapes seen in the wild."""
+"""The made-up replies of faults: what X sends on bad days, in formats that it has really sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from trackers.fakex.faults.script import Rule
 from trackers.fakex.wire import problems
 from trackers.fakex.wire.replies import Reply, problem, v1_problem
 
-# What the machine in front of X sends by itself.
+# What the machine in front of X sends itself.
 EDGE = b"error code: 1015"
 HTML = b"<!DOCTYPE html><html><head><title>X</title></head><body>Something went wrong</body></html>"
 PROBLEMS = {
@@ -42,8 +42,8 @@ HOSTED: dict[str, tuple[int, Callable[[str], problems.Problem]]] = {
     "403": (403, problems.not_enrolled),
     "403_unsupported": (403, problems.unsupported_authentication),
 }
-# X sends no rate headers with a 401. A 5xx never reached the windows, and neither did a 429 by the
-# machine in front of them.
+# X sends no rate headers with a 401. Requests answered by a 5xx, or by a 429 of the machine in
+# front, never reached the windows.
 WITHOUT_HEADERS = frozenset({"401", "429_edge", "500", "503_json", "503_text", "redirect"})
 USED_UP = frozenset({"429", "429_past", "429_twice"})
 PAST_S = -5

@@ -74,7 +74,7 @@ class Idleness:
         return True
 
     def rests(self, transport: asyncio.Transport | None) -> None:
-        """The connection has carried a reply and is idle from now on."""
+        """A reply was sent on the connection, which is idle from now on."""
         if self.idle_s is None or transport is None:
             return
         loop, ends = asyncio.get_running_loop(), None

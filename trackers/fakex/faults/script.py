@@ -8,7 +8,7 @@ from typing import Any
 
 from trackers.fakex.world.seeded import FaultAnswer
 
-# Kinds for single ids; all others spoil the whole reply.
+# Kinds for single ids; all others affect the whole reply.
 ID_KINDS: dict[str, FaultAnswer] = {
     "omit": "omitted",
     "not_found": "not_found",
@@ -43,8 +43,8 @@ REPLY_KINDS = (
     "no_date",
     "garbage_list",
 )
-# Kinds answered with a made-up body, and kinds that spoil the sending of a real one. A `reset`
-# comes before X did anything; if a reply gets lost or broken, its request is done and billed.
+# Kinds answered with a made-up body, and kinds that disturb the sending of a real one. A `reset`
+# comes before X does anything; if a reply is lost or broken, its request was done and billed.
 SENDING_KINDS = frozenset({"slow", "reset", "lose_answer", "truncated", "bad_chunk", "no_date"})
 HANGING_UP = frozenset({"reset", "lose_answer"})
 # Kinds whose replies cannot be read to the end.
@@ -54,7 +54,7 @@ BODY_KINDS = frozenset(REPLY_KINDS) - SENDING_KINDS
 
 @dataclass(slots=True)
 class Rule:
-    """One line of the script; an empty condition matches all, `times` None means for ever."""
+    """One line of the script; an empty condition matches all, `times` None means forever."""
 
     kind: str
     endpoint: str | None = None
@@ -81,7 +81,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """The faults of one request: at most one of the whole reply, and any number of single ids'."""
+    """The faults of one request: at most one of the whole reply, and any number of single ids."""
 
     reply: Rule | None = None
     answers: dict[str, FaultAnswer] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Script:
         self.rules: list[Rule] = []
 
     def replace(self, given: Sequence[dict[str, Any]], *, now_ms: int) -> None:
-        """Take new rules as `PUT /_fake/faults` takes them; ValueError names a bad kind."""
+        """Accept new rules in the format of `PUT /_fake/faults`; ValueError names a bad kind."""
         self.rules = [_read_rule(rule, now_ms) for rule in given]
 
     def strike(self, endpoint: str, ids: Sequence[str], token: str, *, now_ms: int) -> Faults:

@@ -1,4 +1,4 @@
-"""One open stream: its opening reply, the lines that wait, how it ends, what was sent."""
+"""One open stream: its opening reply, its waiting lines, how it ends, what was sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ending:
 
 @dataclass(slots=True)
 class Connection:
-    """One open stream. While `stalled` it lets nothing through."""
+    """One open stream. While `stalled` it sends nothing."""
 
     number: int
     caller: Caller
@@ -75,7 +75,7 @@ class Opening(Reply):
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A line, and how it was given to the connection's socket, if at all."""
+    """A line, and how it was written to the connection's socket, if at all."""
 
     seq: int
     at_ms: int

@@ -1,7 +1,7 @@
 """The filtered stream: who is connected, and which line goes to whom when a post appears.
 
 feeds ─> posts that appear ─> rules of each connection's app ─> its lines ─> the socket
-What appears while nobody listens is not kept, as on pay-per-use.
+What appears while no client listens is not kept, as on pay-per-use.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ MOST_KEPT = 200_000
 class StreamSettings:
     """`linger_s`: how long a connection still counts after it is gone. Shares are of all lines.
 
-    The share `disorder` comes `disorder_ms` late. A connection with more than `most_waiting` lines
-    unread is told it reads too slowly, and closed.
+    The share `disorder` comes `disorder_ms` late. A connection with more than `most_waiting`
+    unread lines is told that it reads too slowly, and closed.
     """
 
     keepalive_s: float = 20.0
@@ -50,7 +50,7 @@ class StreamSettings:
 
 @dataclass(slots=True)
 class Farewells:
-    """How many of the next connections are sent away as they open, and with which type."""
+    """How many of the next connections are closed as they open, and with which type."""
 
     next: int = 0
     kind: str = ""
@@ -115,7 +115,7 @@ class Streams:
         )
 
     async def _deliver_all(self) -> None:
-        """Deliver what appears while anybody listens."""
+        """Deliver what appears, as long as a client listens."""
         while self.connections:
             world = self._world()
             now_ms = world.clock.now_ms()

@@ -63,7 +63,7 @@ class StreamRules:
         return list(self._apps.get(app, {}).values())
 
     def acting(self, app: str, at_ms: int) -> list[StreamRule]:
-        """The rules which match posts that appear at that instant, deleted ones for a while too."""
+        """The rules that match posts appearing at that instant; deleted ones stay for a while."""
         going = [rule for rule in self._going.get(app, ()) if rule.until_ms > at_ms]
         self._going[app] = going
         return [rule for rule in (*self.of(app), *going) if rule.acts_at(at_ms)]
@@ -99,7 +99,7 @@ class StreamRules:
     def add(
         self, app: str, given: Sequence[Mapping[str, Any]], *, world: World, now_ms: int, host: str
     ) -> tuple[Reply, list[StreamRule]]:
-        """The reply to new rules, and those that are good, which are not kept yet."""
+        """The reply to new rules, and the valid ones, which are not stored yet."""
         known = {rule.value: rule.id for rule in self.of(app)}
         new: list[StreamRule] = []
         errors: list[problems.Problem] = []
@@ -137,7 +137,7 @@ class StreamRules:
         return Reply(201 if new else 200, body), new
 
     def lose(self, values: Collection[str], *, now_ms: int) -> int:
-        """Drop rules of any app, as if the owner had deleted them elsewhere: all, or those with
+        """Drop rules of any app, as if their owner had deleted them elsewhere: all, or those with
         these values. Returns how many there were."""
         lost = 0
         for app, rules in self._apps.items():

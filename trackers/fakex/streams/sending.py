@@ -1,4 +1,4 @@
-"""Sending one stream: chunked, a line at a time, with `\\r\\n` when there is nothing to say."""
+"""Sending one stream: chunked, a line at a time, with `\\r\\n` when there is nothing to send."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def _write(
     if streams.garbled_next > 0:
         streams.garbled_next -= 1
         how, text = "garbled", garble(text)
-    # Noted before it is sent, so that whoever has read a line finds it in the log.
+    # Logged before it is sent, so that a client that has read a line finds it in the log.
     streams.note(connection, line, how)
     connection.lines += 1
     await response.write(text)

@@ -1,7 +1,7 @@
 """Which credentials are valid: bearer tokens, OAuth 2.0 users' tokens, OAuth 1.0a signatures.
 
 A signature must be for the scheme and host of the request, as with X itself, which has two names;
-or for one canonical address, when a client that signs for X is pointed at this server.
+or for one canonical address, when a client that signs for X is directed to this server.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Credentials(RequestValidator):
         self._endpoint = SignatureOnlyEndpoint(self)
 
     def register(self, given: Mapping[str, Any], *, now_ms: int) -> Caller:
-        """Take a credential as `POST /_fake/credentials` takes it; KeyError when incomplete."""
+        """Add a credential in the format of `POST /_fake/credentials`; KeyError if incomplete."""
         if given["kind"] == "oauth2":
             return self.grants.register(given, now_ms=now_ms).caller
         if given["kind"] == "bearer":
@@ -60,7 +60,7 @@ class Credentials(RequestValidator):
         self.grants.clear()
 
     def callers(self) -> list[Caller]:
-        """All registered but OAuth 2.0 users, which `grants` describes in more detail."""
+        """All registered callers except OAuth 2.0 users, which `grants` lists in more detail."""
         signed = [signer.caller for signer in self._signers.values()]
         return [*self._bearers.values(), *signed]
 
@@ -110,7 +110,7 @@ class Credentials(RequestValidator):
             return BAD_SIGNATURE
         return self._signers[request.client_key, request.resource_owner_key].caller
 
-    # What follows is what oauthlib requires of its validators; X's keys have no common length.
+    # The rest is what oauthlib requires of its validators; X's keys have no common length.
 
     # Loopback has no TLS.
     enforce_ssl = False
@@ -142,5 +142,5 @@ class Credentials(RequestValidator):
         return self._signer(client_key, token).token_secret
 
     def _signer(self, client_key: str, token: str) -> Signer:
-        # Strangers get a made-up signer: oauthlib always checks a signature.
+        # Unknown keys get a made-up signer: oauthlib always checks a signature.
         return self._signers.get((client_key, token)) or Signer("-", "-", Caller("-", "-", "-"))

@@ -1,7 +1,7 @@
-"""`/i/oauth2/authorize`: a user is asked, and comes back with a code for tokens (PKCE).
+"""`/i/oauth2/authorize`: asks the user, who comes back with a code for tokens (PKCE).
 
 A code works once, for 30 seconds, for the client, the address and the verifier it was made for.
-Whoever asks is signed in here; the page has a link for yes and one for no.
+Every visitor counts as signed in; the page has a link for yes and one for no.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 
 PATH = "/i/oauth2/authorize"
 CODE_LIVES_MS = 30_000
-# What X needs to give a refresh token, and to let the token read tweets.
+# The scope without which X issues no refresh token.
 OFFLINE = "offline.access"
 
 
@@ -33,7 +33,7 @@ class Consent:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A page, or where the browser is sent."""
+    """A page, or the address to which the browser is redirected."""
 
     status: int
     html: str = ""
@@ -43,7 +43,7 @@ class Shown:
 class Consents:
     def __init__(self) -> None:
         self._codes: dict[str, Consent] = {}
-        # Clients with a secret; those that nobody registered have none.
+        # Clients with a secret; unregistered ones have none.
         self.secrets: dict[str, str] = {}
 
     def clear(self) -> None:
@@ -73,7 +73,7 @@ class Consents:
                 return Shown(200, question(given))
 
     def take(self, form: Mapping[str, str], *, now_ms: int) -> Consent | None:
-        """The consent that the code of this form is for; a second time there is none."""
+        """The consent that this form's code is for; the code works only once."""
         consent = self._codes.pop(form.get("code", ""), None)
         if consent is None or now_ms > consent.until_ms:
             return None
@@ -81,7 +81,7 @@ class Consents:
         return consent if same == (consent.redirect_uri, consent.challenge) else None
 
     def client_of(self, form: Mapping[str, str]) -> str:
-        """Whose code it is; empty: nobody's."""
+        """The client that the code is for; empty: none."""
         consent = self._codes.get(form.get("code", ""))
         return consent.client_id if consent else ""
 

@@ -1,6 +1,6 @@
 """OAuth 2.0 users' tokens and `POST /2/oauth2/token`: each refresh replaces both tokens.
 
-Tokens are given for a refresh token, or for the code of a user's consent (`consent`).
+Tokens are issued for a refresh token, or for the code of a user's consent (`consent`).
 A refresh token works once; a client with a secret must use HTTP Basic, a public one must send
 `client_id` in the form. Access tokens expire after `expires_in` real seconds.
 """
@@ -111,7 +111,7 @@ class Grants:
         return grant.caller
 
     def rotate(self, form: str, *, now_ms: int) -> Reply:
-        """New tokens for a form that `holder` accepted; of two with one token the first wins."""
+        """New tokens for a form that `holder` accepted; if two send one token, the first wins."""
         given = dict(parse_qsl(form))
         if given.get("grant_type") == "authorization_code":
             return self._begin(given, now_ms=now_ms)
@@ -148,7 +148,7 @@ class Grants:
         return read_caller({}, "oauth2", secret=given["code"], app=client)
 
     def _begin(self, given: Mapping[str, str], *, now_ms: int) -> Reply:
-        """The first tokens of a consent; without offline.access there is none to refresh with."""
+        """The first tokens of a consent; without offline.access there is no refresh token."""
         consent = self.consents.take(given, now_ms=now_ms)
         if consent is None:
             return _refusal(

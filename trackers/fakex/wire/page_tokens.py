@@ -1,7 +1,7 @@
 """Pagination tokens: opaque, valid for one listing only, and always the same for the same place.
 
-A token holds only a post and a direction, so it outlives requests, and posts that appear above the
-place do not move it.
+A token holds only a post and a direction, so it outlives requests, and its place is not shifted by
+posts that appear above it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages of posts: whose they are, which a request reaches, and their meta.
+"""Pages of posts: whose they are, which of them a request reaches, and their meta.
 
 ask ─> subject ─> feed ─> bounds ─> Page, or Refused with what X says instead
 """
@@ -29,7 +29,7 @@ LONGEST_QUERY = 512
 
 
 class Refused(Exception):
-    """X shows nothing of the subject, and says why in a 200."""
+    """X shows nothing of the subject, and gives the reason in a 200."""
 
     def __init__(self, problem: problems.Problem) -> None:
         super().__init__("refused")
@@ -111,7 +111,7 @@ class Pages:
         )
 
     def found(self, query: Query, world: World, *, now_ms: int) -> list[Post]:
-        """What a search finds: since 2026-05 no retweets when it looks for words."""
+        """What a search finds: since 2026-05 no retweets if it searches for words."""
         words, match, is_keyed = self._feeds.words, query.match, query.is_keyed
         return self._feeds.feed(
             ("search", query.text, tuple(world.names.items())),
@@ -157,7 +157,7 @@ class Pages:
         return world.number_of[author.id]
 
     def _floor(self, listed: list[Post], shown: Any, ask: PageAsk) -> int:
-        """The id below which the listing goes no deeper; hidden posts do not count."""
+        """The id below which the listing does not go; hidden posts do not count."""
         depth = SORTS[ask.endpoint].depth
         if depth and "replies" in ask.exclude:
             depth = DEPTH_WITHOUT_REPLIES

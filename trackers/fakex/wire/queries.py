@@ -15,7 +15,7 @@ from trackers.fakex.world.feeds import WORD, Words
 
 PART = re.compile(r'\s*(-?\(|\)|-?(?:[a-z_]+:)?"[^"]*"|-?[^\s()"]+)')
 OPERATOR = re.compile(r"([a-z_]+):(.+)\Z", re.DOTALL)
-# Operators that X accepts only beside others.
+# Operators that X accepts only together with others.
 NARROWING = frozenset({"is", "has", "lang"})
 PRODUCT = "Operator is not available in current product or product packaging. "
 LISTED = "Please refer to complete available operator list"
@@ -30,7 +30,7 @@ class BadQuery(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`match` decides; `is_keyed`: some part of it looks at words, tags or links."""
+    """`match` decides; `is_keyed`: some part of it matches words, tags or links."""
 
     text: str
     match: Match

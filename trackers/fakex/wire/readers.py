@@ -1,6 +1,6 @@
 """From a request to what it asks for, per endpoint; or all of X's complaints about it.
 
-Look-ups hardly ever differ in what they ask of each post, so the readers cache it.
+Look-ups hardly ever differ in the fields they request of each post, so the readers cache these.
 """
 
 from __future__ import annotations

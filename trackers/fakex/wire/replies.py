@@ -1,4 +1,4 @@
-"""Replies on their way out: what answers a request, with X's headers."""
+"""Outgoing replies, with X's headers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Reply:
     """`answered` is True when the body says something about every id that is not in `faulted`.
 
     `refused_for` is the full window (its scope), "cap" or "credits". `shown` are the posts of a
-    page, `fault` the faults of single ones. `twice`: send each rate header twice, as if two
-    machines on the way had each added it.
+    page, `fault` the faults of single ones. `twice`: send each rate header twice, as if each of
+    two machines on the way had added it.
     """
 
     status: int

@@ -1,6 +1,6 @@
 """Reading requests for pages of posts: timelines, mentions, searches and lists.
 
-What X would refuse at any time is refused here, with all complaints at once.
+What X would always refuse is refused here, with all complaints at once.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ DEPTH_WITHOUT_REPLIES = 800
 class PageAsk:
     """One page of a listing; `subject` is an account's or list's id, or the query.
 
-    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` is empty: nothing is asked
-    for by id.
+    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` is empty: nothing is
+    requested by id.
     """
 
     endpoint: str

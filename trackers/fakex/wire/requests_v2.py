@@ -49,14 +49,14 @@ class Ask:
 
 
 class Shapes:
-    """Parses what a query asks of each tweet; `known` are the endpoint's parameters."""
+    """Parses what a query requests of each tweet; `known` are the endpoint's parameters."""
 
     def __init__(self, known: tuple[str, ...]) -> None:
         self._known = known
         self._shapes: dict[tuple[str, ...], Shape] = {}
 
     def read(self, parts: tuple[str, ...], complaints: list[Complaint]) -> Shape:
-        """The shape that these parts of a query ask for; appends complaints."""
+        """The shape that these parts of a query request; appends complaints."""
         shape = self._shapes.get(parts)
         if shape is not None:
             return shape
@@ -179,7 +179,7 @@ class Reader:
 
 
 def _are_ids(text: str, ids: list[str]) -> bool:
-    """Whether all are ids, by a quick check; what fails it is looked at one by one."""
+    """Whether all are ids, by a quick check; if it fails, they are checked one by one."""
     if not (text.isascii() and text.replace(",", "").isdigit()):
         return False
     lengths = set(map(len, ids))

@@ -1,7 +1,7 @@
 """Bodies of `GET /2/tweets`, fast: the part of a tweet that never changes is kept as text.
 
 A body is assembled as a Latin-1 str that holds UTF-8 bytes: encoding the whole as Latin-1 is a
-copy, while UTF-8 would look at every character.
+copy, while UTF-8 would examine every character.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {
 MOST_WRITTEN = 1 << 16
 WRITTEN = [str(number) for number in range(MOST_WRITTEN)]
 
-# What follows the head of a tweet whose metrics a fault removed or spoilt.
+# What follows the head of a tweet whose metrics a fault has removed or spoilt.
 SPOILT = {
     "missing": "}",
     "broken": ',"public_metrics":{"retweet_count":"many","like_count":null}}',
@@ -54,7 +54,7 @@ class TweetWriter:
 
     def __init__(self, shape: Shape, *, keep: int) -> None:
         self.shape, self._keep = shape, keep
-        # Two generations: when full, the older is dropped whole, at no cost per tweet.
+        # Two generations: when full, the older one is dropped whole, at no cost per tweet.
         self._known: dict[str, Told] = {}
         self._older: dict[str, Told] = {}
         self._reposts = "repost_count" if shape.posts else "retweet_count"
@@ -147,7 +147,7 @@ class TweetWriter:
             plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
             found = Told(tweet, write_head(tweet, self.shape, world), plain_ms)
             if tweet.id in world.tweets:
-                return found  # it may exist only by an override, which can be lifted
+                return found  # it may exist only because of an override, which can be lifted
         if len(self._known) >= self._keep // 2:
             self._known, self._older = {}, self._known
         self._known[text] = found
@@ -155,7 +155,7 @@ class TweetWriter:
 
 
 def metrics_text(figures: Figures) -> str:
-    """The counts from the first number on, and the closing braces of a tweet."""
+    """A tweet's counts, from the first number on, and its closing braces."""
     shares, replies, likes, quotes, bookmarks, views = figures
     try:
         return (
@@ -223,7 +223,7 @@ REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
 
 
 def _references(content: posts.Content, shape: Shape, world: World) -> str:
-    """The post this one is about, and for a reply its author."""
+    """The post that this one is about, and for a reply that post's author."""
     text = ""
     if "in_reply_to_user_id" in shape.fields and content.to is not None:
         text += f',"in_reply_to_user_id":"{world.people[content.to].id}"'
@@ -257,7 +257,7 @@ def _mark(
 
 
 def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
-    """An answer after its fault: only an answer with metrics can have them spoilt."""
+    """An answer with its fault applied: only metrics that are there can be spoilt."""
     if fault == "null_count":
         return said
     return said if isinstance(said, str) and fault in SPOILT else fault

@@ -1,4 +1,4 @@
-"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and as wrong as set.
+"""`GET /2/usage/tweets`: posts billed by project, app and UTC day, as late and wrong as set.
 
 Numbers are strings as in OpenAPI 2.167 or integers as in 2.166; days come newest first.
 """

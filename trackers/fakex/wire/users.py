@@ -52,7 +52,7 @@ def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
 def user_body(
     username: str, fields: frozenset[str], *, world: World, moment: Moment, host: str
 ) -> tuple[bytes, list[int]]:
-    """The 200 body for one user by name, and who is in it: nobody if it holds errors instead."""
+    """The 200 body for one user by name, and who is in it: no one if it holds errors instead."""
     author = world.people_by_username.get(username.lower())
     if author is None:
         return orjson.dumps({"errors": [problems.user_not_found(username, "username", host)]}), []

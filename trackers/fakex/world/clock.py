@@ -1,6 +1,6 @@
 """Two times: X's own, sent to clients, and world time, in which engagement happens.
 
-X's is real time, or ahead of it by a set amount, so that clients meet a clock that is not theirs.
+X's is real time, or ahead of it by a set amount, so that clients see a clock unlike their own.
 
 World time runs `speed` times as fast from the world's start; a change of speed never makes it jump.
 """
@@ -30,7 +30,7 @@ class Clock:
         self._stretches = [Stretch(start_ms, 0.0, speed)]
 
     def now_ms(self) -> int:
-        """X's time, in which every instant sent to clients or passed to the methods here is."""
+        """X's time: all instants sent to clients, or passed to the methods here, are in it."""
         return real_ms() + self.ahead_ms
 
     @property

@@ -1,7 +1,7 @@
 """Listings: the posts of the world in order of their ids, and filtered feeds of them.
 
-A cache of pure functions: as time goes by it reads further into the flows, and each feed further
-into it. Which of these posts a reply shows is asked of the world at the time of the reply.
+A cache of pure functions: over time it reads further into the flows, and each feed further into
+it. The world decides, at the time of the reply, which of these posts it shows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BY_ID = attrgetter("id")
 
 
 class Post(NamedTuple):
-    """`number` is its number in its flow; for one of the first tweets, its sentence's."""
+    """`number` is its number in its flow; for one of the first tweets, that of its sentence."""
 
     id: int
     visible_ms: int
@@ -69,7 +69,7 @@ class Words:
 
 @dataclass(slots=True)
 class Feed:
-    """Its posts by id, oldest first; `read` is how many posts of the world it has looked at."""
+    """Its posts by id, oldest first; `read` is how many posts of the world it has read."""
 
     posts: list[Post] = field(default_factory=list)
     read: int = 0

@@ -1,4 +1,4 @@
-"""Posts that appear: a flow creates them at a rate, and shows each some time later.
+"""Posts that appear: a flow creates them at a rate, and shows each one some time later.
 
 A post's number, id, birth and lag follow from one another, so no post of a flow is stored. The ids
 are in order of birth, to the millisecond; the lags make posts appear out of that order.

@@ -120,7 +120,7 @@ def _back(flow: Flow, number: int) -> int:
 
 
 def _is_source(flow: Flow, number: int) -> bool:
-    """Whether a post may be shared: its draw does not make it a retweet. Saves a walk back."""
+    """Whether a post may be shared: its draw does not make it a retweet. Avoids a walk back."""
     draw = (flow.draw(number, 3) & 0xFFFF) / 65536
     return not flow.replies <= draw < flow.replies + flow.retweets
 

@@ -1,4 +1,4 @@
-"""What someone set a post to say, and the versions of an edited post.
+"""Contents set for single posts, and the versions of edited posts.
 
 X gives each version its own id and counts; all of them are one post, and are deleted together.
 """
@@ -33,7 +33,7 @@ Sayings = Mapping[int, Said]
 
 
 def edited(said: Sayings, post_id: int, *, new_id: int, text: str, now_ms: int) -> Sayings:
-    """With one more version of a post, no matter which version was named."""
+    """The sayings with one more version of a post, whichever version was named."""
     versions = (*(said.get(post_id, UNTOLD).versions or (post_id,)), new_id)
     older = {one: replace(said.get(one, UNTOLD), versions=versions) for one in versions[:-1]}
     newest = replace(older[versions[-2]], text=text, written_ms=now_ms)

@@ -1,7 +1,7 @@
 """The seeded world: one answer for every id and instant. Nothing is stored about a tweet.
 
 A World never changes; a setting or an override makes a new one. So the log can keep the world that
-an answer came from and compute it again later.
+an answer came from, and recompute the answer later.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from trackers.fakex.world.traits import (
 State = Literal["live", "deleted", "protected", "suspended"]
 Hidden = Literal["not_found", "not_authorized"]
 Answer = Figures | Hidden
-# What a fault makes X say about single ids instead, or does to their metrics.
+# What a fault makes X say about single ids, or does to their metrics.
 FaultAnswer = Literal["omitted", "broken", "missing", "null_count", "not_found"]
 
 
@@ -48,7 +48,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """What someone set for one tweet, which overrides its fate; None leaves fate alone."""
+    """What was set for one tweet, overriding its fate; None leaves the fate as it is."""
 
     state: State | None = None
     metrics: Mapping[str, int] | None = None
@@ -82,17 +82,17 @@ class World:
     said: Sayings = field(default_factory=dict)
 
     def moment(self, now_ms: int) -> Moment:
-        """Before its start the world is as at its start: no tweet has a negative age."""
+        """Before its start the world is as at its start: tweets have no negative ages."""
         return Moment(now_ms, max(0.0, self.clock.elapsed_ms(now_ms)))
 
     def with_tweets(self, changes: Mapping[int, Override | None]) -> Self:
-        """The same world with the overrides of some tweets changed, or lifted by None."""
+        """The same world with some tweets' overrides changed, or lifted by None."""
         tweets = {**self.tweets, **changes}
         kept = {tweet_id: override for tweet_id, override in tweets.items() if override}
         return self._peopled(replace(self, tweets=kept))
 
     def with_author(self, author_id: int, state: AuthorState | None) -> Self:
-        """The same world with one author's state set, or left to fate again by None."""
+        """The same world with one author's state set, or returned to fate by None."""
         authors = {known: was for known, was in self.authors.items() if known != author_id}
         if state:
             authors[author_id] = state

@@ -1,4 +1,4 @@
-"""Short sentences, names and languages for invented tweets; picked by number, so pure."""
+"""Short sentences, names and languages for invented tweets; chosen by number, so pure."""
 
 from __future__ import annotations
 

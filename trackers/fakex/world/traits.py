@@ -1,4 +1,4 @@
-"""What a tweet's id determines for good, and its counts at any age: pure functions.
+"""What a tweet's id determines permanently, and its counts at any age: pure functions.
 
 Views follow a Lomax curve (half at about 80 minutes, 95 % in a day: Pfeffer, Matter, Sargsyan,
 ICWSM 2023) after a ramp of 72 s; every other count is thinned from the views.
@@ -37,7 +37,7 @@ class Shares(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """One tweet. A NamedTuple costs half as much as a dataclass; an answer reads a hundred.
+    """One tweet. A NamedTuple costs half as much as a dataclass, and an answer reads a hundred.
 
     `lead_ms` is its age at the world's start, -1 when it is born later; `pace` is 1 / scale (ms).
     """
@@ -59,7 +59,7 @@ class Traits(NamedTuple):
     text: int
 
 
-# Retweets, replies, likes, quotes, bookmarks, impressions: unnamed, as they are made in bulk.
+# Retweets, replies, likes, quotes, bookmarks, impressions: unnamed, as they are created in bulk.
 Figures = tuple[int, int, int, int, int, int]
 
 
@@ -102,7 +102,7 @@ def derive(
         bookmarks=likes * (5 + (third >> 24 & 0xFF) // 7) >> 8,
         phase=third >> 32 & 0xFF_FFFF,
         turn_ms=turn_ms,
-        # Squared: a few authors write much, most write little.
+        # Squared: a few authors write a lot, most write little.
         author=int(authors * ((first >> 48) / 65536) ** 2),
         text=third >> 56 & 0xFF | second >> 24 & 0xF00,
     )
@@ -160,7 +160,7 @@ def count(tweet: Traits, age_ms: float) -> Figures:
 
 
 def count_busily(tweet: Traits, age_ms: float) -> Figures:
-    """As `count`, plus steady growth of more than one a second, so that every reading differs."""
+    """Like `count`, plus steady growth of more than one a second, so that every reading differs."""
     retweets, replies, likes, quotes, bookmarks, views = count(tweet, age_ms)
     seconds = age_ms / 1000
     if tweet.flags & RETWEET:

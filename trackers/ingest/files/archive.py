@@ -1,7 +1,7 @@
 """A ZIP archive: which of its files are read. X's own archive of an account is one.
 
-names ─> the posts of X's archive, else all ─> a look at the beginning of each ─> Members, left out
-Nothing is unpacked to the disk, and what an archive says of its sizes is not believed.
+names ─> the posts of X's archive, else all ─> the beginning of each is read ─> Members, left out
+Nothing is unpacked to disk, and the sizes that an archive states are not trusted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.opening import DAMAGE, is_damage, lines_of
 from trackers.ingest.found import UnreadableError
 
-# Each is opened and looked into.
+# Each is opened and its beginning read.
 MOST_FILES = 200
 NAMED_AT_MOST = 5
 LONGEST_NAME = 80
@@ -30,7 +30,7 @@ NOT_THE_POSTS = "of X's archive, without posts"
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of the archive that seems to be text. `told`: a sentence of its letters, if any."""
+    """A file of the archive that seems to be text. `told`: a note about its encoding, if any."""
 
     name: str
     told: str = ""
@@ -43,7 +43,7 @@ class LeftOut:
 
 
 class Archive:
-    """A ZIP archive in a file that can seek. Raises UnreadableError when it is none."""
+    """A ZIP archive in a file that can seek. UnreadableError if it is damaged or a workbook."""
 
     def __init__(self, file: BinaryIO) -> None:
         try:
@@ -57,7 +57,7 @@ class Archive:
         self.left_out: list[LeftOut] = []
 
     def members(self) -> Iterator[Member]:
-        """Those that may be read, by name; the others come into `left_out`."""
+        """Those that may be read, by name; the others are added to `left_out`."""
         posts = [one for one in self._names if OF_X.search(one.filename)]
         if posts and len(posts) < len(self._names):
             others = len(self._names) - len(posts)
@@ -105,7 +105,7 @@ class Archive:
         limits: Limits,
         taken: Taken,
     ) -> Iterator[str]:
-        """As `lines_of`, of one member; `passed` is told of its bytes, unpacked."""
+        """`lines_of` one member; `passed` gets the number of its unpacked bytes."""
         with self._open(name) as file:
             for line in lines_of(
                 cast("BinaryIO", Sips(file)), passed=passed, limits=limits, taken=taken
@@ -114,7 +114,7 @@ class Archive:
                 yield line
 
     def told_of_left_out(self) -> str:
-        """A sentence; empty when all of them are read."""
+        """What was left out, in a sentence; empty when all files are read."""
         if not self.left_out:
             return ""
         named = [
@@ -126,7 +126,7 @@ class Archive:
 
 
 class Sips:
-    """Reads little at once: of a damaged file, what comes before the piece with its end."""
+    """Reads small pieces: of a damaged file, all that comes before the damage is still read."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -139,7 +139,7 @@ class Sips:
 
 
 def is_zip(file: BinaryIO) -> bool:
-    """Of a file that can seek, which stands at its beginning then."""
+    """Takes a file that can seek, and leaves it at its beginning."""
     file.seek(0)
     found = file.read(len(ZIP)) == ZIP
     file.seek(0)
@@ -151,7 +151,7 @@ def shortened(name: str) -> str:
 
 
 def is_hidden(name: str) -> bool:
-    """What macOS puts in besides, and files whose name begins with a dot."""
+    """What macOS adds, and files whose name begins with a dot."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
 
 

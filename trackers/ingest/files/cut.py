@@ -23,7 +23,7 @@ from trackers.ingest.files.table import (
 from trackers.ingest.files.tablehead import head_of
 from trackers.ingest.found import SHOWN, Numbered, Rejected, UnreadableError, id_of
 
-# A longer list in one line is not a line among many, but a whole document without line ends.
+# A longer list in one line is not one line of many, but a whole document without line ends.
 LONGEST_LIST = 1 << 20
 
 
@@ -31,8 +31,8 @@ LONGEST_LIST = 1 << 20
 class Cut:
     """`header`: a table's first line; its column number `column`, from 1, holds the tweets.
 
-    Without a column nobody could guess it. `files`: of an archive, with the number of the first
-    line of each; it grows as the records are read.
+    `column` is None if it could not be guessed. `files`: those of an archive, each with the number
+    of its first line; the list grows as the records are read.
     """
 
     format: str
@@ -62,7 +62,7 @@ def cut(lines: Iterable[str]) -> Cut:
 
 
 def hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
-    """Whether no line is an id, but below a title, perhaps, there is a column of ids."""
+    """Whether no line is an id, but there is a column of ids, perhaps below a title."""
     return all(id_of(line) is None for _, line in sample) and place_of_ids(sample) is not None
 
 
@@ -86,6 +86,6 @@ def objects(lines: Numbered) -> Iterator[Record | Rejected]:
 def then(
     records: Iterable[Record | Rejected], damage: list[Rejected]
 ) -> Iterator[Record | Rejected]:
-    """The records, then where the file breaks off, which is known only at the end."""
+    """The records, then the damage where the file breaks off, which is known only at the end."""
     yield from records
     yield from damage

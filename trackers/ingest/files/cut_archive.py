@@ -1,4 +1,4 @@
-"""The files of a ZIP archive as one: those that are like the first one with tweets in it."""
+"""Reads the files of a ZIP archive as one: those that are like the first one with tweets."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from trackers.ingest.found import (
     id_of,
 )
 
-# Of each file, to see whether there are tweets in it.
+# Records of each file that are searched for a tweet.
 LOOKED_INTO = 200
 BY_ITSELF = "upload it by itself"
 NONE = "This ZIP archive contains no file of tweets."
 
 
 def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut, str]:
-    """Its records, with numbers that run on from file to file; and what to tell of it.
+    """Its records, numbered continuously across its files; and what to tell the user about it.
 
-    Raises UnreadableError when there is no file of tweets in it.
+    Raises UnreadableError when it contains no file of tweets.
     """
     first: Cut | None = None
     names: list[str] = []
@@ -50,9 +50,9 @@ def cut_archive(archive: Archive, *, limits: Limits, taken: Taken) -> tuple[Cut,
 
 
 def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, Cut]]:
-    """Its files with tweets at their beginning, and how each is cut; the others are left out."""
+    """Its files that begin with tweets, and how each is cut; the others are left out."""
     for member in archive.members():
-        # Of the limits only what this one takes by itself counts here.
+        # Each file is checked against the limits by itself here.
         lines = archive.lines(member.name, passed=nobody, limits=limits, taken=Taken())
         try:
             look = cut(lines)
@@ -67,11 +67,11 @@ def with_tweets(archive: Archive, *, limits: Limits) -> Iterator[tuple[Member, C
 
 
 def nobody(_taken: int) -> None:
-    """For whom the bytes that were read are no news."""
+    """For callers that do not need the number of bytes read."""
 
 
 def unlike(look: Cut, first: Cut) -> str:
-    """Why it is not read along with the first one; empty when it is."""
+    """Why it is not read together with the first one; empty when it is."""
     if look.format != first.format:
         return f"of another format, {BY_ITSELF}"
     if look.header.strip() != first.header.strip():
@@ -99,7 +99,7 @@ def all_records(
 
 
 def has_tweets(look: Cut) -> bool:
-    """Whether there is one among its first records."""
+    """Whether there is a tweet among its first records."""
     found = [one for one in islice(look.records, LOOKED_INTO) if not isinstance(one, Rejected)]
     if look.format == "csv":
         delimiter = delimiter_of(look.header)

@@ -27,7 +27,7 @@ NEXT = re.compile(
 LEAST = 1 << 16
 # A longer value is damaged: it never ends.
 LONGEST = 16 << 20
-# An error this near to the end of the buffer may be due to the cut, and no real error.
+# An error this near to the end of the buffer may only be due to the cut.
 NEAR = 64
 
 
@@ -49,7 +49,7 @@ class Value:
 
 
 class Values:
-    """The values of a document one by one, and what is rejected in between."""
+    """The values of a document one by one, with what is rejected between them."""
 
     def __init__(self, lines: Numbered) -> None:
         self._lines, self._text, self._at, self._over = lines, "", 0, False

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 # How long until we check again whether a paused source was resumed.
 PAUSED_FOR = timedelta(seconds=30)
 
-# In the order of a source's ids: two parts with the same tweets do not deadlock.
+# In the order of ids, so that two parts of a source with the same tweets do not deadlock.
 YIELDED = """
     INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
     SELECT %(source)s, id, now(), false FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
@@ -126,7 +126,7 @@ def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: 
         db.execute(COUNT_YIELDED, {"source": source, "new": len(new), "again": again})
         today = datetime.now(UTC).date()
         days.count([days.Brought(source, len(new), again)], day=today, project=None)
-        # With the source's row locked, as when someone begins to follow it.
+        # With the source's row locked; a new follow locks it too.
         arrive((source, id) for id in new)
         db.execute(
             COUNT,

@@ -40,7 +40,7 @@ def start(report: Import, *, column: int | None, referenced: bool) -> bool:
 
 
 def failed_parts(report: Import) -> list[int]:
-    """Parts that nobody takes any more: four workers died of them, or gave up."""
+    """Parts that are no longer retried: four workers died of them, or gave up."""
     waiting = ImportPart.objects.filter(source=report.pk).values("pk")
     failed = ImportJob.objects.filter(key__in=waiting, attempts__gte=STRIKES)
     return list(failed.values_list("key", flat=True))
@@ -54,7 +54,7 @@ def try_again(report: Import) -> int:
 
 
 def forget_unfinished(now: datetime) -> int:
-    """Remove uploads that broke off a day ago or were not started for a week; returns how many."""
+    """Remove uploads that broke off a day ago or were not started in a week; returns how many."""
     left = Import.objects.filter(began_at=None).filter(
         Q(uploaded_at=None, source__created_at__lt=now - UNFINISHED_AFTER)
         | Q(uploaded_at__lt=now - UNSTARTED_AFTER)

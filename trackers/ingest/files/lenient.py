@@ -1,7 +1,7 @@
-"""A tweet of a file with odd values in it: what can be understood is taken, the rest left out.
+"""A tweet of a file with odd values in it: what is readable is taken, the rest left out.
 
 X's own answers are read strictly (`xapi/parse`). Files have been through other hands: pandas writes
-1.0 for a count of 1, scripts leave out time zones. Whatever is odd is told in words, for a warning.
+1.0 for a count of 1, scripts leave out time zones. Whatever is odd is described, for a warning.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ LONGEST = 200
 def understood(
     value: Mapping[str, Any], id: int, read: Callable[[dict[str, Any]], Post], *, is_v1: bool
 ) -> tuple[Post, str]:
-    """What can be taken of a tweet that `read` refuses, and what is odd in it.
+    """The readable part of a tweet that `read` refuses, and what is odd in it.
 
-    Broken when `read` refuses it still.
+    Raises Broken when `read` refuses even that.
     """
     odd: list[str] = []
     given = dict(value)
@@ -51,7 +51,7 @@ def understood(
     counts = counts_in(metrics, odd)
     for name in COUNTS:
         given.pop(name, None)
-    # With one count at least, which is taken away again.
+    # `read` needs at least one count; a made-up one is removed again below.
     some = {**counts} or {"retweet_count": 0}
     post = read({**given, **some} if is_v1 else {**given, "public_metrics": some})
     if not counts:
@@ -66,7 +66,7 @@ COUNTS = (
 
 
 def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
-    """The counts that can be understood."""
+    """The readable counts."""
     if not isinstance(metrics, dict):
         odd.append(f"public_metrics is {name_of(metrics)} instead of an object")
         return {}
@@ -89,7 +89,7 @@ def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
 
 
 def whole(value: Any) -> int | None:
-    """The whole number that it means: 1, 1.0, "1" or "1.0"."""
+    """The whole number that is meant by 1, 1.0, "1" or "1.0"."""
     if type(value) is int:
         return value
     try:
@@ -124,7 +124,7 @@ def time_of(
 
 
 def as_id(given: dict[str, Any], name: str, odd: list[str]) -> None:
-    """As a text, where it is a number that kept all its digits."""
+    """Make it text where it is an integer; remove it where it is not an id."""
     value = given.get(name)
     if value is None:
         return
@@ -143,7 +143,7 @@ def unless(
     read: Callable[[Mapping[str, Any], str], object],
     odd: list[str],
 ) -> None:
-    """Left out where it cannot be read."""
+    """Remove it where it cannot be read."""
     try:
         read(given, name)
     except Broken as fault:

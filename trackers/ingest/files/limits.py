@@ -1,4 +1,4 @@
-"""How much one import may have in it: a few kilobytes, packed well, are gigabytes of lines."""
+"""How much one import may contain: a few kilobytes, well packed, can be gigabytes of lines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from django.template.defaultfilters import filesizeformat
 
 from trackers.ingest.found import TooLargeError
 
-# Tweets are packed to a tenth or a twentieth. Where nothing but zeros is, to a thousandth.
+# Tweets are packed to a tenth or a twentieth, nothing but zeros to a thousandth.
 MOST_RATIO, RATIO_MATTERS_FROM = 200, 1 << 20
-# From this share of a limit on a person is told of it.
+# From this share of a limit on, the user is told about it.
 NEAR = 0.8
 INSTEAD = "Split the file, or set a higher {} in .env."
 
@@ -51,7 +51,7 @@ class Limits:
             )
 
     def near(self, taken: Taken) -> str:
-        """A sentence where little is left of a limit; empty where there is much."""
+        """A sentence when a limit is nearly reached; else empty."""
         for had, most, what, name in (
             (taken.lines, self.lines, f"{self.lines:,} lines", "IMPORT_MOST_LINES"),
             (taken.bytes, self.bytes, size(self.bytes), "IMPORT_MOST_BYTES"),
@@ -63,7 +63,7 @@ class Limits:
 
 
 def size(bytes: int) -> str:
-    # Django parts the number from its unit by a blank that no terminal shows.
+    # Django puts a no-break space between number and unit, which terminals do not show.
     return filesizeformat(bytes).replace("\xa0", " ")
 
 

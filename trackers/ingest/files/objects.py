@@ -1,4 +1,4 @@
-"""JSON values ─> tweets: in the shape of v2 or v1.1, of twarc, or of an archive.
+"""JSON values ─> tweets, in the format of v2, v1.1, twarc, or an archive.
 
 A value may be one tweet, a list of them, or a whole answer with `data` and `includes`.
 """
@@ -43,7 +43,7 @@ def value_of(line: str) -> Any:
 
 
 def found_in(value: Any, options: Options, *, number: int, text: str) -> Iterator[Found | Rejected]:
-    """Every tweet of a value; a broken one costs only itself."""
+    """Every tweet of a value; a broken one does not affect the others."""
     for one in tweets_in(value, referenced=options.referenced):
         try:
             yield found(one, number, text)
@@ -118,9 +118,9 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
 
 
 def found(value: Any, number: int, text: str) -> Found:
-    """An id, an address, or a tweet as v2 or v1.1 shows it; Broken when it is none of them.
+    """An id, an address, or a tweet as v2 or v1.1 shows it; raises Broken when it is none of them.
 
-    Where the id is good and something else is not, the tweet is found all the same.
+    If only the id is readable, the tweet is found all the same.
     """
     if not isinstance(value, dict):
         id = id_of(str(value)) if isinstance(value, int | str) else None
@@ -146,7 +146,7 @@ def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:
             return post, ""
     except Broken as fault:
         if isinstance(value.get("favorite_count"), str):
-            # Of an archive: its counts are of no known day, and nothing else of it is needed.
+            # From an archive: its counts are undated, and nothing else in it is needed.
             return None, f"{fault}: only the id is taken"
     is_v1 = "public_metrics" not in value
     try:
@@ -166,7 +166,7 @@ def post_in(value: dict[str, Any], id: int, unread: list[str]) -> Post | None:
     """`unread` as in `v2.read_post`."""
     if "public_metrics" in value:
         text = str(id)
-        # A copy of a tweet, and of what is made of it, only where it differs.
+        # Copied only where the id differs.
         mine = value if value.get("id") == text else {**value, "id": text}
         post = parse_v2.read_post(mine, id, unread)
         author = value.get("author")

@@ -19,7 +19,7 @@ GZIP = b"\x1f\x8b"
 # With the mark of its first block: a text may well begin with BZh.
 BZIP2 = (*(b"BZh%d1AY&SY" % level for level in range(1, 10)), b"BZh9\x17rE8P\x90")
 LONGEST_MARK = 10
-# A longer line comes in pieces, of which only the last has its end, instead of filling the memory.
+# A longer line comes in pieces, instead of filling the memory; only the last piece has a line end.
 # A page of five hundred tweets with all that belongs to them is some 5 MB.
 LONGEST_LINE = 16 << 20
 
@@ -71,7 +71,7 @@ DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def is_damage(fault: Exception) -> bool:
-    """Not the disk's, nor the network's: bzip2 raises a plain OSError, without a number."""
+    """Not a fault of disk or network: bzip2 raises a plain OSError, without an errno."""
     if isinstance(fault, OSError) and not isinstance(fault, gzip.BadGzipFile):
         return type(fault) is OSError and fault.errno is None
     return True
@@ -84,11 +84,11 @@ def lines_of(
     limits: Limits = NO_LIMITS,
     taken: Taken | None = None,
 ) -> Iterator[str]:
-    """The lines of a file, with their ends; `passed` is told how many of its bytes were read.
+    """The lines of a file, with their ends; `passed` is called with the number of bytes read.
 
-    What is no UTF-8 is shown as such. A very long line comes in several pieces. Raises CutOff where
-    a packed file breaks, and TooLargeError past the limits, towards which `taken` counts what is in
-    several files together.
+    Bytes that are not UTF-8 are shown as such. A very long line comes in several pieces. Raises
+    CutOff where a packed file breaks off, and TooLargeError past the limits; `taken` adds up what
+    several files contain.
     """
     taken = taken or Taken()
     counted = Counted(file)

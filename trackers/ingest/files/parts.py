@@ -10,8 +10,8 @@ from trackers.ingest.files.table import Record
 from trackers.ingest.found import Rejected
 
 # Some tenths of a second of work: little is repeated after a crash, and many workers can help.
-# A quarter of this costs a third more in statements and commits; and its tweets would be fewer than
-# a second's arrivals, which the queue does not spread.
+# A quarter of this size costs a third more in statements and commits; and it would have fewer
+# tweets than arrive in a second, which the queue does not spread.
 MOST_LETTERS, MOST_LINES = 4 << 20, 4000
 # The fastest level; it shrinks JSON to a fifth.
 LEVEL = 1

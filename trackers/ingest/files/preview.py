@@ -1,4 +1,4 @@
-"""How the parts of an import are read: by its format, and by what a person chose."""
+"""How the parts of an import are read: by its format, and by what the user chose."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What the first part of a file gives. `rows`: of a table, the first of its `columns`."""
+    """What the first part of a file contains. `rows`: a table's first ones, by its `columns`."""
 
     tweets: tuple[Found, ...]
     rejected: tuple[Rejected, ...]
@@ -44,7 +44,7 @@ def read_part(
 
 
 def preview(report: Import, *, column: int | None, referenced: bool) -> Preview:
-    """Until a table's column is chosen, it shows no tweets."""
+    """Shows no tweets of a table until its column is chosen."""
     part = first_part(report)
     if report.format != "csv":
         return Preview(*firsts(read_part(report, part, column=0, referenced=referenced)))
@@ -83,9 +83,9 @@ def firsts(
 
 
 def has_tweets(report: Import) -> bool:
-    """Whether the first part gives any, of whatever column where none is chosen."""
+    """Whether the first part has any; in any column if none is chosen."""
     if report.format == "csv" and not report.column:
-        # Once through it for all columns: there may be hundreds.
+        # One pass for all columns: there may be hundreds.
         if not any(MAYBE_AN_ID.search(line) for _, line in first_part(report)):
             return False
         found = rows(first_part(report), delimiter_of(report.header))

@@ -1,4 +1,4 @@
-"""Lines that gave no tweet, and warnings: all are counted, the first thousand of each are kept."""
+"""Lines without a tweet, and warnings: all are counted, the first thousand of each are kept."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LAST_KEPT = """
 
 @dataclass(slots=True)
 class Rejects:
-    """A count, and the first of what was rejected, in the order of the file."""
+    """How many lines were rejected, and the first of them, in the order of the file."""
 
     count: int = 0
     first: list[Rejected] = field(default_factory=list)

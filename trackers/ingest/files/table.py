@@ -34,7 +34,7 @@ ID_COLUMNS = (
     "link",
     "tweet",
 )
-# Ids of something else; nobody wants to pay for looking those up.
+# Ids of something else; looking those up would only cost money.
 OF_SOMETHING_ELSE = (
     "user", "author", "account", "conversation", "repl", "quoted", "retweeted", "referenced",
     "parent", "media", "place", "list",
@@ -44,7 +44,7 @@ SAMPLE = 200
 HEADS = 50
 # Tweets contain line ends; but a quoted field that runs on for longer is probably a damaged line.
 LONGEST_FIELD = 100
-# Ids of tweets are that long since 2010.
+# Tweet ids have been this long since 2010.
 LOOKS_LIKE_A_TWEET = 10**14
 
 
@@ -166,7 +166,7 @@ MAYBE_AN_ID = re.compile(r'(?:^|[,;\t"\s])[0-9]{1,19}(?:$|[,;\t"\s])|/status', r
 
 
 def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
-    """The first line that is a header of a column of ids, or has an id itself."""
+    """The place by the first line that heads a column of ids, or has an id itself."""
     # Many lines are tried as the header; each cell of the sample is looked at once.
     seen: Seen = {}
     has_ids = any(MAYBE_AN_ID.search(line) for _, line in sample)
@@ -185,20 +185,20 @@ def place_of_ids(sample: Sequence[tuple[int, str]]) -> Place | None:
             name = cells[column].strip() if has_header else str(column + 1)
             return Place(delimiter, column, name, head + has_header, has_header)
         if any(map(is_mostly_ids, kinds)):
-            # This was the header after all, but its ids are those of something else.
+            # This was the header after all, but the ids below it are of something else.
             return None
     return None
 
 
-# What a cell has: nothing, a short number, or what can only be a tweet; None: something else.
+# What a cell contains: nothing, a short number, or what can only be a tweet; None: something else.
 EMPTY, NUMBER, TWEET = 0, 1, 2
 Kinds = Sequence[int | None]
-# By the line and the delimiter; what begins on a line ends where it does, whoever asks.
+# By line and delimiter: where a record that begins on a line ends depends on nothing else.
 Seen = dict[tuple[int, str], Kinds]
 
 
 def kinds_of(row: Row, delimiter: str, seen: Seen) -> Kinds:
-    """What the cells of a row have."""
+    """What the cells of a row contain."""
     found = seen.get((row.number, delimiter))
     if found is None:
         found = seen[row.number, delimiter] = [kind_of(cell) for cell in row.cells]
@@ -211,12 +211,12 @@ def kind_of(cell: str) -> int | None:
     id = id_of(cell)
     if id is None:
         return None
-    # The address of a tweet has its id, however short.
+    # In a tweet's address even a short id is one.
     return TWEET if id > LOOKS_LIKE_A_TWEET or not cell.strip().isdigit() else NUMBER
 
 
 def by_column(rows: Sequence[Kinds], *, width: int) -> list[Kinds]:
-    """Of each column its cells that are not empty, from the lines of that width."""
+    """The non-empty cells of each column, from the lines of that width."""
     whole = [row for row in rows if len(row) == width]
     return [[row[n] for row in whole if row[n] != EMPTY] for n in range(width)]
 
@@ -226,7 +226,7 @@ def is_mostly_ids(kinds: Kinds) -> bool:
 
 
 def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
-    """The column with a known name and an id in it; else one of mostly tweets; else by name.
+    """The column with a known name and an id in it; else one of mostly tweets; else one by name.
 
     Short numbers under another name are ages or counts, unless a person says that they are ids.
     """
@@ -240,12 +240,12 @@ def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
         if is_mostly_ids(kinds[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
     ]
     tweets = [n for n in mostly if TWEET in kinds[n]]
-    # Where there is one column alone it is a list of ids, however old the tweets are.
+    # A single column is a list of ids, however old the tweets are.
     return next(iter([*tweets, *(mostly if len(names) == 1 else []), *known]), None)
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:
-    """The column that a person named; or numbered, from 1."""
+    """The column that the user named, or numbered from 1."""
     for head, (_, line) in enumerate(sample[:HEADS]):
         delimiter = delimiter_of(line)
         cells = cells_of(line, delimiter)

@@ -23,7 +23,7 @@ class Head:
 
 
 def head_of(sample: Sequence[tuple[int, str]]) -> Head:
-    """Without a column of ids, the first line is taken for the head."""
+    """Without a column of ids, the first line is taken as the head."""
     place = place_of_ids(sample)
     if place is None:
         line = sample[0][1]

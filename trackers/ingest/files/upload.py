@@ -1,4 +1,4 @@
-"""An uploaded file is put into the database, part by part; nothing is imported yet.
+"""Stores an uploaded file in the database, part by part; nothing is imported yet.
 
 file ─> ImportParts ─> Import.uploaded_at: a person looks at it and starts it (`importing`)
 Each part is committed by itself: no transaction stays open while a file is being read.
@@ -29,7 +29,7 @@ from trackers.ingest.sources.models import Source
 def upload_file(
     file: BinaryIO, *, name: str, owner: str, size: int, limits: Limits = NO_LIMITS
 ) -> Import:
-    """Take in a file that can seek. Raises UnreadableError, and then nothing is left of it."""
+    """Store a file that can seek. If it raises UnreadableError, nothing is kept of it."""
     taken = Taken()
     if is_zip(file):
         cuts, told = cut_archive(Archive(file), limits=limits, taken=taken)
@@ -72,7 +72,7 @@ def store(report: Import, cuts: Cut, taken: Taken) -> None:
             ImportPart.objects.create(
                 source_id=report.pk, first_line=lines[0][0], lines=pack(lines)
             )
-            # For its page, while it is being uploaded.
+            # Shown on its page during the upload.
             Import.objects.filter(pk=report.pk).update(lines=taken.lines, unpacked=taken.bytes)
         count += 1
     if count <= 1 and not has_tweets(report):

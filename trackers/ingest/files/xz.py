@@ -1,4 +1,4 @@
-"""Files packed with xz, within a bound of memory: one may ask for gigabytes to be unpacked."""
+"""Files packed with xz, with bounded memory: a file may require gigabytes to be unpacked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from trackers.ingest.found import UnreadableError
 
 XZ = b"\xfd7zXZ\x00"
-# What `xz -9` needs is 65 MB.
+# `xz -9` needs 65 MB.
 MOST_MEMORY = 192 << 20
 TOO_MUCH = (
     "It takes more than 192 MB of memory to unpack with xz. Unpack it, or compress it with xz -9."

@@ -24,7 +24,7 @@ class Begun:
 def begin_poll(
     cursor: Cursor | None, rules: ReadingRules, *, depth: timedelta | None, now_ms: int
 ) -> Begun:
-    """The next poll. Without a cursor it reads back by `depth`; None is all that X shows."""
+    """The next poll. Without a cursor it reads back by `depth`; None: all that X shows."""
     if cursor is None:
         since_id = None if depth is None else first_id_at(now_ms - depth // MILLISECOND)
         floor = floor_of(rules, now_ms=now_ms)

@@ -1,4 +1,4 @@
-"""The row of a source, as a poll's step writes it: only while the poll is its own.
+"""The row of a source, which a poll's step writes only while the claim is its own.
 
 Locks, in this order: the poll's bucket and its job, the source's, authors, and tweets by their ids.
 """
@@ -16,7 +16,7 @@ from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from tweetwatch.database import cursor
 
-# The fence: a claim that ran out, or that a person ended, is not ours any more.
+# The fence: a claim that ran out, or that a person ended, is no longer ours.
 HOLD = """
     WITH held AS MATERIALIZED (
         SELECT stamp FROM {bucket} WHERE lease = %(lease)s AND %(key)s = ANY(keys) FOR UPDATE

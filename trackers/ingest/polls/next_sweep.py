@@ -45,10 +45,10 @@ def begin_next(
     after: Purpose | None = None,
     stuck: int | None = None,
 ) -> timedelta | None:
-    """Begin the next reading of the held row, if there is one; returns when its job is due then.
+    """Begin the next reading of the held row, if there is one; returns when its job is due.
 
-    None: there will be nothing to read. `after`: what has just ended. `stuck`: a gap that cannot
-    be filled for now.
+    None: nothing will be left to read. `after`: what has just ended. `stuck`: a gap that cannot be
+    filled for now.
     """
     rules = rules_of(source, polling)
     if source.is_polled and after != "poll" and is_due(source, now=now):
@@ -123,7 +123,7 @@ def ready_at(source: Source, row: Gap, rules: ReadingRules) -> datetime:
 
 
 def begin_filling(source: Source, row: Gap, rules: ReadingRules, *, now: datetime) -> bool:
-    """Whether there is any of the gap left to read; what X no longer shows is reported as lost."""
+    """Whether any of the gap is left to read; what X no longer shows is reported as lost."""
     passed = max(0, source.yielded - row.yielded_when_found)
     begun = begin_gap(unread_of(row), rules, passed=passed, now_ms=ms(now))
     lose(source, row, begun, now=now)

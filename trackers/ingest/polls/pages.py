@@ -107,7 +107,7 @@ def after_stale(
 ) -> Begun | Done | Short:
     """What to do when search finds the sweep's `since_id` too old; `suggested` is X's own.
 
-    A sweep with pages waited too long between two of them: it ends, and its gap begins anew.
+    A sweep with pages waited too long between two of them: it ends, and its gap starts over.
     """
     ended = give_up(sweep, cursor=cursor, why="quota")
     if ended is not None:

@@ -1,4 +1,4 @@
-"""Whose name is it? A username is looked up once; from then on the account's id is used."""
+"""Resolves a username to an account, once; from then on the account's id is used."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from trackers.ingest.sources.news import tell_shown
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
-from trackers.money.ledger import Purse
+from trackers.money.purses import Purse, purses
 from trackers.xapi.endpoints import USERNAMES
 from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.timelines import Named, look_up_username
@@ -61,7 +61,7 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
 
 def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
     """A request, and the money for one account."""
-    usable = [purse for purse in ledger.purses() if purse.usable]
+    usable = [purse for purse in purses() if purse.usable]
     shut: list[turns.NoRoom | turns.NoCredential] = []
     for purse in usable:
         turn = turns.take(USERNAMES, project=purse.project)

@@ -15,8 +15,8 @@ from tweetwatch.database import cursor
 LEFT_OVER: Mapping[int, float] = {Source.Priority.LOW: 0.3, Source.Priority.NORMAL: 0.1}
 
 # If the window runs low and others come first: when it opens again, by our clock, or when to check
-# whether X still says so. Counted is what X says is left, less what is under way, including our own
-# request. A window that is over says nothing.
+# whether X still says so. What is left is what X says, less what is under way, including our own
+# request. A window that is over is ignored.
 RUNS_LOW = f"""
     SELECT least({OPENS}, statement_timestamp() + {UNHEARD_FOR})
     FROM trackers_window w

@@ -15,7 +15,8 @@ from trackers.ingest.polls.room import left_to_others
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
 from trackers.money import ledger
-from trackers.money.ledger import Payment, Purse
+from trackers.money.ledger import Payment
+from trackers.money.purses import Purse, purses
 from trackers.xapi.errors import XError
 from trackers.xapi.page import FEWEST, MOST, Page
 from trackers.xapi.timelines import ENDPOINTS
@@ -47,8 +48,8 @@ class Wait:
 def reserve(
     source: Source, *, age: timedelta, now: datetime, timeout: timedelta
 ) -> PageGrant | Wait:
-    """A request and the money for its page. `age` of its posts: the older leave to the younger."""
-    usable = [purse for purse in ledger.purses() if purse.usable]
+    """A request and the money for its page. `age`: of its posts; younger ones take precedence."""
+    usable = [purse for purse in purses() if purse.usable]
     # A project whose credentials X refuses is tried once a minute, or when there is no other.
     usable = [purse for purse in usable if purse.trusted] or usable
     kind = kind_of(source)
@@ -153,7 +154,7 @@ def settle(asked: PageGrant, page: Page, *, posts: int) -> None:
 
 
 def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
-    """Nobody knows which posts may have been billed, so all that were reserved count as billed."""
+    """Which posts were billed is unknown, so all that were reserved count as billed."""
     turns.settle_failed(asked.turn, error, now=now)
     if error.sent and error.maybe_billed:
         ledger.keep(asked.payment)

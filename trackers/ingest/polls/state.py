@@ -18,7 +18,7 @@ SEARCH_LAG_MS = 30_000
 
 @dataclass(frozen=True, slots=True)
 class Polling:
-    """How sources are polled: how X is asked, and what holds for all of them.
+    """How sources are polled: how X is asked, and the settings common to all of them.
 
     `late_timelines`, `late_search`: how much later than its id says a post may appear, for sources
     without a bound of their own. Every `overlap_every` the last `overlap_depth` is read again,

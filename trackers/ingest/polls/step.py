@@ -73,7 +73,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
 
 
 def tell_polled(batch: Batch, polled: Polled) -> None:
-    """To the figures of the queue, and to the log."""
+    """Report it to the queue's metrics and to the log."""
     measured = polled.stored.measured + polled.stored.new if polled.stored else 0
     tallies.count(
         batch.namespace,
@@ -88,7 +88,7 @@ def tell_polled(batch: Batch, polled: Polled) -> None:
 
 
 def alone(batch: Batch) -> Batch:
-    """One source: each asks X, and a task's time is short. The others become due at once."""
+    """Keep one source: each asks X, and a task's time is short. The others become due at once."""
     if len(batch.keys) == 1:
         return batch
     queue.release(replace(batch, keys=batch.keys[1:]))
@@ -103,7 +103,7 @@ def is_read(source: Source) -> bool:
 def begin_reading(
     batch: Batch, source: Source, polling: Polling, *, now: datetime
 ) -> Source | None:
-    """The source with the reading it has begun; None if there is none, and its job waits."""
+    """The source with the reading it has begun; None if there is nothing to read: its job waits."""
     with held(batch, source) as row:
         if row is None:
             queue.release(batch)

@@ -1,10 +1,10 @@
-"""The one transaction of a page: its posts, their figures, and what follows them in the reading.
+"""The one transaction of a page: its posts, their metrics, and what follows them in the reading.
 
 page ─> SourceTweet ─> new to the source: tracked, described, measured, scheduled
                   └──> tracked before: measured once more, since it is paid for
      ─ an edited post, under the id of one version, is the tweet tracked under another
      └─ follow ─> the next page, or cursor and gaps ─> when the source's job is due again
-After a crash either all of it is there or none, and then the same page is asked for again.
+After a crash either all of it is there or nothing, and then the same page is requested again.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ YIELD = """
 
 # The page's tweets that this transaction did not insert, locked in the order of ids before any of
 # them is written. Code that inserts tweets (track) holds no existing ones yet, and locks authors
-# before these, as the updater does: so nobody deadlocks.
+# before these, as the updater does, so there are no deadlocks.
 TRACKED_BEFORE = """
     SELECT id, created_at FROM trackers_tweet
     WHERE id = ANY(%(ids)s::bigint[]) AND tracked_at <> now()
@@ -193,7 +193,7 @@ def yielded(
         "ids": array(tweets),
         "tweets": array(tweets.values()),
         "at": brought.at,
-        # If its yield may have been forgotten, it is no leak when a list shows it again.
+        # If its yield may have been forgotten, it is not a leak when a list shows it again.
         "begun": max(source.begun_id, forgotten_up_to(brought.at)),
         "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
     }
@@ -209,7 +209,7 @@ def again(
     *,
     at: datetime,
 ) -> list[Measured]:
-    """Samples of tweets that were tracked before; the run has a hole, as for the updater."""
+    """Sample tweets that were tracked before; the run has a hole, as for the updater."""
     made = []
     for id, counts in figures.items():
         made.append(Measured(id, at, counts, plan.hole_after(plan.tier(born[id], now=at))))

@@ -1,4 +1,4 @@
-"""What a poll knows between two pages: plain values, stored in the rows of a source.
+"""The state of a poll between two pages: plain values, stored in the rows of a source.
 
 A sweep reads page by page from the newest post down to where the last one began. Its state after
 each stored page is all that is needed to continue, after a crash or after a night.

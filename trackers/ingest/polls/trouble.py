@@ -35,7 +35,7 @@ FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=5), timedelta(minutes=10)
 # If X did not understand a request now, it will not in a minute either.
 NOT_UNDERSTOOD_WAIT = timedelta(hours=1)
 # What X does not show may be gone, or X may be wrong for hours: we check at least this often, and
-# give up none of it.
+# give nothing up.
 HIDDEN_AT_MOST = timedelta(hours=1)
 # Trouble with old posts must not keep new ones from being read.
 MOST_FAILURES_OF_OLD = 3
@@ -44,7 +44,7 @@ MOST_FAILURES_OF_OLD = 3
 def put_off(
     batch: Batch, source: Source, wait: Wait, sweep: Sweep | None, *, now: datetime
 ) -> timedelta:
-    """Nobody may ask: wait. A reading that would wait longer than a poll's interval ends here.
+    """No request is allowed: wait. A reading that would wait longer than a poll's interval ends.
 
     What it has not read becomes a gap, and the next poll goes first.
     """
@@ -87,7 +87,7 @@ def fail(
 ) -> timedelta:
     """X gave no page: what the source does next, and when.
 
-    1. The window or the money of this credential is used up: the next step finds who may ask.
+    1. The window or the money of this credential is used up: the next step finds which one may ask.
     2. X finds its place too old, or no longer knows it: it continues from another one.
     3. Otherwise it waits, twice as long each time.
     """
@@ -109,7 +109,7 @@ def fail(
 
 
 def misname(batch: Batch, source: Source, why: str) -> None:
-    """Nothing can be asked for under this name: a person has to change it."""
+    """Nothing can be requested under this name: a person has to change it."""
     with held(batch, source) as row:
         if row is not None:
             row.problem = why[:300]
@@ -117,7 +117,7 @@ def misname(batch: Batch, source: Source, why: str) -> None:
 
 
 def is_known(error: XError) -> bool:
-    """Whether the books of windows and money already say when somebody may ask again.
+    """Whether the books of windows and money already say when the next request is allowed.
 
     That includes a 429 and a Retry-After: the credential rests (turns.settle_failed).
     """

@@ -1,7 +1,7 @@
 """A source that is changed to something else starts over; what it had not read yet is given up.
 
-Given up is not filled: each such stretch is a closed gap that says what the source was of then
-(`Gap.was_of`), and so is what came after its cursor. What is lost stays lost.
+Given up is not filled: each such stretch becomes a closed gap that names what the source read then
+(`Gap.was_of`), and so does what came after its cursor. What is lost stays lost.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ READ_SO_FAR = (
     "latest_id", "asked_at_ms", "passed_id", "begun_id", "sweep", "filling", "resting",
     "overlapped_at", "deep_overlapped_at",
 )  # fmt: skip
-# Whom X knows by the name, and how it went with it.
+# Whom the name belongs to at X, and how reading it went.
 NAMED = ("account_id", "username", "rule_id", "poll_at", "hidden_because", "problem", "failures")
-# As the longest of `late_by` is where nobody sets another one.
+# The longest default of `late_by`.
 LATE = timedelta(minutes=1)
 MILLISECOND = timedelta(milliseconds=1)
 
 
 def forget(source: Source, names: tuple[str, ...]) -> None:
-    """These fields are as of a new source; nothing is saved."""
+    """Reset these fields to those of a new source; nothing is saved."""
     fresh = Source()
     for name in names:
         setattr(source, name, getattr(fresh, name))
 
 
 def begin_anew(source: Source, *, was_of: str, now: datetime) -> str:
-    """Give up what is unread of what it was of; its fields are the caller's to save.
+    """Give up what is unread of its former origin; the caller saves its fields.
 
-    A sentence for whoever changed it; empty when nothing was unread. The caller holds its row.
+    Returns a sentence for the user who changed it; empty when nothing was unread. The caller holds
+    its row.
     """
     since = unread_since(source, now=now)
     gaps = source.gaps.filter(was_of="", closed_at=None)
@@ -68,7 +69,7 @@ def said(at: datetime) -> str:
 
 
 def unread_since(source: Source, *, now: datetime) -> int | None:
-    """After which id nothing was read; None when all of it was, or nothing ever."""
+    """The id after which nothing was read; None when all was read, or nothing ever."""
     if source.kind == Source.Kind.STREAM:
         return unheard_since(source, now=now)
     if source.latest_id is None:
@@ -81,7 +82,7 @@ def unread_since(source: Source, *, now: datetime) -> int | None:
 
 
 def unheard_since(source: Source, *, now: datetime) -> int | None:
-    """Of a stream, while nobody listens."""
+    """The same of a stream, while no process listens."""
     stream = Stream.objects.first()
     if stream is None or stream.state == Stream.State.OPEN or stream.stored_until is None:
         return None

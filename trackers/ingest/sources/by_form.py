@@ -1,4 +1,4 @@
-"""Sources that programs add and change: by the rules of the page's form, without the page."""
+"""Lets programs add and change sources, by the rules of the page's form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trackers.ingest.sources.models import Source
 KINDS = (*Source.POLLED, Source.Kind.STREAM)
 PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
 CHANGED = ("of", *LATER)
-# As the admin has it: of a stream nothing is polled, and a file was read once.
+# As in the admin: a stream is not polled, and a file was read once.
 CHANGEABLE = {
     Source.Kind.STREAM: {"of", "owner", "priority"},
     Source.Kind.IMPORT: {"owner", "priority"},
@@ -24,7 +24,7 @@ CHANGEABLE = {
 
 
 class RefusedFieldsError(Exception):
-    """What is wrong, by field: sentences in plain text. Empty key: with the whole."""
+    """What is wrong, by field, in sentences of plain text. Empty key: with the form as a whole."""
 
     def __init__(self, faults: Mapping[str, Sequence[str]]) -> None:
         super().__init__(" ".join(one for some in faults.values() for one in some))
@@ -44,7 +44,7 @@ def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
 
 
 def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
-    """Change these fields of it; the names of those that are others now."""
+    """Change these fields of it; returns the names of those that changed."""
     may = CHANGEABLE.get(Source.Kind(source.kind), set(CHANGED))
     if wrong := [name for name in fields if name not in may]:
         raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
@@ -63,7 +63,7 @@ def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
 
 
 def as_it_is(source: Source) -> dict[str, Any]:
-    """What the form of a source sends when nobody has touched it."""
+    """What the form of a source sends when nothing in it was changed."""
     form = SourceForm(instance=source)
     return {name: form[name].value() for name in form.fields}
 
@@ -79,5 +79,5 @@ def refuse_faults(form: SourceForm) -> None:
 
 
 def plain(fault: object) -> str:
-    """A page's sentence may have a link in it."""
+    """Without HTML: a page's sentence may contain a link."""
     return unescape(strip_tags(str(fault)))

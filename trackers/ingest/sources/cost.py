@@ -1,4 +1,4 @@
-"""What a source may cost, in one plain sentence, before anybody pays for it."""
+"""What a source may cost, in one plain sentence, before it is added."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BILLED = "X bills each post once per UTC day, so reading it again today costs no
 
 
 def cost(kind: str, *, every: timedelta, pages: int) -> str:
-    """An upper bound, since nobody knows how much will be posted."""
+    """An upper bound, since it is unknown how much will be posted."""
     if kind == Source.Kind.STREAM:
         return f"A stream is not polled; it costs every post that the rule matches. {BILLED}"
     if kind == Source.Kind.IMPORT:

@@ -1,8 +1,8 @@
 """What each source brought on each UTC day, and what X billed for it: a row a source and day.
 
-Written in the transaction that stores the posts, so a page never counts them. Of the stream, X
-bills each post that is new; a file costs nothing. What was billed for a request that failed is on
-the project's books alone.
+Written in the transaction that stores the posts, so a page never counts them. X bills each new post
+of the stream; a file costs nothing. What was billed for a failed request appears only in the
+project's books.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def count(found: list[Brought], *, day: date, project: int | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of the last `days`, today among them. `a_post`: dollars for each new post."""
+    """The cost of the last `days`, including today. `a_post`: dollars for each new post."""
 
     days: int
     posts: int
@@ -104,7 +104,7 @@ class Cost:
 
 
 def days_of(source_id: int, *, since: date) -> list[SourceDay]:
-    """The oldest first; days on which it brought nothing are left out."""
+    """Oldest first; days on which it brought nothing are left out."""
     return list(SourceDay.objects.filter(source=source_id, day__gte=since).order_by("day"))
 
 

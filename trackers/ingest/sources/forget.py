@@ -1,4 +1,4 @@
-"""What sources leave behind is eventually forgotten: gaps that were closed, and old yields.
+"""Forgets what sources leave behind: gaps that were closed, and old yields.
 
 A yield says that this source brought this tweet. Yields that are still needed are kept: the newest
 of each source, for its page and for lists, of which each poll reads the newest again; late ones,
@@ -100,5 +100,5 @@ def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
 
 
 def forgotten_up_to(at: datetime) -> int:
-    """The yields of tweets with smaller ids may be forgotten: nobody knows whether one is new."""
+    """Yields of tweets with smaller ids may be forgotten, so whether one is new is unknown."""
     return first_id_at(int((at - YIELDS_KEPT_FOR).timestamp() * 1000))

@@ -90,7 +90,7 @@ class SourceForm(forms.ModelForm):
 
     @cached_property
     def changed_data(self) -> list[str]:
-        """@nasa over nasa changes nothing."""
+        """Replacing nasa by @nasa is not a change."""
         names: list[str] = super().changed_data
         same = getattr(self, "cleaned_data", {}).get("of") == self.initial.get("of")
         return [name for name in names if name != "of" or not same]

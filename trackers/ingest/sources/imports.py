@@ -20,12 +20,12 @@ class Import(models.Model):
     format = models.CharField(max_length=10)
     column = models.CharField(max_length=200, blank=True)
     referenced = models.BooleanField(default=False)
-    # What a person was told about the guesses before starting it.
+    # What the user was told about the guesses before starting it.
     told = models.TextField(blank=True)
     # A table's header is put before the lines of each part.
     header = models.TextField(blank=True)
     bytes = models.BigIntegerField(default=0)
-    # What is in it, unpacked: bytes and lines; and of an archive each file with its first line.
+    # What it contains, unpacked: bytes and lines; for an archive, each file with its first line.
     unpacked = models.BigIntegerField(default=0, db_default=0)
     lines = models.BigIntegerField(default=0, db_default=0)
     files = models.JSONField(default=list)
@@ -35,7 +35,7 @@ class Import(models.Model):
     tracked = models.BigIntegerField(default=0)
     already = models.BigIntegerField(default=0)
     rejected = models.BigIntegerField(default=0)
-    # Of those that are tracked: they came with something odd, which was left out.
+    # How many of the tracked ones came with something odd, which was left out.
     warnings = models.BigIntegerField(default=0, db_default=0)
     uploaded_at = models.DateTimeField(null=True)
     began_at = models.DateTimeField(null=True)
@@ -57,9 +57,9 @@ class ImportPart(models.Model):
 
 
 class RejectedLine(models.Model):
-    """A line that gave no tweet, or a warning of one whose tweet is `tracked`, and why.
+    """A line without a tweet, or a warning about one whose tweet is `tracked`, and why.
 
-    The first thousand of a file are kept, of either.
+    The first thousand of each are kept per file.
     """
 
     source = models.ForeignKey(Source, on_delete=models.CASCADE, related_name="rejected_lines")

@@ -26,9 +26,9 @@ from tweetwatch.database import cursor
 
 POLL = SourcePoll.namespace
 AT_ONCE = timedelta(0)
-# What it leaves out: of what was left out until now nothing slipped through.
+# What it leaves out: posts that were left out until now have not slipped through.
 LEFT_OUT = frozenset({"exclude_replies", "exclude_retweets"})
-# What it was of, until X has said whose the new name is.
+# Its former account, until X has said whose the new name is.
 WAS = ("was_account_id", "was_of")
 
 # What is claimed is already being polled.
@@ -70,8 +70,8 @@ def add(source: Source) -> None:
 def change(source: Source, fields: Collection[str]) -> str:
     """Save these fields of it, as a person changed them, and no others; then poll it.
 
-    What it read so far stays while it is of the same. A sentence for whoever changed it, where it
-    is of something else now; else empty.
+    What it has read so far is kept while its origin is the same. Returns a sentence for the user if
+    the origin has changed; else an empty one.
     """
     before = Source.objects.get(pk=source.pk)
     fields = [name for name in fields if getattr(source, name) != getattr(before, name)]
@@ -81,7 +81,7 @@ def change(source: Source, fields: Collection[str]) -> str:
     with transaction.atomic():
         queue.remove(POLL, [source.pk])
         before = Source.objects.select_for_update(no_key=True).get(pk=source.pk)
-        # The caller may have read it some polls ago.
+        # The caller's copy may be some polls old.
         for name in (*NAMED, *READ_SO_FAR, *WAS):
             setattr(source, name, getattr(before, name))
         source.poll_at = None
@@ -100,15 +100,15 @@ def change(source: Source, fields: Collection[str]) -> str:
 
 
 def is_same_source(before: Source, after: Source) -> bool:
-    """An account is one however its name is written; X may have told its name in other letters."""
+    """Names of accounts are compared without case: X may have given its name in another case."""
     return before.kind == after.kind and any(
         is_same(after.kind, name, after.of) for name in (before.of, before.username)
     )
 
 
 def rename(source: Source, before: Source, *, now: datetime) -> str:
-    """It is called something else. An account may be the same that has changed its name: X is asked
-    first (`polls.resolve`), and until then what was read of it stays."""
+    """Its name has changed. It may be the same account, renamed: X is asked first
+    (`polls.resolve`), and until then what was read of it is kept."""
     account = before.was_account_id or before.account_id
     if source.kind != before.kind or account is None:
         told = begin_anew(source, was_of=before.of, now=now)
@@ -124,7 +124,7 @@ def rename(source: Source, before: Source, *, now: datetime) -> str:
 
 
 def pause(ids: Iterable[int]) -> int:
-    """Ask for nothing more until they are resumed; returns how many were not paused before.
+    """Request nothing more until they are resumed; returns how many were not paused before.
 
     A reading under way continues later where it stopped.
     """
@@ -173,13 +173,13 @@ def remove(ids: Iterable[int]) -> int:
         queue.remove(ImportJob.namespace, parts)
         found = list(Source.objects.select_for_update().filter(pk__in=ids).order_by("pk"))
         Source.objects.filter(pk__in=[source.pk for source in found]).delete()
-        # A worker looks for those who follow them.
+        # A worker removes their followers.
         wake(source.pk for source in found)
         return len(found)
 
 
 def claim(id: int) -> Batch | None:
-    """Claim the poll of this source, whenever it is due; None: somebody has it, or it has none."""
+    """Claim the poll of this source, whenever it is due; None: it is claimed, or has none."""
     # Random, like the leases of the queue.
     lease = secrets.randbits(63)
     given = {"namespace": POLL, "key": id, "lease": lease}

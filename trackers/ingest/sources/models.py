@@ -34,7 +34,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
 
     def troubled_first(self) -> Self:
         """As far as the database knows: hidden, failing or isolated, then with gaps, then paused,
-        then all others; each by name. So that of very many the first ones are those to look at."""
+        then all others; each by name. So those that need attention come first."""
         isolated = SourcePoll.objects.filter(key=OuterRef("pk"), attempts__gte=STRIKES)
         gaps = Gap.objects.filter(source=OuterRef("pk"), closed_at=None)
         trouble = Case(
@@ -46,7 +46,7 @@ class SourceQuerySet(models.QuerySet["Source"]):
         return self.order_by(trouble, Lower("of"), "pk")
 
     def files(self) -> Self:
-        """Those that are not read to their end first, then the newest."""
+        """Those not yet read to their end first, then the newest."""
         ended = F("report__ended_at").desc(nulls_first=True)
         return self.filter(kind=Source.Kind.IMPORT).order_by(ended, "-pk")
 
@@ -108,12 +108,12 @@ class Source(models.Model):
     paused_at = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    # X's own id: of an account or list, whatever its name becomes; of a rule, X's id of it.
+    # X's own id: of the account or list, however it is renamed; or of the rule.
     account_id = models.BigIntegerField(null=True, editable=False)
     username = models.CharField(max_length=50, blank=True, editable=False)
     rule_id = models.BigIntegerField(null=True, editable=False)
     # The account that was read under another name, until X has said whose the new one is: if it is
-    # the same, it is read on.
+    # the same account, reading continues.
     was_account_id = models.BigIntegerField(null=True, editable=False)
     was_of = models.CharField(
         max_length=1024, blank=True, default="", db_default="", editable=False
@@ -123,7 +123,7 @@ class Source(models.Model):
     latest_id = models.BigIntegerField(null=True, editable=False)
     asked_at_ms = models.BigIntegerField(null=True, editable=False)
     passed_id = models.BigIntegerField(default=0, editable=False)
-    # Where the first poll began: older posts were never asked for, and are no leak if read later.
+    # Where the first poll began: older posts were never requested, and are not leaks if read later.
     begun_id = models.BigIntegerField(default=0, editable=False)
     sweep = models.JSONField(null=True, editable=False)
     filling = models.ForeignKey(
@@ -137,10 +137,10 @@ class Source(models.Model):
     # When its next poll is due; null: at once. Its job may be due sooner, to fill a gap.
     poll_at = models.DateTimeField(null=True, editable=False)
     # Posts that X billed but the source leaves out, of one day and project (`polls.spend`): they
-    # have no row as tweets to say that they are paid.
+    # have no tweet's row to record that they are paid.
     left_out = models.JSONField(default=dict, editable=False)
 
-    # How it is doing.
+    # Its status.
     polled_at = models.DateTimeField(null=True, editable=False)
     overlapped_at = models.DateTimeField(null=True, editable=False)
     deep_overlapped_at = models.DateTimeField(null=True, editable=False)
@@ -212,7 +212,7 @@ class Source(models.Model):
 class Gap(models.Model):
     """Posts of a source that were not read: from_id < id < to_id; without from_id, all older.
 
-    open ─> filled, or lost where X shows it no more; given up when the source is of something else
+    open ─> filled, or lost once X no longer shows it; given up when the source's origin was changed
     """
 
     class Why(models.TextChoices):
@@ -233,7 +233,7 @@ class Gap(models.Model):
     yielded_when_found = models.BigIntegerField(default=0)
     found_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True)
-    # What the source was of then; empty: what it is of now.
+    # The source's origin then; empty: the one it has now.
     was_of = models.CharField(max_length=1024, blank=True, default="", db_default="")
 
     class Meta:
@@ -266,7 +266,7 @@ class Gap(models.Model):
 
     @property
     def is_given_up(self) -> bool:
-        """It was closed unread: the source is of something else now."""
+        """It was closed unread: the source has another origin now."""
         return self.closed_at is not None and bool(self.was_of)
 
     def close(self, *, now: datetime) -> None:

@@ -14,7 +14,7 @@ Kind = Source.Kind
 LONGEST_QUERY, LONGEST_RULE = 512, 1024
 USERNAME = re.compile(r"[A-Za-z0-9_]{1,15}")
 ON_X = re.compile(r"(?:https?://)?(?:(?:www|mobile|m)\.)?(?:x|twitter)\.com(?:/|$)", re.IGNORECASE)
-# The first path segments of X's own pages, which are nobody's username.
+# The first path segments of X's own pages, which are not usernames.
 PLACES = {"compose", "explore", "hashtag", "home", "i", "intent", "messages", "search", "settings"}
 
 
@@ -50,7 +50,7 @@ EMPTY = {
 
 
 def is_same(kind: str, one: str, other: str) -> bool:
-    """Whether two names, as `named` gives them, are of one source: X's usernames have no case."""
+    """Whether two names, as `named` returns them, are of one source: X's usernames have no case."""
     if kind in (Kind.ACCOUNT, Kind.MENTIONS):
         return one.lower() == other.lower()
     return one == other

@@ -1,7 +1,7 @@
-"""The tweets that go with a source: those that it brought first, and no other source as well.
+"""The tweets that are removed with a source: those it brought first, and no other source brought.
 
-What a person, a file or another source tracked before stays, whoever brought it again. So does what
-the source brought first under a name that it does not have any more.
+What a person, a file or another source tracked before stays, even if this source brought it again.
+So does what the source brought first under a name that it no longer has.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
-# Somebody else may bring one between the question and the answer: it is then no more ours alone.
+# Another source may bring one in the meantime: then it is no longer this source's alone.
 ELSEWHERE_TOO = """
     SELECT DISTINCT tweet_id FROM trackers_sourcetweet
     WHERE tweet_id = ANY(%(ids)s::bigint[]) AND source_id <> %(source)s
@@ -26,7 +26,7 @@ ELSEWHERE_TOO = """
 
 
 def brought(source: Source) -> QuerySet[Any]:
-    """All tweets that came from it, of those that are still tracked."""
+    """All tweets that came from it and are still tracked."""
     theirs = SourceTweet.objects.filter(source=source).values("tweet_id")
     return Tweet.objects.filter(pk__in=theirs)
 
@@ -41,7 +41,7 @@ def only_here(source: Source) -> QuerySet[Any]:
 
 
 def remove_with_tweets(source: Source, *, by: str) -> BulkAct | None:
-    """Have the workers untrack those and remove it then; None where they are at it already.
+    """Have the workers untrack those, then remove it; None if they are already doing so.
 
     Nothing more is read of it from now on.
     """

@@ -1,4 +1,4 @@
-"""How sources stand: which state each is in and why, its next poll, and what it is missing.
+"""The status of sources: each one's state and why, its next poll, and what it is missing.
 
 For the pages, the admin and `status`; a few queries for any number of sources.
 """
@@ -34,7 +34,7 @@ class Standing:
 
     state: paused, not_found, hidden, no_money, problem, isolated, reading, new, polled, idle; of a
     stream live, connecting, waiting, stopped; of a file uploading, uploaded, reading, done.
-    reason: a phrase, or a sentence of X, that goes with it; may be empty.
+    reason: a phrase, or a sentence by X, that explains it; may be empty.
     """
 
     source: Source

@@ -20,7 +20,7 @@ class Asker:
     who: Payer
 
     def ask(self, endpoint_of: Any, send: Callable[..., Answer], **given: Any) -> Answer:
-        """Renews the lease first, so that each of several requests in a row has all of it."""
+        """Renews the lease first, so that each of several requests in a row has its full length."""
         stream_lease.renew(self.lease)
         asking = self.settings.asking
         how = {"base_url": asking.base_url, "timeout": asking.timeout}

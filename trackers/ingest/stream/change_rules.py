@@ -1,7 +1,7 @@
-"""Deletes and adds rules at X, so that one that X refuses costs no other.
+"""Deletes and adds rules at X, so that a refused rule does not affect the others.
 
-X refuses a bad rule alone, or with it all others of the request, and may not say which one it is.
-Any that it neither added nor complained about are asked for again, without the bad ones or by
+X refuses only the bad rule, or all rules of the request with it, and may not say which one is bad.
+Rules that it neither added nor complained about are requested again, without the bad ones or by
 halves.
 """
 
@@ -19,7 +19,7 @@ from trackers.xapi.parse.stream import Added
 from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
 
 # Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
-# Rules that this limit leaves over are asked for next time.
+# Rules beyond this limit are requested next time.
 MOST_REQUESTS = 20
 NO_VERDICT = "X did not accept it, and did not say why."
 Item = TypeVar("Item")
@@ -36,7 +36,7 @@ def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     for _ in range(MOST_REQUESTS):
         if not waiting:
             return
-        # Depth first: what is learned about single rules need not be asked next time.
+        # Depth first: what is learned about single rules need not be requested next time.
         asked = waiting.pop()
         add_together(asked, asker, synced)
         left = [one for one in asked if not synced.has_verdict(one.source)]
@@ -44,7 +44,7 @@ def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
 
 
 def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
-    """Ask for all in one request. Some of several have no verdict if X refused them as a whole."""
+    """Add all in one request. If X refused them as a whole, some have no verdict."""
     tagged = {one.value: synced.mark.tag_of(one.source) for one in new}
     try:
         done = asker.ask(CHANGE_STREAM_RULES, add_rules, tagged=tagged)
@@ -73,7 +73,7 @@ def bare(value: str) -> str:
 
 
 def parts(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
-    """How the rest of a set is asked for: whole, or by halves."""
+    """How the rest of a set is requested: whole, or by halves."""
     middle = 0 if whole else len(left) // 2
     yield from (list(half) for half in (left[:middle], left[middle:]) if half)
 

@@ -105,7 +105,7 @@ class Connection:
             at = self._clock.x_at(came_at)
             since = stored_until or at
             hole = margins.around(since, max(at + DATES_ARE_CUT_TO, since))
-            # A rule that X refused brings nothing, so nothing of it is missing.
+            # A rule that X refused brings nothing, so it misses nothing.
             ruled = [one for id, one in self.rules.wanted.items() if id in self.rules.synced.rules]
             open_gaps(ruled, hole, polled_in=margins.polled_in)
             stream_lease.written(OPENED, lease, skew=self._clock.skew, x_now=at)
@@ -166,7 +166,7 @@ class Connection:
             store(*given, project=project, x_now=x_now, ids_alone=True)
 
     def _stubbornly(self, act: Callable[[], None]) -> None:
-        """Retry until the database is there: the lines of a batch come only once."""
+        """Retry until the database is available: the lines of a batch come only once."""
         asked: float | None = None
         while True:
             try:
@@ -200,7 +200,7 @@ class Connection:
 
 
 def how_far(lease: Lease) -> tuple[datetime | None, datetime]:
-    """Until when everything is stored, by X's clock; and the database's clock."""
+    """The time up to which everything is stored, by X's clock; and the database's clock."""
     with cursor() as db:
         row: tuple[datetime | None, datetime] = db.execute(HOW_FAR, lease.given).fetchall()[0]
     return row

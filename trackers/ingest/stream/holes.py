@@ -1,4 +1,4 @@
-"""What the stream did not bring becomes a gap of each source, and a poll fills it from search.
+"""Turns what the stream did not bring into a gap of each source, which a poll fills from search.
 
 A hole that touches an open gap widens it; a rule's hole makes the gap the rule's, which is more
 specific. Locks are those of a poll's step: jobs, then sources, in the order of ids.
@@ -27,7 +27,7 @@ CLOCKS_DIFFER = timedelta(seconds=2)
 
 @dataclass(frozen=True, slots=True)
 class Hole:
-    """Between these times nothing is sure to have come, by X's clock."""
+    """Between these times, by X's clock, posts may be missing."""
 
     begins: datetime
     ends: datetime

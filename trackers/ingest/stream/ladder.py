@@ -53,12 +53,12 @@ def jittered(wait: timedelta) -> timedelta:
 def spacing(window: WindowSeen | None) -> timedelta:
     """The least time between connects: none while over half of the window is left, else spread.
 
-    X allows 50 in a quarter of an hour: a connection that breaks every few seconds would use them
-    up, and be deaf for the rest of it.
+    X allows 50 in a quarter of an hour: with a connection that breaks every few seconds they would
+    be used up, and nothing would be received for the rest of it.
     """
     if window is None or window.remaining * 2 > window.limit:
         return timedelta(0)
-    # Without a Date nobody knows how much of the window is left: at most all of it.
+    # Without a Date it is unknown how much of the window is left: at most all of it.
     left = window.resets_at - window.seen_at if window.seen_at else A_WINDOW
     return max(timedelta(0), at_most_a_window(left)) / (window.remaining + 1)
 

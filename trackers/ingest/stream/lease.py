@@ -105,7 +105,7 @@ def take(lasts: timedelta) -> Lease | Holder:
 
 
 def take_new_mark() -> str | Holder:
-    """The new mark of this installation; or who is listening, in which case there is none."""
+    """The new mark of this installation; or who is listening, and then the mark stays."""
     given = {"name": NAME, "mark": new_mark()}
     with cursor() as db:
         db.execute(MAKE, given)

@@ -1,4 +1,4 @@
-"""What was heard ─> StreamBatch: our posts, and up to when everything has been read."""
+"""What was heard ─> StreamBatch: our posts, and the time up to which everything has been read."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -
     if isinstance(said, Event):
         batch.alive = True
         keep(said, who.of(said.rules), batch, clock.ours_at(heard.at))
-        # Not the time it was read: it may have waited, here or at X, with others behind it.
+        # Not the time it was read: it may have waited, here or at X, with others queued behind it.
         if said.id > SNOWFLAKES_FROM:
             reach(batch, min(born_at(said.id), clock.x_at(heard.at)))
     elif isinstance(said, Farewell):

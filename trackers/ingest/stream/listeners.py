@@ -32,7 +32,7 @@ class Listeners:
     mark: Mark = NOBODYS
 
     def of(self, rules: Iterable[Matched]) -> tuple[int, ...]:
-        """The sources of these rules, in the order of ids; none for other people's rules.
+        """The sources of these rules, in the order of ids; empty for other people's rules.
 
         Also by tag: a rule may be active though its number never reached us.
         """

@@ -1,7 +1,7 @@
 """Listening to X's filtered stream: one process, one connection, nothing lost without a gap.
 
 lease ─> rules ─> connect ─> gaps for the hole ─> lines ─> batches ─> until it ends ─> wait ─> again
-One thread stores, and also talks to X about rules; another one reads the lines.
+One thread stores, and also manages the rules at X; another one reads the lines.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Listening:
             stream_lease.renew(lease)
 
     def _spare(self) -> timedelta:
-        """How long the window of connects still asks us to wait since the last one."""
+        """How much longer the window of connects requires us to wait after the last one."""
         if self._connected is None:
             return NO_TIME
         return self._spacing - timedelta(seconds=time.monotonic() - self._connected)

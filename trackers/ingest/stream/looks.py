@@ -14,7 +14,7 @@ URL = "/sources/"
 
 
 def looks(*, now: datetime) -> Iterator[Look]:
-    """Of the one stream. It is not down while no source wants it: then nobody misses anything."""
+    """One look, of the stream. It is not down while no source wants it: nothing is missed then."""
     wanted = Source.objects.active().filter(kind=Source.Kind.STREAM).exists()
     stream = Stream.objects.filter(name=NAME).first()
     yield Look(

@@ -1,6 +1,6 @@
 """A thread that reads the stream into a bounded queue, so that slow storing does not block it.
 
-When the queue is full it stops reading: TCP then holds X back, which may say SlowReader and close.
+When the queue is full it stops reading: TCP slows X down, which may say SlowReader and close.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Reader:
         except XError as error:
             end = End(error)
         except Exception:
-            # Without an End the other thread would wait for ever.
+            # Without an End the other thread would wait forever.
             logger.exception("the stream's reader failed")
         self._heard_end(end)
 

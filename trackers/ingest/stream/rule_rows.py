@@ -36,9 +36,9 @@ KEEP = """
         rules_of_others = %(others)s
     WHERE name = %(name)s AND lease = %(token)s
 """
-# Includes sources that want no rule any more, such as paused ones. A source whose text has changed
+# Includes sources that no longer want a rule, such as paused ones. A source whose text has changed
 # meanwhile has no rule for it yet. Only complaints about the rule are cleared: others come from the
-# polls that fill its gaps. Locks the sources in the order of ids, as everyone does.
+# polls that fill its gaps. Locks the sources in the order of ids, as everywhere.
 WRITE = """
     WITH told AS (
         SELECT * FROM unnest(
@@ -64,8 +64,8 @@ WRITE = """
 
 
 def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker) -> None:
-    """Open a gap for each source whose rule is missing, or not the one from the last reading of X's
-    rules: nothing is sure to have come since then. A new rule also takes a while to act."""
+    """Open a gap for each source whose rule is missing, or has changed since X's rules were last
+    read: posts since then may be missing. A new rule also takes a while to act."""
     missing = [one for one in wanted.values() if is_missing(one, synced)]
     if not missing:
         return
@@ -80,7 +80,7 @@ def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker)
 
 def is_missing(one: WantedRule, synced: Synced) -> bool:
     rule = synced.rules.get(one.source)
-    # A rule that X refuses brings nothing, so nothing of it is missing.
+    # A rule that X refuses brings nothing, so it misses nothing.
     return rule != one.rule or (rule is None and one.source not in synced.refused)
 
 

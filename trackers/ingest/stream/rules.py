@@ -1,7 +1,7 @@
 """Makes X's rules match our sources: adds what is missing, deletes ours that are not wanted.
 
 sources + X's rules ─> RuleChanges (pure) ─> requests ─> the outcome, stored with the sources
-Rules of others, with other tags or none, are never touched; but one with the same text is used.
+Rules of others, with other tags or none, are never changed; but one with the same text is used.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class RuleChanges:
     """use: the existing rule of each source. add: sources without a rule. delete: our rules that no
-    source wants any more. others: how many are not ours; `marked` of them belong to other
+    source wants any longer. others: how many are not ours; `marked` of them belong to other
     installations."""
 
     use: Mapping[int, int]

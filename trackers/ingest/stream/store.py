@@ -3,7 +3,7 @@
 fence ─> holes ─> sources locked ─> SourceTweet ─> tracked ─> paid ─> how far everything is stored
 Locks: the stream's row, polls' jobs, sources, authors, tweets, origins with their jobs; each in
 the order of ids.
-After a crash either all of a batch is there or none, and the next start opens a gap for it.
+After a crash either all of a batch is there or nothing, and the next start opens a gap for it.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Refusal:
 @dataclass(slots=True)
 class Synced:
     """rules: by source. refused: kept so that X is not asked over and over. others: how many rules
-    are not ours. trouble: why some could not be asked for."""
+    are not ours. trouble: why some could not be requested."""
 
     rules: dict[int, int] = field(default_factory=dict)
     refused: dict[int, Refusal] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
 from trackers.ingest.stream.ladder import at_most_a_window
 from trackers.jobs import pausing
-from trackers.money import ledger
+from trackers.money.purses import purses
 from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import XError
@@ -29,7 +29,7 @@ Answer = TypeVar("Answer", bound=Windowed)
 
 
 class NoTurnError(Exception):
-    """Nothing may be asked for `wait`, and why. `looks`: unless a person acts, which can be seen
+    """No request is allowed for `wait`, and why. `looks`: unless a person acts, which can be seen
     without asking X."""
 
     def __init__(self, why: str, wait: timedelta, *, looks: bool = True) -> None:
@@ -66,7 +66,7 @@ WHO = f"""
 
 
 def payer() -> Payer:
-    """Who listens; NoTurnError when nobody can or may, or there is no money."""
+    """Who listens; NoTurnError when none can or may, or there is no money."""
     check_pause()
     with cursor() as db:
         row = db.execute(WHO).fetchone()
@@ -85,7 +85,7 @@ IS_ENABLED = "SELECT FROM trackers_credential WHERE id = %(id)s AND disabled_at 
 
 
 def check_payer(who: Payer) -> None:
-    """NoTurnError when who listens may not any more: paused, disabled, removed, or out of money."""
+    """NoTurnError when it may no longer listen: paused, disabled, removed, or out of money."""
     check_pause()
     with cursor() as db:
         is_enabled = db.execute(IS_ENABLED, {"id": who.credential}).fetchone() is not None
@@ -106,7 +106,7 @@ def check_money(who: Payer) -> None:
 
     A stream's posts are not requested one by one, so nothing can be reserved.
     """
-    for purse in ledger.purses():
+    for purse in purses():
         if purse.project == who.project and purse.left is not None and purse.left <= 0:
             again = purse.next_day()
             why = trouble.spent([purse.name], again=again, now=purse.now)

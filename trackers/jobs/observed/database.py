@@ -19,7 +19,7 @@ TABLES_MOST = 12
 
 
 class DatabaseMinute(models.Model):
-    """`wal`: how many bytes of WAL the server has written in its life."""
+    """`wal`: how many bytes of WAL the server has ever written."""
 
     minute = models.DateTimeField(primary_key=True)
     wal = models.BigIntegerField()
@@ -157,7 +157,7 @@ class Health:
 
 
 def note() -> None:
-    """Once a minute, whoever comes first."""
+    """Once a minute, by whichever process comes first."""
     with cursor() as db:
         db.execute(NOTE)
 

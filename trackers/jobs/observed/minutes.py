@@ -39,7 +39,7 @@ class QueueMinute(models.Model):
 
 
 class QueueHour(models.Model):
-    """The same of an hour: the largest depth and age of its minutes, and all that was done."""
+    """The same for an hour: the largest depth and age of its minutes, and all that was done."""
 
     pk = models.CompositePrimaryKey("namespace", "hour")
     namespace = models.CharField(max_length=60)
@@ -71,7 +71,7 @@ NOTE = """
     RETURNING xmax = 0
 """
 
-# The minutes just over, of which the last batches may have been counted late.
+# The minutes just over, whose last batches may have been counted late.
 FINISH = """
     UPDATE trackers_queueminute one SET measured = done.measured, failed = done.failed
     FROM (
@@ -106,7 +106,7 @@ FORGET_MINUTES = """
 """
 FORGET_HOURS = "DELETE FROM trackers_queuehour WHERE hour < now() - interval '31 days'"
 
-# Up to the last minute, or hour, that is over: of this one nobody knows yet what will be done.
+# Up to the last minute, or hour, that is over: the current one is still incomplete.
 BY_TIME = """
     SELECT namespace, date_bin(%(step)s::interval, {at}, 'epoch'::timestamptz), max(due),
            max(oldest_due_seconds), sum(measured)::bigint, sum(failed)::bigint

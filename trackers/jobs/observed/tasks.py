@@ -26,8 +26,8 @@ logger = logging.getLogger(__name__)
 
 SLOW_AFTER = timedelta(seconds=10)
 KEPT = 1000
+# Each reason is a line of its own on a page, so the text of an error must not hold secrets.
 REASON_MOST = 300
-# Each is a line of its own on a page: secrets have no place in what an error says of itself.
 HOST = socket.gethostname()
 
 
@@ -77,7 +77,7 @@ running = Running()
 
 
 def failed_because(reason: str) -> None:
-    """The task that runs here did not do what it should, and handled that itself."""
+    """The task that runs here failed, and has handled the failure itself."""
     running.because = running.because or reason
 
 

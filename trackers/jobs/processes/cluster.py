@@ -2,8 +2,8 @@
 
 main (signals, lookout) ─> sentinel (guard; a session of its own) ─> workers, pusher, monitor
        pusher ── Channel ──> workers ── Channel ──> monitor        sentinel ── Channel ──> lookout
-Only main heeds SIGINT and SIGTERM; the others end by a Flag and the stop message, or by SIGKILL.
-What is mended, and when a mend can be removed: docs/django-q2.md.
+Only main reacts to SIGINT and SIGTERM; the others end by a Flag and the stop message, or by
+SIGKILL. What is fixed, and when a fix can be removed: docs/django-q2.md.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Sentinel(stock.Sentinel):
         self.broker.fail(task["ack_id"])
 
     def _shorten_result(self, task: dict[str, Any], error: UnsendableError) -> None:
-        # In the worker: the task ran, and the monitor must hear of its end all the same.
+        # In the worker: the task ran, and the monitor must still learn that it ended.
         logger.error("Task %s has a result that cannot be handed on: %s", task["name"], error)
         short = {**task, "success": False, "result": f"The result cannot be handed on: {error}"}
         try:

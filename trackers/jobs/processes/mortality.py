@@ -1,7 +1,7 @@
 """No process of a cluster outlives the one that started it.
 
 main ─> sentinel ─> workers, pusher, monitor: each asks the kernel for SIGKILL when its parent dies,
-so that kill -9 of main or of the sentinel leaves nobody at work without a guard.
+so that kill -9 of main or of the sentinel leaves no process at work without a guard.
 """
 
 from __future__ import annotations

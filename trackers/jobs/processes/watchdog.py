@@ -1,8 +1,8 @@
-"""Notice that a cluster is alive and does nothing, whatever the reason.
+"""Notices when a cluster is alive but does nothing, whatever the reason.
 
 database ─ read ─> what is owed, last done ─ Watchdog remembers since when ─> State ─> barks
 A bark ends the whole cluster with status 1, so that systemd or compose restarts it; nothing is
-lost by that, as leases run out. This is the safety net below the mends of django-q2.
+lost, as leases run out. This is the safety net below our fixes to django-q2.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ READ = """
 """
 
 # Of the buckets, by their index on due_at: jobs have none. A claimed bucket is due when its lease
-# ends, so a bucket that is due in the past is in nobody's hands.
+# ends, so a bucket that is due in the past is not claimed.
 DUE = """
     SELECT namespace.name, namespace.lease, oldest.due_at
     FROM trackers_namespace AS namespace

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import filesizeformat, pluralize
 from django.utils import timezone
 
@@ -14,7 +14,8 @@ from trackers.backups.archive import ENDING, STAMP, Manifest
 from trackers.backups.dump import back_up
 from trackers.backups.errors import BackupError
 from trackers.backups.kept import remove_older
-from trackers.fakex.options import whole
+from trackers.fakex.arguments import whole
+from trackers.management.pageless import PagelessCommand
 from trackers.management.table_bar import TableBar
 
 KEYS = (
@@ -23,7 +24,7 @@ KEYS = (
 )
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Back up the database to one file while everything keeps running."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

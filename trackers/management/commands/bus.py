@@ -7,7 +7,9 @@ import sys
 from typing import Any, NoReturn
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
+
+from trackers.management.pageless import PagelessCommand
 
 BIND = "127.0.0.1:8100"
 # `manage.py` took these from .env; bus_wsgi decides about them itself.
@@ -16,7 +18,7 @@ ITS_OWN = {"DATABASE_POOL", "DATABASE_STATEMENT_TIMEOUT"}
 KEEP_ALIVE = 75
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Serve the HTTP API of the event bus until SIGTERM or Ctrl-C (docs/bus.md)."
 
     def add_arguments(self, parser: CommandParser) -> None:

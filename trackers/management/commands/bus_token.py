@@ -7,18 +7,19 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.bus import tokens
 from trackers.bus.answers import Refused
 from trackers.bus.fields import new_token
 from trackers.events.models import BusToken
+from trackers.management.pageless import PagelessCommand
 
 USAGE = 2
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Add, list or remove tokens for clients of the event bus."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.utils import timezone
 
@@ -22,6 +22,7 @@ from trackers.credentials.describe import describe, table
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
 from trackers.jobs import holds
+from trackers.management.pageless import PagelessCommand
 from trackers.money.projects import App
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.wire import way
@@ -31,7 +32,7 @@ USAGE = 2
 LONGEST_NAME = 60
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Add, list, check, disable, enable or remove credentials for X."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -69,7 +70,7 @@ class Command(BaseCommand):
         given = {field: options[field] for field in ("name", "kind", "api")}
         credential = Credential(**given, secrets=read_secrets(options["kind"]))
         try:
-            # One transaction: with a credential that is refused go its app and project.
+            # One transaction: a refused credential leaves no app or project behind.
             with transaction.atomic():
                 check_secrets(credential.kind, credential.secrets)
                 credential.full_clean(exclude=["app"])

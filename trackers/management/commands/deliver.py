@@ -9,17 +9,18 @@ from typing import Any
 
 import uvloop
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
+from trackers.management.pageless import PagelessCommand
 
 MOST_SLOTS = 20_000
 # For the database, the log, DNS look-ups.
 FILES_BESIDES = 600
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Deliver events to subscribers. Any number of these processes can share the work, on "
         "any hosts. Ctrl-C stops it once the deliveries in progress have ended."

@@ -27,7 +27,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from trackers.fakex.options import MOST_TWEETS, number, port, whole
+from trackers.fakex.arguments import number, port, whole
+from trackers.fakex.options import MOST_TWEETS
 from trackers.management import demo_folder, demo_scene
 from trackers.management.children import Child, end
 from trackers.tweets.models import Tweet
@@ -84,7 +85,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # SIGINT too: a shell without job control lets what it starts in the background ignore it.
+        # SIGINT too: a shell without job control makes its background processes ignore it.
         for name in (signal.SIGINT, signal.SIGTERM):
             signal.signal(name, interrupt)
         directory: Path = options["directory"].resolve()
@@ -160,7 +161,8 @@ class Command(BaseCommand):
         return f"http://127.0.0.1:{port}"
 
     def wait_for_first_looks(self, children: list[Child], begun: datetime) -> int:
-        """Until nearly every tweet was looked up since, or for a minute; how many are tracked."""
+        """Until nearly all tweets were looked up since, or for a minute; return how many there
+        are."""
         total, told = Tweet.objects.count(), 0
         deadline = time.monotonic() + FIRST_LOOKS_WITHIN
         while True:

@@ -5,11 +5,12 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 from tqdm import tqdm
 
 from trackers.ingest.files.lines import id_of
+from trackers.management.pageless import PagelessCommand
 from trackers.tweets.export import export_samples, export_tweets
 from trackers.tweets.models import Tweet
 
@@ -17,7 +18,7 @@ EXPORTS = {"samples": export_samples, "tweets": export_tweets}
 NAMED_MOST = 10
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Print samples or tweets as JSON lines or CSV."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -9,9 +9,10 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history
+from trackers.management.pageless import PagelessCommand
 from trackers.management.untracking import sure
 from trackers.schedule.cost_words import Estimate, estimate
 from trackers.schedule.durations import parse, percentage, spell
@@ -23,7 +24,7 @@ from trackers.schedule.validate import JITTER, Row, faults
 USAGE = 2
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "List or replace the intervals: how often to look up a tweet of each age."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -107,7 +108,7 @@ def row_of(text: str) -> Row:
             f"“{text}” is only half of an adapting interval: write it as 18m=20s..5m@5%."
         )
     most, least = parse(at_most), parse(at_least)
-    # If it is ever made a fixed row, it is looked at as often as it was at least.
+    # If it is ever made a fixed row, it keeps the longest of its intervals.
     return Row(parse(age), least, accuracy=percentage(share), at_most=most, at_least=least)
 
 

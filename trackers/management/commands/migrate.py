@@ -1,6 +1,6 @@
 """Django's `migrate`, beside working workers: it gives way instead of making them wait.
 
-A change of a table needs it for itself for a moment. While it waits for a long reader, such as
+A change of a table needs it exclusively for a moment. While it waits for a long reader, such as
 pg_dump, every worker queues up behind it. So it waits for a second only, lets the others pass, and
 tries again; a migration that was given up is rolled back, and those before it stay.
 """
@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.db.migrations import Migration
 from psycopg.errors import LockNotAvailable
 
-from trackers.fakex.options import whole
+from trackers.fakex.arguments import whole
 
 WAITS = "1s"
 # For the others to get through.
@@ -63,7 +63,7 @@ class Command(migrate.Command):
         self, action: str, migration: Migration | None = None, fake: bool = False
     ) -> None:
         if action in ("apply_start", "unapply_start") and migration is not None:
-            # What builds an index beside the others waits for them, and nobody for it.
+            # Building an index concurrently waits for the others, and none of them for it.
             self.wait_at_most(WAITS if migration.atomic else "0")
         super().migration_progress_callback(action, migration, fake)
 

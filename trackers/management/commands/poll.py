@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from trackers import history, tasks
@@ -19,6 +18,7 @@ from trackers.ingest.sources.life import claim
 from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.standing import standings
 from trackers.jobs import queue
+from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import USAGE, facts, found, sentence
 from trackers.schedule.durations import spell
 
@@ -28,7 +28,7 @@ OF_SOURCE = ("add", "list", "change", "pause", "resume", "remove")
 WAITS_FOR = timedelta(seconds=5)
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Poll sources now, in this process, until the poll is finished."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def run_from_argv(self, argv: list[str]) -> None:
-        """`poll add …` once was: told here, since its options are none of ours any more."""
+        """`poll add …` used to exist: reported here, since its options are no longer ours."""
         if argv[2:3] and argv[2] in OF_SOURCE:
             self.say(f"Use `manage.py source {argv[2]} …`: `poll` only polls the sources it names.")
             sys.exit(USAGE)
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
     def poll_one(self, source: Source) -> bool:
-        """Poll it page by page to the end; whether it got there."""
+        """Poll it page by page to the end; return whether it got there."""
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False

@@ -6,14 +6,15 @@ import os
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django_q.conf import Conf
 
 from trackers.jobs.processes.cluster import Cluster
+from trackers.management.pageless import PagelessCommand
 from trackers.tasks import take_figures
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Run a cluster of workers until SIGINT or SIGTERM. Several can run at once."
 
     def add_arguments(self, parser: CommandParser) -> None:

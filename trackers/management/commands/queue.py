@@ -7,14 +7,13 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from trackers import history
 from trackers.jobs.audit import Audit, audit
 from trackers.jobs.models import Namespace, namespaces
+from trackers.management.pageless import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Check that every key of every queue is in exactly one bucket or claim."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

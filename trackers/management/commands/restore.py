@@ -88,7 +88,7 @@ class Command(BaseCommand):
                 raise CommandError("Nothing was changed.")
 
     def bring_up_to_date(self, manifest: Manifest) -> None:
-        """The tables to this version, and every waiting key into one bucket."""
+        """Migrate the tables to this version, and put every waiting key into one bucket."""
         call_command("migrate", verbosity=0, interactive=False)
         call_command("queue", "check", "--mend", stdout=self.stderr)
         history.record_command(

@@ -6,15 +6,16 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.credentials.models import Credential
 from trackers.credentials.rotation import encrypt_anew
 from trackers.credentials.secrets import SecretUnreadableError
+from trackers.management.pageless import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Re-encrypt all secrets with the first of FIELD_KEYS. The others can be removed afterwards."
     )

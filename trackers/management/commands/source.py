@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from trackers import history
@@ -16,6 +16,7 @@ from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.ingest.sources.standing import standings
+from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import (
     KINDS,
     PRIORITIES,
@@ -31,7 +32,7 @@ from trackers.management.untracking import Interrupted, all_of, sure, tweets, un
 from tweetwatch.interrupts import INTERRUPTED
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Add, list, change, pause, resume or remove sources (docs/sources.md); `poll ID` polls "
         "one. Put -- before a query that begins with a minus."
@@ -136,7 +137,7 @@ class Command(BaseCommand):
             return
         untracked = 0
         if with_tweets:
-            # Paused first, so that nothing comes while the others go.
+            # Paused first, so that nothing comes in during the removal.
             count = rows.count()
             sure(f"Remove {source} and untrack {tweets(count)}?", yes=options["yes"])
             life.pause([source.pk])

@@ -4,13 +4,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from trackers.management.pageless import PagelessCommand
 from trackers.management.status import status
 from trackers.management.status_words import lines
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Show what is tracked, what is due, what was done, and which workers run."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

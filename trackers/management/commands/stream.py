@@ -8,7 +8,7 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from trackers import history
 from trackers.ingest.sources.models import Stream
@@ -16,9 +16,10 @@ from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.lease import Holder
 from trackers.ingest.stream.listening import Listening
 from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
+from trackers.management.pageless import PagelessCommand
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Listen to X's filtered stream and track what the rules of the sources match. One process "
         "listens; others stand by to take over. Ctrl-C stops it once everything read is stored."

@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
@@ -26,12 +26,13 @@ from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.standings import standings
 from trackers.events.subscribers.subscribe import remove
+from trackers.management.pageless import PagelessCommand
 from trackers.management.subscribers import find, line_of, line_of_attempt, terms_of
 
 USAGE = 2
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Add, list, pause, resume or remove subscribers to events (docs/bus.md)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -8,11 +8,12 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.ingest.files.lines import READERS
 from trackers.management.given_tweets import USAGE, GivenTweets
+from trackers.management.pageless import PagelessCommand
 from trackers.management.untracking import Ids, all_of, pieces, tracked, tweets
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags import tagging
@@ -21,7 +22,7 @@ from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import TagName, made, named
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Tag tweets, remove a tag from them, or list the tags."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -10,10 +10,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 
 from trackers import history
+from trackers.management.pageless import PagelessCommand
 from trackers.timelines import feeds, store
 from trackers.timelines.listing import Listed, listing, peek
 from trackers.timelines.models import Timeline, Watcher
@@ -23,7 +24,7 @@ from trackers.timelines.settings import current
 USAGE = 2
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Show, rebuild, expire, snapshot or restore timelines."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

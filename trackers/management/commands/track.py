@@ -12,7 +12,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO, cast
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from tqdm import tqdm
 
 from trackers import history
@@ -33,6 +33,7 @@ from trackers.ingest.found import (
 )
 from trackers.ingest.track_all import track_stream
 from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
+from trackers.management.pageless import PagelessCommand
 from trackers.tweets.models import Tweet
 
 TOLD_ONE_BY_ONE = 1000
@@ -40,7 +41,7 @@ TOLD_ONE_BY_ONE = 1000
 TELL_EVERY_SECONDS = 10.0
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Track tweets: ids, addresses, files of them (ids, CSV, JSONL of v2 or v1.1, a tweet "
         "archive's tweets.js; plain, packed with gzip, bzip2 or xz, or in a ZIP archive, such as "
@@ -208,12 +209,12 @@ class Progress:
         file, head = with_head(file)
         if not head.startswith(ZIP):
             told = check(head) if head else ""
-            # Of a pipe the head may end within a letter.
+            # The head of a pipe may end within a character.
             if told and file.seekable():
                 note(f"{self._name}: {told}")
             yield self._counted(lines_of(file, **limited))
             return
-        # What is taken of it is counted unpacked: nobody knows how much that will be.
+        # What is read of it is counted unpacked, and that total is unknown.
         self._size = self._bar.total = None
         archive = Archive(file)
         is_empty = True

@@ -1,4 +1,4 @@
-"""`manage.py untrack`: tweets forgotten with their histories; how many is told before."""
+"""`manage.py untrack`: removes tweets with their histories, after showing how many."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.management.given_tweets import GivenTweets
+from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import USAGE
 from trackers.management.sources import found as sources_of
 from trackers.management.untracking import (
@@ -28,7 +29,7 @@ from trackers.tweets.models import Author, Tweet
 from tweetwatch.interrupts import INTERRUPTED
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = (
         "Untrack tweets and delete their whole history. Give ids, addresses, files of them, "
         "a source or an author. It first says how many tweets that is; with --dry-run it "
@@ -98,7 +99,7 @@ class Command(BaseCommand):
 
 
 def authors_of(named: str) -> list[int]:
-    """The author of that id, or those of that very name; CommandError where there is none."""
+    """The author of that id, or those of exactly that name; CommandError where there is none."""
     name = named.removeprefix("@")
     found = [int(name)] if name.isascii() and name.isdigit() and len(name) < 20 else []
     if named.startswith("@") or not found:

@@ -12,16 +12,17 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from trackers import history, roles
+from trackers.management.pageless import PagelessCommand
 from trackers.tokens import wrong_logins
 
 USAGE = 2
 NONE = "none"
 
 
-class Command(BaseCommand):
+class Command(PagelessCommand):
     help = "Add, list and unlock accounts, and give them roles."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

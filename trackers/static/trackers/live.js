@@ -39,6 +39,13 @@
     // The server's clock counts; the time the page took to arrive is ignored.
     offset = Date.parse(document.body.dataset.now) - Date.now() || 0;
     tell();
+    // On a phone the menu is wider than the screen.
+    const here = document.querySelector(".top nav ul [aria-current]");
+    if (here) {
+      const menu = here.closest("ul");
+      const [of, at] = [menu.getBoundingClientRect(), here.getBoundingClientRect()];
+      menu.scrollLeft += at.left + at.width / 2 - (of.left + of.width / 2);
+    }
     setInterval(() => {
       tell();
       const every = "calm" in document.body.dataset ? CALM_EVERY : EVERY;

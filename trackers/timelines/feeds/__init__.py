@@ -1,6 +1,6 @@
-"""Homes, by whichever strategy the settings name.
+"""Homes, by the strategy that the settings name.
 
-follows, arrivals ─> strategy: laid out, or nothing kept ─> page, since
+follows, arrivals ─> strategy: built, or nothing stored ─> page, since
 All strategies return the same page; `Page.served_by` says where it came from.
 """
 
@@ -51,7 +51,7 @@ def page(
 ) -> Page:
     """The tweets of the home next to an anchor, newest first; without one the newest.
 
-    LookupError: there is no such watcher. ValueError: both anchors, or one that is no tweet's id.
+    LookupError: no such watcher. ValueError: both anchors, or one that is not a tweet's id.
     """
     touch(watcher_id)
     found = strategy().page(watcher_id, limit=limit, before=before, after=after)
@@ -60,14 +60,14 @@ def page(
 
 
 def since(watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
-    """What came into the home after this tweet did, or after the page with this clock was read.
+    """What came into the home after this tweet, or after the page with this clock was read.
     Tweets among them that are older than the tweet are in `Page.late`."""
     touch(watcher_id)
     return strategy().since(watcher_id, tweet_id, clock=clock)
 
 
 def embedded(watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
-    """What the home keeps of these tweets, as in `Page.embedded`."""
+    """What the home stores of these tweets, as in `Page.embedded`."""
     return strategy().embedded(watcher_id, ids)
 
 
@@ -82,7 +82,7 @@ def rebuild(watcher_id: int) -> None:
 
 
 def drop(watcher_id: int) -> None:
-    """Delete what is built; the next read is from the sources, and has it rebuilt."""
+    """Delete what is built; the next read is from the sources, and triggers a rebuild."""
     for one in kept(current()):
         one.drop(watcher_id)
 

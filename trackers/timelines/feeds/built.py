@@ -1,9 +1,9 @@
-"""What the strategies that build homes have in common: when a home may be read from what is built,
-how it is built, and how it is kept correct.
+"""What the strategies that build homes have in common: when a built home may be read, how it is
+built, and how it is kept correct.
 
 page: what is built, and on read what is not yet delivered ─> truth ─> Page
                  └─ below the floor: on read
-So at any moment a page is the same as on read, however far deliveries have come.
+So a page is always the same as on read, however far deliveries have come.
 
 build: a stub, committed: deliveries put into it from now on ─> the newest, on read ─> put ─> built
 Locks: marks of origins in the order of ids, feeds in the order of watchers, then what they hold.
@@ -89,12 +89,12 @@ class Built(ABC):
 
     @abstractmethod
     def put(self, watchers: Sequence[int], ids: Sequence[int]) -> None:
-        """Put all of the tweets, at least one, into each of the homes; tweets that are there
-        already change nothing."""
+        """Put all of the tweets, at least one, into each of the homes; those already there are
+        skipped."""
 
     @abstractmethod
     def take(self, watcher_id: int, ids: Sequence[int]) -> None:
-        """Take these out; they may come back."""
+        """Take out these tweets; they may come back."""
 
     @abstractmethod
     def held(self, watcher_id: int) -> list[int]:
@@ -106,7 +106,7 @@ class Built(ABC):
 
     @abstractmethod
     def stub(self, watcher_id: int) -> None:
-        """Delete all that it holds, and be ready for `put`."""
+        """Delete all that it holds, and prepare it for `put`."""
 
     @property
     @abstractmethod
@@ -143,7 +143,7 @@ class Built(ABC):
     def on_read(
         self, ask: Ask, stands: Stands, *, served_by: str = "read(fallback)", complete: bool = True
     ) -> Page:
-        """Read from the sources; only after `stands` was, whose clock the page gets."""
+        """Read from the sources, and only after `stands`, whose clock the page gets."""
         found = read.candidates(ask.watcher_id, ask.way, followed=stands.followed)
         return laid_out(ask, found, served_by=served_by, complete=complete, clock=stands.clock)
 
@@ -155,13 +155,13 @@ class Built(ABC):
         return replace(page, embedded=found) if found else page
 
     def embedded(self, watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
-        """What the home keeps of these tweets besides their ids."""
+        """What the home stores of these tweets besides their ids."""
         return {}
 
     def stands(self, watcher_id: int, *, anchor: int = LARGEST_ID) -> Stands:
-        """How far the home is built, for a read from that anchor on, in one round trip. To be
-        called before what is laid out is read: what is delivered in between is then read twice,
-        rather than not at all."""
+        """How far the home is built, for a read from that anchor on, in one round trip. Call it
+        before reading what is built: what is delivered in between is then read twice, rather than
+        not at all."""
         given = {**self.named(watcher_id), "anchor": anchor}
         stands = stands_of(*ask_all((moment.NUMBER, {}), (standing(self.STATE), given)))
         if stands.is_due:
@@ -175,7 +175,7 @@ class Built(ABC):
         """Called at the first read of a day."""
 
     def builds_at_once(self, watcher_id: int) -> bool:
-        """Lay it out now, at the first read, if the strategy does so; whether it did."""
+        """Build it now, at the first read, if the strategy does so; returns whether it did."""
         return False
 
     def want(self, watcher_id: int) -> None:
@@ -215,15 +215,15 @@ class Built(ABC):
         self.build(watcher_id)
 
     def begin(self, watcher_id: int) -> None:
-        """From now on it cannot be read, but deliveries are put in. This must be committed before
-        the sources are read."""
+        """Make it unreadable, but open to deliveries, from now on. Must be committed before the
+        sources are read."""
         with transaction.atomic(durable=True), cursor() as db:
             # A watcher that was deleted gets no row.
             if db.execute(STUB, self.named(watcher_id)).rowcount:
                 self.stub(watcher_id)
 
     def build(self, watcher_id: int) -> None:
-        """Put in what was there before; then it can be read."""
+        """Put in the earlier tweets; then it can be read."""
         with transaction.atomic():
             if self.locked(watcher_id) is None:
                 return

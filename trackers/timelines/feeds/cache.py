@@ -1,7 +1,7 @@
 """Capped cache: the newest tweets of a home as a timeline of the store, `home:` and the watcher.
 
 The first read builds it: first an empty timeline is committed, into which deliveries go from then
-on; then what was there before is put in. The store cuts it to its size, and older tweets are read
+on; then the earlier tweets are put in. The store cuts it to its size, and older tweets are read
 from the sources. Once the store has expired it, the next read builds it again.
 """
 
@@ -31,7 +31,7 @@ NEWER = plain(f"""
     WHERE timeline_id = {OF} AND dead_at IS NULL AND entry_id > %(after)s::bigint
     ORDER BY entry_id LIMIT %(limit)s::int
 """)
-# The store cuts off the oldest, so the timeline is complete from its oldest entry on: that becomes
+# The store cuts off the oldest, so the timeline is complete from its oldest entry on, which becomes
 # the floor. Where nothing can have been cut, the floor stays.
 RAISE = plain("""
     UPDATE trackers_feed f SET floor = oldest.id
@@ -84,7 +84,7 @@ class Cache(Built):
         store.get_multi([store.Ask(name_of(watcher_id), 0, 1)])
 
     def builds_at_once(self, watcher_id: int) -> bool:
-        """Not within a caller's transaction, in which it cannot be built: then a worker does."""
+        """Not within a caller's transaction, where it cannot be built: then a worker builds it."""
         if connection.in_atomic_block:
             return False
         self.rebuild(watcher_id)

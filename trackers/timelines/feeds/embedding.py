@@ -1,4 +1,4 @@
-"""What homes keep of tweets as they were first seen, in the metadata of their entries.
+"""What homes store of tweets as they were first seen, in the metadata of their entries.
 
 first seen text, name ─> `keep` ─> metadata of an entry of `home:…` ─> `kept` ─> beside today's
 It is returned only while there is a current text: no home shows what X no longer shows.
@@ -80,7 +80,7 @@ def metadata(values: dict[str, str | None], fields: Sequence[str]) -> bytes:
 
 
 def kept(name: str, ids: Sequence[int], fields: Sequence[str]) -> dict[int, Embedded]:
-    """What the timeline of a home keeps of these tweets, if X still shows them."""
+    """What the timeline of a home stores of these tweets, if X still shows them."""
     if not fields or not ids:
         return {}
     with cursor() as db:
@@ -101,7 +101,7 @@ def read(metadata: bytes, fields: Sequence[str]) -> Embedded:
 
 
 def forget_hidden(*, deadline: Deadline) -> Worked:
-    """Delete from all homes what they keep of tweets that X no longer shows."""
+    """Delete from all homes what they store of tweets that X no longer shows."""
     after = "home:"
 
     def piece() -> int | None:

@@ -32,7 +32,7 @@ FOLLOW = """
     VALUES (%(watcher)s, %(origin)s, now()) ON CONFLICT DO NOTHING
 """
 # Past the limit, a new follower with a lower id pushes another one out of reach, who gets this
-# origin on read from then on. Nobody comes into reach: nothing was delivered to them so far.
+# origin on read from then on. No watcher comes into reach: it would lack all earlier deliveries.
 NARROW = """
     UPDATE trackers_feedmark SET reach = least(reach, (
         SELECT watcher_id FROM trackers_follow WHERE origin_id = %(origin)s
@@ -52,7 +52,7 @@ def origin_of(source_id: int | None, author_id: int | None) -> int:
 
 
 def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | None = None) -> bool:
-    """Have what the source yields, or the account posts, in the home; False: already followed.
+    """Bring what the source yields, or the account posts, into the home; False: already followed.
 
     An account that nobody polls can be followed. LookupError: no such watcher, or no such source.
     """
@@ -71,7 +71,7 @@ def follow(watcher_id: int, *, source_id: int | None = None, author_id: int | No
                 return False
             if settings.fanout_limit:
                 db.execute(NARROW, {"origin": origin, "limit": settings.fanout_limit})
-        # From now on its arrivals are numbered; what came before, the backfill puts in.
+        # From now on its arrivals are numbered; the backfill puts in what came before.
         Origin.objects.get_or_create(pk=origin)
         for strategy in kept(settings):
             strategy.followed(watcher_id, origin)
@@ -98,7 +98,7 @@ def unfollow(
 
 
 def forget_removed(origin: int, *, deadline: Deadline) -> bool:
-    """If the source no longer exists, have everybody unfollow it; False: time was up first."""
+    """If the source no longer exists, make all watchers unfollow it; False: time was up first."""
     if origin < 0 or Source.objects.filter(pk=origin).exists():
         return True
     followers = Follow.objects.filter(origin_id=origin).order_by("watcher_id")
@@ -135,7 +135,8 @@ def held(origin: int) -> bool:
 
 
 def forget(origin: int) -> None:
-    """Delete all of an origin that nobody follows: its arrivals are no longer recorded."""
+    """Delete an origin that nobody follows, with all that is stored of it: its arrivals are no
+    longer recorded."""
     Origin.objects.filter(pk=origin).delete()
     queue.remove(TimelineDelivery.namespace, [origin])
     Arrival.objects.filter(origin_id=origin).delete()

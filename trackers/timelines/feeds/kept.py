@@ -13,6 +13,6 @@ LAID_OUT: tuple[type[Built], ...] = (Cache, Sized, Timed)
 
 
 def kept(settings: FeedSettings) -> list[Built]:
-    """The strategies by which homes may be built: that of the settings, and others from before a
-    switch, which deliveries still go into until they are dropped."""
+    """The strategies by which homes may be built: that of the settings, and those from before a
+    switch, whose homes get deliveries until they are dropped."""
     return [of(settings) for of in LAID_OUT]

@@ -1,6 +1,6 @@
 """What had arrived when a page was read: the last number drawn, and a snapshot of the commits.
 
-Numbers alone would not do: a lower one may be committed after a higher one (trackers.arrivals).
+Numbers alone do not suffice: a lower one may be committed after a higher one (trackers.arrivals).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Moment:
 
 
 def now() -> str:
-    """To be called before the page is read: what comes in between is then returned twice, rather
-    than not at all."""
+    """Call it before the page is read: what comes in between is then returned twice, rather than
+    not at all."""
     return text_of(*ask(*NOW))
 
 

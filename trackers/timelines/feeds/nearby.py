@@ -1,10 +1,10 @@
-"""What is next to an anchor in a home, searched among all tweets near the anchor.
+"""Finds what is next to an anchor in a home, among all tweets near the anchor.
 
 To find the one tweet of an origin next to an anchor, PostgreSQL reads a whole index page per
 origin. So for a watcher of many origins only the neighbourhood of the anchor is searched first:
 TOGETHER takes all tweets there and keeps those of followed origins, EACH asks every followed origin
-for its tweets there. If either finds too few, its result is of no use. A watcher of few origins
-needs neither.
+for its tweets there. If one finds too few, its result is discarded. A watcher of few origins needs
+neither.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trackers.timelines.feeds.page import Way
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import plain
 
-# Only up to this many candidates are searched for like this.
+# At most this many candidates are searched for in this way.
 MOST = 100
 # Up to FEW followed origins are read directly; with more than SOME, TOGETHER is tried first.
 FEW, SOME = 40, 400
@@ -48,7 +48,7 @@ POSTED = """
             ORDER BY id {order} LIMIT %(limit)s::int) tweet
         WHERE f.watcher_id = %(watcher)s AND f.origin_id < 0
 """
-# The LIMIT is no parameter: for an unknown one the planner expects a tenth of the table.
+# The LIMIT is not a parameter: for an unknown one the planner expects a tenth of the table.
 # `reach`: exclusive, since of the last tweet of a full list some sources may be missing.
 TOGETHER = (
     f"""

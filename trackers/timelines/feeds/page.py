@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from trackers.tweets.snowflake import LARGEST_ID
 
 MOST = 800
-# The most candidates that are asked for at once, when hardly any are shown.
+# The most candidates to request at once, when hardly any are shown.
 MOST_AT_ONCE = 5_000
 
 Way = Literal["older", "newer"]
@@ -17,7 +17,7 @@ Way = Literal["older", "newer"]
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What a home keeps of a tweet as it was first seen; None: not kept."""
+    """What a home stores of a tweet as it was first seen; None: nothing."""
 
     text: str | None = None
     author: str | None = None
@@ -106,7 +106,7 @@ def laid_out(
     ids, is_more = found[: ask.limit], len(found) > ask.limit
     if ask.way == "older":
         older = ids[-1] if is_more else None
-        # On the other side of the anchor nobody has looked, so there may be more.
+        # The other side of the anchor was not searched, so there may be more.
         newer = (ids[0] if ids else max(ask.anchor - 1, 0)) if ask.has_anchor else None
         return Page(tuple(ids), older, newer, served_by, complete, clock=clock)
     ids.reverse()

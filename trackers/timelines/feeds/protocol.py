@@ -1,4 +1,4 @@
-"""What a strategy can do. All return the same pages; they differ in what these cost."""
+"""The interface of a strategy. All return the same pages, but at different costs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class FeedStrategy(Protocol):
         """The tweets next to an anchor, newest first; without one the newest."""
 
     def since(self, watcher_id: int, tweet_id: int | None = None, *, clock: str = "") -> Page:
-        """What came into the home after a tweet did, or after a page was read (`Page.clock`)."""
+        """What came into the home after a tweet, or after a page was read (`Page.clock`)."""
 
     def embedded(self, watcher_id: int, ids: Sequence[int]) -> Mapping[int, Embedded]:
-        """What the home keeps of these tweets besides their ids, as in `Page.embedded`."""
+        """What the home stores of these tweets besides their ids, as in `Page.embedded`."""
 
     def rebuild(self, watcher_id: int) -> None:
         """Rebuild the home. May be interrupted anywhere, and repeated."""
@@ -35,7 +35,7 @@ class FeedStrategy(Protocol):
         """Delete what is built."""
 
     def deliver(self, origin_id: int, ids: Sequence[int], *, reach: int | None) -> int:
-        """Put tweets of an origin into the homes that follow it; return into how many."""
+        """Put tweets of an origin into the homes that follow it; return how many homes."""
 
     def followed(self, watcher_id: int, origin_id: int) -> None:
         """Put in the tweets of an origin that is followed now, up to a bound."""

@@ -1,8 +1,8 @@
 """On read: a page is read from what the followed sources yielded and the followed accounts posted.
 
 This defines what a home is; the other strategies must return the same. If `nearby` does not help,
-each origin is first asked for its one tweet next to the anchor (`heads`). As many different ones
-as the page has tweets give a bound: origins and tweets beyond it need not be read at all.
+each origin is first asked for its one tweet next to the anchor (`heads`). As many different ones as
+the page has tweets give a bound: origins and tweets beyond it need not be read at all.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def newest(watcher_id: int, limit: int, *, origins: Sequence[int] | None = None)
 
 
 def read(ask: Ask) -> Page:
-    """The page from the sources, as it is defined."""
+    """The page from the sources, which is its definition."""
     # The clock is read before the tweets; the number of follows comes in the same round trip.
     *now, [[followed]] = ask_all(*moment.NOW, (FOLLOWED, {"watcher": ask.watcher_id}))
     found = candidates(ask.watcher_id, ask.way, followed=followed)
@@ -128,7 +128,7 @@ def read(ask: Ask) -> Page:
 
 
 class Read:
-    """Stores nothing: no upkeep, always correct."""
+    """Stores nothing, so it is always correct, without upkeep."""
 
     key: ClassVar[str] = "read"
     label: ClassVar[str] = "on read"

@@ -1,4 +1,4 @@
-"""A page of a home that is built: from there, from undelivered origins, and below the floor."""
+"""A page of a built home: from what is built, from undelivered origins, and below the floor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tweetwatch.database import array, cursor
 
 
 class LaidOut(Protocol):
-    """Where ids are read from; whether they are shown is checked for each page."""
+    """Where ids are read from; each page checks whether they are shown."""
 
     STATE: ClassVar[str]
 
@@ -32,7 +32,7 @@ class LaidOut(Protocol):
 class Reading:
     """Reads one page from what is built, what is undelivered, and what is below the floor.
 
-    `stands_still`: False if since `state` was read the home was built anew or cut, or more is
+    `stands_still`: False if the home was rebuilt or cut since `state` was read, or more is
     followed; then what was read may be incomplete.
     """
 
@@ -81,7 +81,7 @@ class Reading:
 def merged(
     here: Sequence[int], more: Sequence[Candidate], limit: int, *, newest_first: bool
 ) -> list[int]:
-    """The nearest ids of both, each once."""
+    """The nearest ids from both, each once."""
     if not more:
         return list(here)
     return sorted({*here, *(one.id for one in more)}, reverse=newest_first)[:limit]

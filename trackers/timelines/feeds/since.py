@@ -15,8 +15,8 @@ from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor, plain
 
 MOST = 800
-# An arrival that was drawn before the page's last number, but committed after it, may be this many
-# numbers back: between the two is at most the end of a transaction.
+# An arrival whose number was drawn before the page's last number, but committed after it, may be
+# this many numbers back: between the two is at most the end of a transaction.
 LOOK_BACK = 50_000
 
 # {came}: which arrivals are later than the position.
@@ -99,7 +99,7 @@ THE_BEGINNING = Position(0, 0, 0, datetime(2000, 1, 1, tzinfo=UTC))
 def since(watcher_id: int, tweet_id: int | None, *, clock: str = "") -> Page:
     """What came after a page's clock or, without one, after this tweet did.
 
-    `older` is set when there are more than are returned; the caller then reads the home anew.
+    `older` is set when there are more than are returned; the caller then reads the home again.
     """
     if tweet_id is not None and not 0 <= tweet_id <= LARGEST_ID:
         raise ValueError(f"{tweet_id} is no id of a tweet.")

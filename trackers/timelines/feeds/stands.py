@@ -11,7 +11,7 @@ from trackers.timelines.feeds import moment
 from trackers.timelines.feeds.nearby import FOLLOWED
 from tweetwatch.database import plain
 
-# `due`: whether the strategy wants to be told of this read (`Built.touch`).
+# `due`: whether the strategy has to be notified of this read (`Built.touch`).
 STATE = """
     SELECT floor, built_at, false AS due FROM trackers_feed
     WHERE watcher_id = %(watcher)s AND strategy = %(strategy)s AND shape = %(shape)s
@@ -55,7 +55,7 @@ class State:
 class Stands:
     """`state` None: nothing that can be read is built. `undelivered`: followed origins to read
     from their sources, unless the anchor is below the floor. `clock`: of this moment. `followed`:
-    how many origins, for `candidates`. `is_due`: the strategy wants to be told of this read."""
+    how many origins, for `candidates`. `is_due`: notify the strategy of this read."""
 
     state: State | None
     undelivered: Sequence[int]

@@ -1,7 +1,7 @@
-"""Counts how pages of homes were answered: from what is built, or from the sources after all.
+"""Counts how pages of homes were answered: from what is built, or from the sources.
 
-Counted per thread, and added to the day's rows at most once a second, so that pages cost nothing
-more. A process that is killed loses the counts of its last second.
+Counted per thread, and added to the day's rows at most once a second, so that pages cost no more.
+A process that is killed loses the counts of its last second.
 """
 
 from __future__ import annotations

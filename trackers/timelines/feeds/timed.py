@@ -19,7 +19,7 @@ DAY_MS = 86_400_000
 LAST_COUNTED = 29_700_859_247
 
 # Integer division of positive numbers rounds down. Usually all tweets are younger than those in the
-# bucket, which needs no sorting.
+# bucket, so nothing has to be sorted.
 PUT = plain(f"""
     WITH sheets AS MATERIALIZED (
         SELECT born.bucket, array_agg(born.id ORDER BY born.id DESC) AS ids
@@ -46,7 +46,7 @@ PUT = plain(f"""
                               ORDER BY one DESC) END
     WHERE NOT b.ids @> excluded.ids
 """)
-# Bucket after bucket until there are enough; no further one is read.
+# Reads bucket after bucket until there are enough, and no further.
 OLDER = plain("""
     SELECT one.id
     FROM trackers_timedbucket b CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)

@@ -1,6 +1,6 @@
 """Whether a tweet is in a home: some followed source or account has it, and it is not deleted.
 
-What is laid out may hold more than that: tweets deleted or untracked since, or a delivery that was
+What is built may hold more than that: tweets deleted or untracked since, or a delivery that was
 under way during an unfollow. So the ids of each page are checked before it is shown.
 """
 
@@ -53,7 +53,7 @@ def still_shown(state: str) -> str:
 
 
 def unbrought(watcher_id: int, ids: Sequence[int]) -> list[int]:
-    """The ids that nothing the watcher follows brings."""
+    """The ids that nothing followed by the watcher brings."""
     if not ids:
         return []
     with cursor() as db:

@@ -1,8 +1,8 @@
-"""Finding tweets by what a person types: look through a few thousand, and say how far that went.
+"""Finding tweets by what a person types: search a few thousand, and report how far that went.
 
 Each source of candidates yields them in the order of ids, by an index: the texts, some authors'
 tweets, or what the caller gives. What is found among them is a page, however short; the next page
-goes on where it ended.
+continues where it ended.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.bounded import Deadline
 
-# The limit for a whole search; most take some hundredths of it.
+# The limit for a whole search; most take a few hundredths of it.
 SEARCH_TAKES = timedelta(seconds=1)
-# How many candidates are looked through, in growing steps. The first steps show whether words are
+# How many candidates are searched, in growing steps. The first steps show whether words are
 # frequent.
 FIRST_STEPS = (200, 1800)
 LAST_STEPS = (8000,)
@@ -39,13 +39,18 @@ FIRST_AUTHORS = (
     f"{names.AUTHORS_MOST}."
 )
 
+
+class TooMany(Exception):
+    """Not all matches can be found, and the caller wants all or none."""
+
+
 Source = Callable[[Way, int], Look]
 Sieve = Callable[[list[int]], list[int]]
 
 
 @dataclass(frozen=True, slots=True)
 class Finds:
-    """Ids in the order of the way, at most as many as were asked for. `until` as in `Look`."""
+    """Ids in the order of the way, at most as many as requested. `until` as in `Look`."""
 
     ids: list[int] = field(default_factory=list)
     until: int | None = None
@@ -65,12 +70,21 @@ def from_where_it_begins(way: Way) -> Way:
     return way
 
 
+def are_too_many(matched: int) -> bool:
+    """Whether words with this many matches by the end of the first steps are too frequent to be
+    rare, and not all texts are searched by the last step."""
+    looked = sum(FIRST_STEPS)
+    if texts.may_be_rare(matched, looked=looked):
+        return False
+    return texts.at_all() > looked + sum(LAST_STEPS)
+
+
 @dataclass(frozen=True, slots=True)
 class Finder:
     """Looks for `most` tweets that the sieve keeps.
 
-    `few`: a source with fewer candidates than there are texts. `start`: from where on the sieve
-    keeps most.
+    `few`: a source with fewer candidates than there are texts. `start`: gives the point from which
+    the sieve keeps most. `all_or_none`: raise TooMany once it is clear that not all will be found.
     """
 
     deadline: Deadline
@@ -78,6 +92,7 @@ class Finder:
     sieve: Sieve = all_of_them
     few: Source | None = None
     start: Callable[[Way], Way] = from_where_it_begins
+    all_or_none: bool = False
 
     def find(self, typed: str, way: Way) -> Finds:
         """By id or link, by @author, or by words of the text or the author's name."""
@@ -90,7 +105,7 @@ class Finder:
         return self.by_words(typed.lstrip(), way)
 
     def among(self, typed: str, ids: list[int]) -> list[int]:
-        """Those of some ids that `find` would find, in the given order."""
+        """The ids that `find` would find, in the given order."""
         whole = typed.strip()
         if found := AN_ID.fullmatch(whole):
             one = min(int(found[1]), LARGEST_ID)
@@ -127,7 +142,7 @@ class Finder:
         return self.merged(way, found, self.by_authors(authors.ids, way))
 
     def by_texts(self, words: Search, way: Way) -> Finds:
-        """Search the next texts; if few of them match, ask the index for all with the words."""
+        """Search the next texts; if few match, query the index for all that have the words."""
         if self.few:
             return self.through(self.few, lambda ids: self.said(texts.among(ids, words)), way)
         matched = 0
@@ -136,6 +151,8 @@ class Finder:
             nonlocal matched
             look = texts.in_texts(words, way, looked=looked, most=MATCHES_MOST)
             matched += len(look.ids)
+            if self.all_or_none and look.until is not None and are_too_many(matched):
+                raise TooMany
             return look
 
         found = self.through(next_texts, self.said, way, FIRST_STEPS)
@@ -156,9 +173,9 @@ class Finder:
         return self.further(found, source, self.sieve, way)
 
     def further(self, found: Finds, source: Source, sieve: Sieve, way: Way) -> Finds:
-        """Go on from where more is expected (`start`); if nothing is there, from where it ended.
+        """Continue where more is expected (`start`); if nothing is there, where the search ended.
 
-        So a few tweets may be passed over, but never all that there are.
+        So a few matches may be skipped, but never all of them.
         """
         assert found.until is not None
         here = way.on_from(found.until)
@@ -202,7 +219,7 @@ class Finder:
         return self.sieve([id for id in ids if id in shown])
 
     def merged(self, way: Way, one: Finds, other: Finds) -> Finds:
-        """Merge both, as far as both have looked."""
+        """Merge both, up to where both have searched."""
         known = [self.known_until(found) for found in (one, other)]
         until = way.nearest([id for id in known if id is not None])
         ids = way.in_order([*one.ids, *other.ids])

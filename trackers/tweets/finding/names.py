@@ -11,9 +11,9 @@ from trackers.tweets.finding.words import WORDS, Search
 from tweetwatch.bounded import only_bitmaps
 from tweetwatch.database import cursor
 
-# Tweets of at most this many authors are merged.
+# The tweets of at most this many authors are merged.
 AUTHORS_MOST = 20
-# Too many names begin with anything shorter.
+# Too many names begin with a shorter prefix.
 NAME_LEAST = 3
 USERNAME = re.compile(r"\w{1,50}")
 AFTER_ALL = "\U0010ffff"
@@ -40,14 +40,14 @@ UP = {OF_AUTHORS: OF_AUTHORS.replace("< %(beyond)s", "> %(beyond)s").replace("id
 
 @dataclass(frozen=True, slots=True)
 class Authors:
-    """The first AUTHORS_MOST, and whether there are more."""
+    """The first AUTHORS_MOST authors, and whether there are more."""
 
     ids: list[int]
     more: bool = False
 
 
 def called(name: str) -> Authors:
-    """Authors with this user name, in any case; if there are none, those whose name begins so."""
+    """Authors with this user name, in any case; if none, those whose user name begins with it."""
     name = name.lower()
     found = by_username(name)
     exactly = [id for id, username in found if username == name]

@@ -1,9 +1,9 @@
 """Tweets by their words, newest first, in a time that does not grow with their number.
 
-A frequent word is found among the newest texts, and a rare one in few texts at all. So a search
-looks through a few thousand texts in the order of ids, and only then asks the index for all that
-match, up to a number that is quickly sorted. An index of words has no order: asking it for the
-newest texts with a frequent word means reading them all.
+A frequent word is found among the newest texts; a rare one is in few texts at all. So a search
+reads a few thousand texts in the order of ids, and only then queries the index for all that match,
+up to a number that is quickly sorted. An index of words has no order: the newest texts with a
+frequent word can only be found by reading all that have it.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tweetwatch.database import cursor
 
 # Words with up to this many matches are rare: all are read and sorted at once.
 RARE = 3000
-# For a phrase the text of each match has to be parsed.
+# For a phrase the text of each match must be parsed.
 RARE_PHRASE = 1000
 
-# The inner LIMIT is a fence: no more texts are read, whatever the planner thinks of the words.
+# The inner LIMIT is a fence: no more texts are read, whatever the planner assumes about the words.
 TEXTS = f"""
     SELECT tweet_id FROM (
         SELECT tweet_id, text FROM trackers_tweettext
@@ -82,7 +82,7 @@ def among(ids: Sequence[int], search: Search) -> list[int]:
 
 
 def all_of(search: Search) -> list[int] | None:
-    """Every tweet whose text matches, in no order; None when too many have the words."""
+    """Every tweet whose text matches, unordered; None when too many have the words."""
     given = {"exact": search.exact, "loose": search.loose, "patterns": list(search.patterns)}
     rare = RARE if search.is_plain else RARE_PHRASE
     with only_bitmaps(), cursor() as db:
@@ -93,8 +93,13 @@ def all_of(search: Search) -> list[int] | None:
 
 
 def may_be_rare(found: int, *, looked: int) -> bool:
-    """Whether `found` in `looked` texts suggests no more than RARE in all texts."""
+    """Whether `found` matches in `looked` texts suggest no more than RARE in all texts."""
+    return found * at_all() <= RARE * looked
+
+
+def at_all() -> float:
+    """About how many texts there are; 0 if that is not known yet."""
     with cursor() as db:
         row = db.execute(TEXTS_AT_ALL).fetchone()
     assert row is not None
-    return found * max(row[0], 0) <= RARE * looked
+    return max(row[0], 0.0)

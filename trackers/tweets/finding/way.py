@@ -34,7 +34,7 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What was found, in the order of the way. `until`: the last id looked at; None: all were."""
+    """What was found, in the order of the way. `until`: the last id examined; None: all were."""
 
     ids: list[int]
     until: int | None

@@ -1,4 +1,4 @@
-"""What a word is, in a text and in a search: one expression, which the index is built on.
+"""What counts as a word, in a text and in a search: one expression, also used by the index.
 
 Postgres' configuration `simple`: lower case, no stems, no stop words. Before its parser sees the
 text, links are removed (X's are random letters), and what it would take for a host, a file, a tag
@@ -20,7 +20,7 @@ from tweetwatch.database import cursor
 LINKS = r"https?://\S+"
 # Thai and Lao, Burmese, Khmer, Japanese and Chinese.
 UNPARTED = r"\u0E00-\u0EFF\u1000-\u109F\u1780-\u17FF\u3005-\u30FF\u3400-\u9FFF\uF900-\uFAFF"
-# The index has this very expression: changing it takes a migration of the index.
+# The index uses exactly this expression: changing it takes a migration of the index.
 PARTED = (
     r"translate(regexp_replace(regexp_replace({}, '" + LINKS + r"', ' ', 'gi'),"
     r" '([" + UNPARTED + r"])', ' \1 ', 'g'), './_-+&<>@:=~', '            ')"
@@ -52,8 +52,8 @@ class Term:
 class Search:
     """What a person typed, as text search queries of Postgres.
 
-    `exact`: what a text must match. `loose`: its wanted words alone, in any order. `patterns`: for
-    ILIKE, which is quicker; every text that matches matches each of these too.
+    `exact`: what a text must match. `loose`: only the wanted words, in any order. `patterns`: for
+    ILIKE, which is quicker; every text that matches also matches each of these.
     """
 
     exact: str
@@ -98,7 +98,7 @@ def read(typed: str) -> Search | None:
         if not term.wanted:
             exact.append(f"!({phrase})")
             continue
-        # After a phrase too, where it applies to its last word.
+        # Also after a phrase, where it applies to the last word.
         end = ":*" if term.unfinished else ""
         exact.append(f"({phrase}{end})")
         loose.append(f"({plain}{end})")

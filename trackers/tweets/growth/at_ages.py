@@ -1,4 +1,4 @@
-"""What tweets had at given ages: the last measurement at or before each, however many there are."""
+"""Counts of tweets at given ages: the last measurement at or before each age."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
 
-# A count says nothing about an age when it was last measured at less than half of it.
+# A count says nothing about an age if it was last measured at less than half of that age.
 STALE = 0.5
 FLOOR = timedelta(minutes=2)
 LEAST_MONTH = timedelta(days=28)
@@ -24,7 +24,7 @@ class Born(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """`counts`: what the tweet had at this age, as last measured at `measured_at`."""
+    """`counts`: those of the tweet at this age, as last measured at `measured_at`."""
 
     tweet_id: int
     age: timedelta
@@ -36,11 +36,11 @@ class Reading(NamedTuple):
         return born + self.age - self.measured_at <= max(FLOOR, STALE * self.age)
 
 
-# width_bucket is a binary search, so a tweet of a hundred thousand samples costs little more than
-# one of a hundred. It needs ordered arrays: a sample that came days late is at the end of its
-# month, and may be overlooked. [1:] unpacks an array once instead of at each access.
+# width_bucket is a binary search, so a tweet with a hundred thousand samples costs little more than
+# one with a hundred. It needs ordered arrays: a sample that came days late is at the end of its
+# month, and may be missed. [1:] unpacks an array once instead of at each access.
 # A sample is filed under the month in which it ended, so the last one before an age may be in the
-# next month that there is: `months` reaches that.
+# next existing month: `months` includes that.
 AT_AGES = """
     WITH asked AS MATERIALIZED (
         SELECT * FROM unnest(%(ids)s::bigint[], %(born)s::timestamptz[]) AS one(id, born)

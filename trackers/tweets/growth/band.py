@@ -24,7 +24,7 @@ class Middle:
 
 
 def middle(counts: Iterable[int | None]) -> Middle | None:
-    """None where too few are known."""
+    """The quartiles; None if too few counts are known."""
     known = sorted(count for count in counts if count is not None)
     if len(known) < ENOUGH:
         return None
@@ -32,7 +32,7 @@ def middle(counts: Iterable[int | None]) -> Middle | None:
 
 
 def quantile(ordered: Sequence[float], share: float) -> float:
-    """Between two values in proportion, as PostgreSQL's percentile_cont does."""
+    """Interpolates between two values, as PostgreSQL's percentile_cont does."""
     place = (len(ordered) - 1) * share
     below = int(place)
     above = min(below + 1, len(ordered) - 1)
@@ -42,7 +42,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 def counts_at(
     readings: Mapping[int, Sequence[Reading]], tweets: Iterable[Born]
 ) -> dict[timedelta, list[tuple[int | None, ...]]]:
-    """By age: the counts of all tweets that were measured near that age."""
+    """The counts, by age, of all tweets that were measured near that age."""
     born = {one.id: one.at for one in tweets}
     found: dict[timedelta, list[tuple[int | None, ...]]] = {}
     for id, of_tweet in readings.items():
@@ -55,15 +55,15 @@ def counts_at(
 def band(
     at: Mapping[timedelta, Sequence[Sequence[int | None]]], place: int
 ) -> dict[timedelta, Middle]:
-    """By increasing age: the middle of the metric that is at this place of the counts."""
+    """The quartiles, by increasing age, of the metric at this place in the counts."""
     made = {age: middle(counts[place] for counts in at[age]) for age in sorted(at)}
     return {age: found for age, found in made.items() if found}
 
 
 def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> list[timedelta]:
-    """Half of them evenly from `since` to `until`, the others dense where tweets grow most.
+    """Half of the ages evenly from `since` to `until`, the others dense where tweets grow most.
 
-    In whole seconds, so an age is the same however it was computed.
+    In whole seconds, so that an age is the same however it was computed.
     """
     first = max(since, timedelta(minutes=1))
     if until <= first:
@@ -76,5 +76,5 @@ def ages(until: timedelta, *, count: int, since: timedelta = timedelta(0)) -> li
 
 
 def born_of(tweets: Iterable[tuple[int, datetime | None]]) -> list[Born]:
-    """Those whose time of posting is known."""
+    """The tweets whose time of posting is known."""
     return [Born(id, at) for id, at in tweets if at is not None]

@@ -1,6 +1,6 @@
-"""Which tweets one is compared with: the newest few of its author, of a source, or of anybody.
+"""The tweets that one is compared with: the newest few of its author, of a source, or of all.
 
-Posts of one's own only: X shows a retweet's counts as those of the original.
+Only an author's own posts: X shows a retweet's counts as those of the original.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from trackers.tweets.growth.at_ages import Born
 from trackers.tweets.snowflake import LARGEST_ID, first_id_at
 from tweetwatch.database import array, cursor
 
-# {newest} are read by an index in the order of ids, and no more than `most`. Texts are looked up
-# one by one, by their key.
+# At most `most` of {newest} are read, by an index in the order of ids. Texts are looked up one by
+# one, by their key.
 OWN_POSTS = """
     SELECT t.id, t.created_at
     FROM ({newest}) AS t
@@ -50,13 +50,13 @@ def of_author(author_id: int, *, most: int, below: int = LARGEST_ID) -> list[Bor
 
 
 def of_anybody(*, most: int, older_than: timedelta, now: datetime) -> list[Born]:
-    """The newest tweets of that age, newest first."""
+    """The newest tweets older than that, newest first."""
     below = first_id_at(int((now - older_than).timestamp() * 1000))
     return read(OF_ANYBODY, {"below": below, "most": most})
 
 
 def of_these(ids: list[int]) -> list[Born]:
-    """Those of these that can be compared, newest first."""
+    """Those of these ids that can be compared, newest first."""
     return read(OF_THESE, {"ids": array(ids)})
 
 

@@ -1,4 +1,4 @@
-"""How long a tweet took to get half of what it has."""
+"""How long a tweet took to reach half of its count."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ REACHED = f"""
 
 @dataclass(frozen=True, slots=True)
 class HalfLife:
-    """`after`: the age at which half was first measured. `at_most`: that was the first measurement
-    of all, so it may have been earlier."""
+    """`after`: the age at which half was first measured. `at_most`: it was the first measurement of
+    all, so half may have been reached earlier."""
 
     after: timedelta
     at_most: bool
 
 
 def half_life(id: int, born: datetime, metric: str, count: int | None) -> HalfLife | None:
-    """None while there is nothing to halve."""
+    """The half-life; None while there is nothing to halve."""
     assert metric in METRICS
     if not count or count < 2:
         return None

@@ -1,8 +1,8 @@
-"""How many a tweet will have a day after it was posted, and how wrong such answers were. Pure.
+"""A tweet's count a day after it was posted, projected; and the errors of past projections. Pure.
 
-The method of ratios: earlier tweets grew from this age to a day by some factor each; the median of
-these factors times what the tweet has now is the projection. It is tested on the same tweets in the
-order in which they were posted, each with what was known at that moment alone.
+The method of ratios: each earlier tweet grew from this age to a day by some factor; the median of
+these factors times the tweet's present count is the projection. It is tested on the same tweets in
+the order in which they were posted, each only with what was known at that moment.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from datetime import datetime, timedelta
 from trackers.tweets.growth.band import quantile
 
 FULL = timedelta(days=1)
-# How many finished tweets a projection takes, and how many tested ones show how good it is.
+# How many finished tweets a projection needs, and how many tested ones show its accuracy.
 ENOUGH, TESTED = 5, 3
 
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """An earlier tweet: what it had at the age that is asked about, and what a day after its
-    posting."""
+    """An earlier tweet: its count at the age in question, and a day after it was posted."""
 
     born: datetime
     early: int
@@ -34,10 +33,10 @@ class Past:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """`low` to `high`: by the middle half of the factors of `tweets` earlier tweets.
+    """`low` to `high`: the range by the middle half of the factors of `tweets` earlier tweets.
 
     Of `tested` of these, projected in the same way, half were off by no more than `usual_error`,
-    nine of ten by no more than `large_error`, as shares of what they came to have.
+    nine of ten by no more than `large_error`, as shares of their final counts.
     """
 
     total: int
@@ -50,7 +49,7 @@ class Projection:
 
 
 def project(count: int | None, past: Sequence[Past], *, age: timedelta) -> Projection | None:
-    """What a tweet of this age with this count will have in the end; None: not enough is known."""
+    """The final count of a tweet of this age with this count; None: not enough is known."""
     usable = [one for one in past if one.early > 0 and one.late > 0]
     errors = past_errors(usable, age=age)
     if not count or len(usable) < ENOUGH or len(errors) < TESTED:
@@ -68,9 +67,9 @@ def project(count: int | None, past: Sequence[Past], *, age: timedelta) -> Proje
 
 
 def past_errors(past: Sequence[Past], *, age: timedelta) -> list[float]:
-    """By how much each would have been missed, in increasing order.
+    """The errors that projections of these would have had, in increasing order.
 
-    A tweet is projected from those that were a day old when it had this age; without enough of
+    Each tweet is projected from those that were a day old when it had this age; without enough of
     them it is left out.
     """
     errors = []

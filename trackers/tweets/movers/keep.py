@@ -1,12 +1,12 @@
-"""Every minute: the lists of what grows fastest, from the tweets whose figures changed.
+"""Every minute: the lists of what grows fastest, from the tweets whose metrics changed.
 
 Changed ────────────────┐
-                        ├─> a piece of tweets ─> their figures at each window's beginning ─> Mover
+                        ├─> a piece of tweets ─> their metrics at each window's beginning ─> Mover
 rows whose time is over ┘
-What a minute costs depends on how many tweets changed in it, and never on how many there are: a
-tweet is found by its key, and its samples of the last day by the index. A tweet whose figures are
-lower than the last gain of a full list is passed over before its samples are read. If time runs
-out, the rest waits for the next minute; what has waited for STALE is left out.
+The cost of a minute depends on how many tweets changed in it, never on how many there are: a tweet
+is found by its key, and its samples of the last day by the index. A tweet whose metrics are lower
+than the last gain of a full list is skipped before its samples are read. If time runs out, the rest
+waits for the next minute; what has waited for STALE is dropped.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ logger = logging.getLogger(__name__)
 
 # A list's length, by gain and again by velocity: forty pages of fifty.
 LIST_MOST = 2_000
-# Rows of `Changed` of a piece, each with up to a thousand tweets; and tweets of due rows.
+# Per piece: rows of `Changed`, each with up to a thousand tweets; and tweets of due rows.
 STATEMENTS_AT_ONCE = 10
 DUE_AT_ONCE = 5_000
 STALE = timedelta(minutes=15)
-# For how long a gain is left as it is, while its tweet is looked up and changes again and again.
-# Shorter by a moment than whole minutes, as a minute's run may come early.
+# How long a gain is kept before it is recomputed, however often its tweet changes. A moment less
+# than whole minutes, as a minute's run may come early.
 HOLDS = {
     Window.QUARTER: timedelta(seconds=50),
     Window.HOUR: timedelta(seconds=170),
     Window.DAY: timedelta(seconds=890),
-    # Whenever it changes; and once a day, so that none remains of a tweet that was deleted.
+    # Recomputed when it changes, and once a day, so that no row of a deleted tweet remains.
     EVER: timedelta(days=1),
 }
 
 FIGURES = f"ARRAY[{', '.join(METRICS)}]::bigint[]"
-# The figures of a sample whose place in the arrays is `i`.
+# The metrics of the sample at place `i` in the arrays.
 PACKED_FIGURES = f"ARRAY[{', '.join(f'p.{metric}[i]' for metric in METRICS)}]::bigint[]"
 NOTHING = f"ARRAY[{', '.join('0' for _ in METRICS)}]::bigint[]"
 
-# The last gain and velocity that a full list holds; null while it is not full.
+# The last gain and velocity in a full list; null while it is not full.
 FLOORS = """
     SELECT l.minutes, l.metric,
            (SELECT gain FROM trackers_mover m WHERE m.minutes = l.minutes AND m.metric = l.metric
@@ -57,7 +57,7 @@ FLOORS = """
 """
 
 FORGET_STALE = "DELETE FROM trackers_changed WHERE at < %(before)s"
-# SKIP LOCKED is not needed: one housekeeper at a time is in a piece.
+# SKIP LOCKED is not needed: only one housekeeper at a time works on a piece.
 TAKE_CHANGED = """
     WITH taken AS (
         DELETE FROM trackers_changed WHERE id = ANY(ARRAY(
@@ -66,7 +66,7 @@ TAKE_CHANGED = """
     )
     SELECT array_agg(DISTINCT id) FROM taken, unnest(ids) AS id
 """
-# Without an index, which each change of a row would have to write: the lists are short.
+# `again_at` has no index, since each change of a row would have to write it: the lists are short.
 TAKE_DUE = """
     SELECT array_agg(DISTINCT tweet_id) FROM (
         SELECT tweet_id FROM trackers_mover WHERE again_at <= %(now)s
@@ -74,14 +74,14 @@ TAKE_DUE = """
     ) due
 """
 
-# The planner takes a piece for far more than it is, and compiling it takes longer than running it.
+# The planner overestimates a piece by far, and JIT compiling takes longer than running it.
 INTERPRETED = "SET LOCAL jit = off"
 
 # LATERAL and = ANY(ARRAY) rule out hash and merge joins: tweets and samples are found one by one by
 # their index, whatever the statistics say.
-# `list` has a row per window and metric, with the metric's place among the figures.
-# A tweet whose newest figures held for the whole window gained nothing (`t.taken_at > s.start`).
-# Packed are only past days. The arrays are in the order of time, except for samples that came days
+# `list` has a row per window and metric, with the metric's place in METRICS.
+# A tweet whose newest metrics held for the whole window gained nothing (`t.taken_at > s.start`).
+# Only past days are packed. The arrays are in the order of time, except for samples that came days
 # late, so width_bucket finds the first that reaches into the window without reading all.
 GAINS = f"""
     WITH list AS MATERIALIZED (
@@ -165,7 +165,7 @@ GAINS = f"""
         until = excluded.until, again_at = excluded.again_at
 """
 
-# What a full list no longer holds. Rows of a velocity or gain beside the last one's stay.
+# Removes what a full list no longer holds. Rows that tie with the last velocity or gain stay.
 TRIM = """
     DELETE FROM trackers_mover m
     USING unnest(%(minutes)s::int[], %(metrics)s::text[], %(gains)s::bigint[],
@@ -183,7 +183,7 @@ LISTS = [
 
 
 def keep(*, now: datetime, deadline: Deadline) -> Worked:
-    """Bring the lists up to date; `rows` of the answer are tweets."""
+    """Bring the lists up to date; `rows` of the result counts tweets."""
     with cursor() as db:
         db.execute(FORGET_STALE, {"before": now - STALE})
     lists = floors()
@@ -222,17 +222,17 @@ def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
 
 def rank_named(ids: list[int], *, now: datetime) -> None:
     """Bring the gains of these few tweets up to date, whatever their places would be. The next
-    `keep` takes out those that the lists are too short for."""
+    `keep` removes those for which the lists are too short."""
     lists = floors()
     open_to_all = [None] * len(LISTS)
     with transaction.atomic():
-        # Rows of a tweet that both rank are locked in the order of either's plan.
+        # Two concurrent rankings of a tweet would lock its rows in the orders of their own plans.
         wait_for(WORK)
         rank(ids, {**lists, "gains": open_to_all, "velocities": open_to_all}, now=now)
 
 
 def floors() -> dict[str, Any]:
-    """The lists as parallel arrays, each with what it takes to be in it."""
+    """The lists as parallel arrays, each with the gain and velocity needed to be in it."""
     given = {
         "minutes": [int(window) for window, *_ in LISTS],
         "metrics": [metric for *_, metric in LISTS],

@@ -1,6 +1,6 @@
 """What grows fastest: for each window and metric the tweets that gained most, ready to be sorted.
 
-record ─> `Changed` (which tweets have new figures) ─> keep, every minute ─> `Mover`
+record ─> `Changed` (which tweets have new metrics) ─> keep, every minute ─> `Mover`
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ class Window(models.IntegerChoices):
         return timedelta(minutes=self)
 
 
-# In place of a window: since there is nothing before a tweet, what it gained is all that it has.
+# Instead of a window: the whole life of a tweet, in which it gained all that it has.
 EVER = 0
 
 
 class Changed(models.Model):
-    """Tweets whose figures one statement of `record` changed. Taken and deleted by `movers.keep`.
+    """Tweets whose metrics one statement of `record` changed. Taken and deleted by `movers.keep`.
 
     Not in the WAL (unlogged): after a crash a list lacks them until they change again.
     """
@@ -51,9 +51,9 @@ class Changed(models.Model):
 
 class MoverQuerySet(models.QuerySet["Mover"]):
     def fastest(self, window: Window, metric: str, *, by: By = "velocity") -> Self:
-        """Of a window and metric, the highest first; read from an index in this order.
+        """The rows of a window and metric, highest first; read from an index in this order.
 
-        With its tweet, author and text. Tweets that are gone are left out.
+        With their tweets, authors and texts. Tweets that are gone are left out.
         """
         return (
             self.filter(minutes=window, metric=metric, tweet__gone_at=None)
@@ -62,7 +62,7 @@ class MoverQuerySet(models.QuerySet["Mover"]):
         )
 
     def highest(self, metric: str) -> Self:
-        """The tweets with the highest figure, as it was at their last change."""
+        """The tweets with the highest value of the metric, as of their last change."""
         return self.filter(minutes=EVER, metric=metric, tweet__gone_at=None).order_by(
             "-gain", "-tweet_id"
         )
@@ -71,22 +71,22 @@ class MoverQuerySet(models.QuerySet["Mover"]):
 class Mover(models.Model):
     """A tweet gained `gain` in one metric between two measurements, `since` and `until`.
 
-    - `since` is the earliest time in the window for which the figure is known: the window's
-      beginning if the same figure was measured before and after it, otherwise the first measurement
-      in the window. So the stretch is at most the window, and shorter where nobody measured:
+    - `since` is the earliest time in the window for which the value is known: the window's
+      beginning if the same value was measured before and after it, otherwise the first measurement
+      in the window. So the stretch is at most the window, and shorter where nothing was measured:
       "+115 in the last 58 min". Nothing is interpolated. With one measurement in the window there
       is no gain.
-    - The window ends now, not at the last measurement. A row is made anew every minute, those of an
-      hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
+    - The window ends now, not at the last measurement. A row is recomputed every minute, those of
+      an hour every 3 minutes, those of 24 hours every 15, until nothing is left of its gain. So a
       tweet that stands still sinks, and leaves within the window's length.
     - `velocity` is the gain per hour of that stretch, or of a minute if the stretch is shorter.
-    - With EVER for a window it is the figure itself, since the tweet was posted.
-    - Only rises are here. Each window and metric keeps the LIST_MOST tweets that gained most, and
+    - With EVER as the window, the gain is the metric's value itself, since the tweet was posted.
+    - Only rises are stored. Each window and metric keeps the LIST_MOST tweets that gained most, and
       as many with the highest velocity, however many tweets there are.
     """
 
     pk = models.CompositePrimaryKey("tweet_id", "minutes", "metric")
-    # Tweets are deleted without a look at this table; `keep` removes what they left.
+    # Tweets are deleted without checking this table; `keep` removes the rows they leave.
     tweet = models.ForeignKey(
         Tweet, on_delete=models.DO_NOTHING, db_constraint=False, db_index=False, related_name="+"
     )
@@ -96,7 +96,7 @@ class Mover(models.Model):
     velocity = models.FloatField()
     since = models.DateTimeField()
     until = models.DateTimeField()
-    # Until then it is left as it is.
+    # The row is not recomputed before this.
     again_at = models.DateTimeField()
 
     objects = MoverQuerySet.as_manager()
@@ -114,12 +114,12 @@ class Mover(models.Model):
 
     @property
     def lasted(self) -> timedelta:
-        """From one measurement to the other."""
+        """The time between the two measurements."""
         return self.until - self.since
 
 
 class MoverPlaces(models.Model):
-    """The first of one list, by velocity, at two moments some minutes apart (`movers.places`)."""
+    """The top of one list, by velocity, at two moments some minutes apart (`movers.places`)."""
 
     minutes = models.SmallIntegerField(choices=Window)
     metric = models.CharField(max_length=11)

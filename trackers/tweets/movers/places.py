@@ -1,4 +1,4 @@
-"""The places of the fastest a few minutes ago, so that a list can say who rose and who fell."""
+"""The places of the fastest a few minutes ago, so that a list can show what rose and what fell."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from trackers.tweets.models import METRICS
 from trackers.tweets.movers.models import MoverPlaces, Window
 from tweetwatch.database import cursor
 
-# So many are remembered of each list.
+# How many places of each list are stored.
 MOST = 100
-# How old the places are that a list is compared with: from this to twice as much.
+# A list is compared with places whose age is between this and twice this.
 KEPT_FOR = timedelta(minutes=5)
-# A minute's run may come early by a moment.
+# A minute's run may come a moment early.
 EARLY = timedelta(seconds=20)
 
 # A row per list. Each read ends at the LIMIT, in the order of the index.
@@ -32,7 +32,7 @@ REMEMBER = """
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """From 1, by tweet, as they were at `at`."""
+    """Places from 1, by tweet, as they were at `at`."""
 
     at: datetime
     of: dict[int, int]
@@ -52,7 +52,7 @@ def remember(*, now: datetime) -> None:
 
 
 def places(window: Window, metric: str) -> Places | None:
-    """None until places are known that are old enough to be compared with."""
+    """Earlier places; None until some are old enough for a comparison."""
     row = MoverPlaces.objects.filter(minutes=window, metric=metric).first()
     if row is None or row.before_at is None:
         return None

@@ -16,12 +16,12 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 ALREADY = "There is a tag “{}” already. Merge the two, or choose another name."
-# So many rows in a transaction.
+# Rows per transaction.
 PIECE = 5000
 
 # The limit is a literal: if the planner did not know it, it would plan for all rows. An array,
-# since the planner would rather scan the whole table than join to it. The target is locked as in
-# `tagging`: it is not ended meanwhile. Nobody puts an ended tag on a tweet any more.
+# since for a join the planner would scan the whole table. The target is locked as in `tagging`, so
+# it is not ended meanwhile. An ended tag can no longer be put on a tweet.
 SWEEP = f"""
     WITH target AS MATERIALIZED (
         SELECT id FROM trackers_tag WHERE id = %(into)s AND ended_at IS NULL FOR SHARE
@@ -44,8 +44,8 @@ SWEEP = f"""
     )
     SELECT count(*) FROM gone
 """
-# Both are bounded: whoever waits for so many need not know the number. In an order, or the planner
-# would walk the table to find the rows of a tag that it takes for a frequent one.
+# Both are bounded: larger numbers need not be exact. Ordered, or the planner would scan the table
+# for the rows of a tag that it assumes to be frequent.
 LEFT = """
     SELECT count(*) FROM trackers_tag tag CROSS JOIN LATERAL (
         SELECT FROM trackers_tweettag WHERE tag_id = tag.id ORDER BY tweet_id LIMIT 100000) of
@@ -60,7 +60,7 @@ ON_TWEETS = """
 
 
 def rename(tag: Tag, typed: str) -> str:
-    """The name that it has now; TagName if it cannot be called so."""
+    """Rename the tag; return its new name. Raises TagName if the name is not allowed."""
     name = cleaned(typed)
     try:
         with transaction.atomic():
@@ -71,8 +71,8 @@ def rename(tag: Tag, typed: str) -> str:
 
 
 def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
-    """Remove them, or merge them into another one; how many were there. `sweep` does the rest.
-    None is merged into a tag that is ended itself."""
+    """Remove tags, or merge them into another one; return how many. `sweep` does the rest. Does
+    nothing if the other one is ended itself."""
     ids = {tag.pk for tag in tags}
     with transaction.atomic():
         live = Tag.objects.live().select_for_update(no_key=True).order_by("pk")
@@ -81,7 +81,7 @@ def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
             if into.pk not in ended:
                 return 0
             ended.remove(into.pk)
-        # What was being merged into one of them continues into the same target.
+        # Tags that were being merged into one of these now go into the same target.
         Tag.objects.filter(into__in=ended).update(into=into)
         Tag.objects.filter(pk__in=ended).update(ended_at=Now(), into=into)
     return len(ended)
@@ -105,10 +105,10 @@ def sweep(*, deadline: Deadline) -> Worked:
 
 
 def left() -> int:
-    """About how many rows wait, and at least one while an ended tag is there."""
+    """About how many rows wait; at least one while an ended tag exists."""
     return max(count(LEFT, {}), Tag.objects.exclude(ended_at=None).count())
 
 
 def on_tweets(tag: Tag, most: int = COUNTED_MOST) -> int:
-    """How many tweets have it, up to one more than `most`."""
+    """How many tweets have the tag, up to one more than `most`."""
     return count(ON_TWEETS, {"tag": tag.pk, "most": most})

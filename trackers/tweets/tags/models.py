@@ -1,7 +1,7 @@
 """Tags: names that people give to tweets, to find them again.
 
-A tag that is removed, or merged into another one, is out of every list at once. Its rows are moved
-or deleted in pieces (`ending`), and it goes with the last of them.
+A tag that is removed, or merged into another one, disappears from every list at once. Its rows are
+moved or deleted in pieces (`ending`); the tag itself is deleted after the last one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class TagQuerySet(models.QuerySet["Tag"]):
         return self.filter(ended_at=None)
 
     def called(self, name: str) -> Self:
-        """In any case of letters, as the constraint and its index have it."""
+        """Tags of this name, ignoring case, like the constraint and its index."""
         return self.live().alias(low=Lower("name")).filter(low=Lower(Value(name)))
 
     def by_name(self) -> Self:
@@ -45,7 +45,7 @@ class Tag(models.Model):
 
     class Meta:
         constraints = [
-            # In any case of letters; the name of a tag that goes is free.
+            # Ignores case; the name of an ended tag is free.
             models.UniqueConstraint(Lower("name"), condition=Q(ended_at=None), name="tag_once"),
         ]
 
@@ -54,7 +54,7 @@ class Tag(models.Model):
 
 
 class TweetTag(models.Model):
-    """A tweet that has a tag. In the order of its key the list of a tag is read."""
+    """A tweet that has a tag. The list of a tag is read in the order of the key."""
 
     pk = models.CompositePrimaryKey("tag_id", "tweet_id")
     # Deleted in pieces, never by Django.

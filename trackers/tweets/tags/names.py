@@ -1,4 +1,4 @@
-"""What a tag may be called, and the tag of a name."""
+"""Valid names of tags, and tags by name."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from django.db import IntegrityError, transaction
 
 from trackers.tweets.tags.models import NAME_MOST, Tag
 
-# So many are offered in a list to choose from.
+# How many are offered in a list to choose from.
 OFFERED_MOST = 200
 
 
 class TagName(ValueError):
-    """No tag can be called so; says why, and what to do."""
+    """A tag cannot have this name; the message says why, and what to do."""
 
 
 def cleaned(typed: str) -> str:
-    """The name that was typed, without the # before it; TagName if it cannot be one."""
+    """The name as typed, without a leading #. Raises TagName if it is not allowed."""
     name = " ".join(unicodedata.normalize("NFC", typed).split()).removeprefix("#").strip()
     if not name:
         raise TagName("The tag needs a name.")
@@ -31,7 +31,7 @@ def cleaned(typed: str) -> str:
 
 
 def named(typed: str) -> Tag | None:
-    """The tag of this name, in any case of letters."""
+    """The tag of this name, ignoring case."""
     try:
         name = cleaned(typed)
     except TagName:
@@ -40,7 +40,7 @@ def named(typed: str) -> Tag | None:
 
 
 def made(typed: str) -> Tag:
-    """The tag of this name, which is made if there is none; TagName if it cannot be."""
+    """The tag of this name, created if there is none. Raises TagName if it is not allowed."""
     name = cleaned(typed)
     while True:
         if found := named(name):
@@ -49,7 +49,7 @@ def made(typed: str) -> Tag:
             with transaction.atomic():
                 return Tag.objects.create(name=name)
         except IntegrityError:
-            # Somebody made it at this very moment; or ended it again before it was found.
+            # It was created just now by somebody else, or ended before it was found.
             continue
 
 

@@ -11,8 +11,8 @@ from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.tags.models import TweetTag
 from tweetwatch.database import cursor
 
-# SHARE: who ends the tag waits for this, or it is ended already. KEY SHARE, in the order of the
-# ids: a tweet that is untracked meanwhile takes its tags along, and measuring it does not wait.
+# SHARE: ending the tag waits for this, or it is ended already. KEY SHARE, in the order of the ids:
+# untracking a tweet meanwhile also deletes its tags, and measuring it does not wait.
 # LATERAL: by the primary key, whatever the statistics say.
 PUT = """
     WITH tag AS MATERIALIZED (
@@ -33,13 +33,13 @@ TAKE = """
 
 
 def put(tag: int, ids: Iterable[int]) -> int:
-    """Tag these tweets; how many did not have the tag before. None of a tag that is being ended."""
+    """Tag these tweets; return how many did not have the tag. 0 if the tag is ended."""
     with cursor() as db:
         return db.execute(PUT, {"tag": tag, "ids": sorted(ids)}).rowcount
 
 
 def take(tag: int, ids: Iterable[int]) -> int:
-    """Remove the tag from these tweets; how many had it."""
+    """Remove the tag from these tweets; return how many had it."""
     with cursor() as db:
         return db.execute(TAKE, {"tag": tag, "ids": sorted(ids)}).rowcount
 
@@ -64,7 +64,7 @@ def tagged(tag: int, way: Way, most: int) -> Look:
     return Look(ids, until=ids[-1] if len(ids) == most else None)
 
 
-def among(tag: int, ids: list[int]) -> set[int]:
-    """Those of some tweets that have this tag."""
+def among(tag: int, ids: set[int]) -> set[int]:
+    """Those of these tweets that have the tag."""
     rows = TweetTag.objects.filter(tag=tag, tweet_id__among=ids)
     return set(rows.values_list("tweet_id", flat=True))

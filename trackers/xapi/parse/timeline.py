@@ -1,7 +1,7 @@
 """Bodies of v2 pages of posts ─> Listing: timelines, mentions, search and lists alike.
 
-Nobody was asked for by id, so every readable id on a page counts: a broken post still gives its id,
-and can be looked up.
+No post was asked for by id, so every readable id on a page counts: a broken post still gives its
+id, and can be looked up.
 """
 
 from __future__ import annotations

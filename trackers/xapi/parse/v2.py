@@ -75,7 +75,7 @@ def read_versions(
 ) -> int:
     """For an old version's id X may show the newest version, whose history lists the id asked for.
 
-    Adds these to the posts; returns how many of those shown nobody asked for.
+    Adds these to the posts; returns how many were shown that nobody asked for.
     """
     strangers = 0
     for item in shown:

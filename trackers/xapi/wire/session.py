@@ -68,7 +68,7 @@ def address(url: str, params: Mapping[str, Any]) -> str:
 def quote(text: Any, *_: Any) -> str:
     """As `quote_plus`, which goes character by character where anything has to be quoted.
 
-    In a list of ids only the commas do.
+    In a list of ids only the commas have to be.
     """
     return quote_plus(text, safe=",").replace(",", "%2C")
 

@@ -1,36 +1,28 @@
 """Files that are sent while they are read: few at once, since each takes a thread of the process
-and may hold one of its connections to the database for as long as its reader likes."""
+and may hold one of its connections to the database for as long as its reader likes.
+
+Pages and the API share the places.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from django.http import HttpRequest, StreamingHttpResponse
 
-from trackers.api.wire.errors import Refused
-from tweetwatch.tables import FORMS
-
 # Per process, which has eight threads and connections as `deploy/` starts it.
 AT_ONCE = 2
-# A reader that takes nothing for so long loses the rest.
+# A reader that takes nothing for this long loses the rest.
 SILENCE_SECONDS = 30.0
-TAKEN = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
-GIVES_TABLES: dict[str, Any] = {
-    "responses": {
-        200: {
-            "description": "OK",
-            "content": {
-                form.content_type.partition(";")[0]: {"schema": {"type": "string"}}
-                for form in FORMS.values()
-            },
-        },
-        501: {"$ref": "#/components/responses/Problem501"},
-    }
-}
+# What Retry-After says to those who found no place.
+RETRY_SECONDS = 5
 
 places = threading.BoundedSemaphore(AT_ONCE)
+
+
+class NoPlace(Exception):
+    """All places are taken by files that are being sent; ask again after RETRY_SECONDS."""
 
 
 class Held:
@@ -51,13 +43,16 @@ class Held:
                 self.is_held = False
                 places.release()
 
+    # An answer that nobody closes, because a middleware failed after the view.
+    __del__ = close
+
 
 def in_a_place(
     request: HttpRequest, make: Callable[[], StreamingHttpResponse]
 ) -> StreamingHttpResponse:
-    """What `make` returns, in a place of its own; without a free one it is 503."""
+    """What `make` returns, in a place of its own; NoPlace without a free one."""
     if not places.acquire(blocking=False):
-        raise Refused(503, TAKEN)
+        raise NoPlace
     try:
         answer = make()
     except BaseException:

@@ -1,0 +1,33 @@
+"""The Makefile, run as a person runs it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import venv
+
+from tests.conftest import PROJECT
+
+
+def test_an_environment_that_is_a_link_is_used_as_it_is(tmp_path):
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    here.mkdir()
+    venv.create(elsewhere, with_pip=True)
+    shutil.copy(PROJECT / "Makefile", here)
+    (here / "requirements.txt").touch()
+    (here / ".venv").symlink_to(elsewhere)
+
+    ran = subprocess.run(["make", ".venv/made"], cwd=here, capture_output=True, text=True)
+
+    assert ran.returncode == 0, ran.stderr
+    assert (elsewhere / "made").exists()
+
+
+def test_make_quick_runs_those_that_are_marked():
+    told = subprocess.run(
+        ["make", "--dry-run", "--old-file=.venv/made-dev", "--old-file=.env", "quick"],
+        cwd=PROJECT, capture_output=True, text=True, timeout=60, check=True,
+    ).stdout  # fmt: skip
+
+    [command] = [line for line in told.splitlines() if "pytest" in line]
+    assert command.endswith(" -m quick")

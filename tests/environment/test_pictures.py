@@ -1,0 +1,18 @@
+"""README and docs show pictures that are there, and no picture lies about unused."""
+
+from __future__ import annotations
+
+import re
+
+from tests.conftest import PROJECT
+
+IMAGE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
+
+
+def test_every_picture_is_there_and_every_one_is_used():
+    pages = [PROJECT / "README.md", *(PROJECT / "docs").glob("*.md")]
+    shown = {
+        (page.parent / path).resolve() for page in pages for path in IMAGE.findall(page.read_text())
+    }
+
+    assert shown == {path.resolve() for path in (PROJECT / "docs" / "images").iterdir()}

@@ -1,0 +1,25 @@
+"""The programs beside the suite start: `make chaos`, `make screenshots`."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import PROJECT
+
+
+@pytest.mark.parametrize("program", ["tests.chaos", "tests.screenshots"])
+def test_a_program_says_how_it_is_used(program):
+    # Of the shell of whoever calls make, not of pytest.
+    env = {name: value for name, value in os.environ.items() if name != "DJANGO_SETTINGS_MODULE"}
+
+    done = subprocess.run(
+        [sys.executable, "-m", program, "--help"],
+        cwd=PROJECT, env=env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "usage:" in done.stdout

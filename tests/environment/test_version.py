@@ -1,0 +1,17 @@
+"""One version: of the code, of the project, of the changelog."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+from tests.conftest import PROJECT
+from tweetwatch import VERSION
+
+
+def test_code_project_and_changelog_name_the_same_version():
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    newest = re.search(r"^## (\S+) - (\S+)$", (PROJECT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert newest is not None
+    assert VERSION == project["version"] == newest[1]

@@ -1,0 +1,112 @@
+"""Each reason for a next look once, on the page itself: without scripts, and before axe."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db.models import F
+
+from tests.factories import IntervalFactory, TweetFactory, TweetUpdateFactory
+from tests.pages.looking import looking
+from tests.pages.test_axe import faults
+from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.intervals import current
+from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.why import CLOSES, ELSEWHERE, EVENING, TOMORROW
+from trackers.updater.models import TweetUpdate
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+# Of tweets older than a day; the younger ones are looked at every hour.
+ADAPTS = Bounds(0.05, 300, 6 * 3600)
+MONTH = Bounds(0.05, 900, 4 * 86400)
+
+
+def looked_at(id, at, *, age, due, pace=0.0):
+    TweetFactory(
+        id=id,
+        created_at=at - age,
+        measurements=3,
+        taken_at=at,
+        measured_until=at,
+        likes=5,
+        pace=pace,
+    )
+    TweetUpdateFactory(key=id, due_at=due)
+
+
+@pytest.fixture
+def said():
+    """A tweet for each sentence, by its id."""
+    Interval.objects.all().delete()
+    IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
+    for younger_than, bounds in ((7 * DAY, ADAPTS), (30 * DAY, MONTH)):
+        IntervalFactory(
+            younger_than=younger_than,
+            every=HOUR,
+            jitter=0,
+            accuracy=bounds.accuracy,
+            at_most=bounds.at_most * SECOND,
+            at_least=bounds.at_least * SECOND,
+        )
+    Stretch.objects.create(
+        pk=1, windows=1.4, demand=10.0, room=7.1, money=3.0, days_demand=100.0, days_room=25.0
+    )
+    now, _ = current()
+    found = {}
+
+    def usual(pace, *, age=2 * DAY, times=1.0, bounds=ADAPTS):
+        wait = times * adapted_wait(age.total_seconds(), pace, bounds)
+        given = {"age": age, "pace": pace, "due": now + wait * SECOND}
+        looked_at(len(found) + 1, now, **given)
+        return len(found) + 1
+
+    looked_at(1, now, age=2 * HOUR, due=now + HOUR)
+    found[1] = "tweets younger than 1d are looked up every 1h."
+    found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
+    found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5m."
+    found[usual(0.0, age=6 * DAY)] = "its figures do not change, and the longest interval is 6h."
+    found[usual(0.02 / 3600, times=0.2)] = ELSEWHERE
+    found[usual(0.5 / 3600, times=1.4)] = (
+        "it grows by 50% an hour; the wait is 1.4 times as long as usual, since X’s windows have"
+        " room for 71% of the looks"
+    )
+    found[usual(0.0, age=20 * DAY, times=2.0, bounds=MONTH)] = (
+        "its figures do not change; the wait is 2.0 times as long as usual, since X’s windows have"
+        " room for 71% of the looks and the budgets allow 25% of the tweet-days."
+    )
+    day = datetime.combine((now + HOUR).date(), datetime.min.time(), UTC)
+    given = {"age": 20 * DAY, "due": day + timedelta(hours=23, minutes=40)}
+    looked_at(len(found) + 1, day + HOUR / 2, **given)
+    found[len(found) + 1] = CLOSES
+    midnight = datetime.combine(now.date() + DAY, datetime.min.time(), UTC)
+    for due, sentence in ((midnight + HOUR, TOMORROW), (midnight - SECOND, EVENING)):
+        looked_at(len(found) + 1, now, age=20 * DAY, due=due)
+        found[len(found) + 1] = sentence
+    waiting = list(found)[-2:]
+    TweetUpdate.objects.filter(key__in=waiting).update(for_money_until=F("due_at"))
+    return found
+
+
+@pytest.mark.parametrize("width", [390, 1280], ids=["phone", "desk"])
+def test_each_reason_is_told_without_scripts_and_axe_finds_nothing(staff, live_server, said, width):
+    size = {"width": width, "height": 844}
+
+    with looking(staff, live_server, viewport=size, java_script_enabled=False) as seen:
+        for id, sentence in said.items():
+            seen.page.goto(f"{seen.address}/tweets/{id}/")
+            told = seen.page.get_by_text("Why then:").first
+            assert told.is_visible(), sentence
+            assert f"Why then: {sentence}" in " ".join(told.inner_text().split())
+
+    found = []
+    with looking(staff, live_server, viewport=size) as seen:
+        for id in said:
+            seen.page.goto(f"{seen.address}/tweets/{id}/")
+            ours = len(seen.faults)
+            found += faults(seen.page, f"/tweets/{id}/")
+            # axe looks for styles in ways that the pages' policy refuses.
+            del seen.faults[ours:]
+    assert found == [], "\n".join(found)

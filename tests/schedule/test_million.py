@@ -1,0 +1,94 @@
+"""What adapting rows ask the database each minute and in each piece, with a million tweets."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+
+from tests.factories import AppFactory, CredentialFactory, IntervalFactory, ProjectFactory
+from tests.large_tables import QUEUE, TWEETS, fill, reading
+from trackers.forecasts.keep import keep
+from trackers.forecasts.models import ForecastDay
+from trackers.forecasts.population import EXACTLY
+from trackers.jobs import figures
+from trackers.schedule import intervals
+from trackers.schedule.census import take
+from trackers.schedule.models import Interval
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.schedule.population import PLACES, TWEETS_A_PLACE
+from trackers.schedule.replan import PIECE, plan_piece, replan
+from trackers.schedule.restretch import restretch
+from trackers.updater.needs import DRAWN
+from tweetwatch.database import cursor
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.more,
+    pytest.mark.timeout(900),
+]
+
+MILLION = 1_000_000
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+# Of random paces, as the growths of real tweets: most of them small.
+PACES = "UPDATE trackers_tweet SET pace = power(random(), 4) / 86400"
+
+
+@pytest.fixture
+def plan():
+    """Two adapting rows and a million tweets, for a quarter of which there is money."""
+    project = ProjectFactory(posts_a_day=MILLION // 8)
+    CredentialFactory(app=AppFactory(project=project))
+    Interval.objects.all().delete()
+    for younger_than, at_least in ((DAY, HOUR), (30 * DAY, 4 * DAY)):
+        IntervalFactory(
+            younger_than=younger_than,
+            every=HOUR,
+            accuracy=0.05,
+            at_most=60 * SECOND,
+            at_least=at_least,
+        )
+    fill(MILLION, payers=[project.pk, None])
+    with cursor() as db:
+        db.execute(PACES, prepare=False)
+    return intervals.current()[1]
+
+
+def test_no_statement_of_stretches_pieces_and_forecasts_walks_over_a_million(plan, capsys):
+    now, _ = intervals.current()
+    # A cluster counts these for all readers, and less often the longer it takes.
+    take(plan, now=now)
+    figures.take(TWEET_UPDATE)
+    took = {}
+
+    with reading() as stretched:
+        began = time.monotonic()
+        row = restretch(plan, now=now)
+        took["stretch"] = time.monotonic() - began
+    replan()
+    with reading() as piece:
+        began = time.monotonic()
+        assert plan_piece(1)
+        took["piece"] = time.monotonic() - began
+    with reading() as foreseen:
+        began = time.monotonic()
+        keep(plan, now=now, gone_every=DAY)
+        took["forecast"] = time.monotonic() - began
+
+    seen = {"stretch": stretched, "piece": piece, "forecast": foreseen}
+    with capsys.disabled():
+        for name, read in seen.items():
+            print(f"\n{name}: {took[name]:.2f} s, {read}", end="")
+    assert [read.walked for read in seen.values()] == 3 * [{TWEETS: 0, QUEUE: 0}]
+    assert row.money > 1
+    # Those of each adapting row.
+    assert 0 < stretched.found[TWEETS] <= 2 * PLACES * TWEETS_A_PLACE
+    assert stretched.found[QUEUE] == 0
+    assert 0 < piece.found[TWEETS] <= 1.1 * PIECE
+    # Found to be locked, to be changed, and to be there.
+    assert PIECE <= piece.found[QUEUE] <= 4 * PIECE
+    assert ForecastDay.objects.get(day=now.date()).expected_looks > 0
+    # Once for the forecast, once for those that came yesterday.
+    assert 0 < foreseen.found[TWEETS] <= 2 * (EXACTLY + DRAWN)
+    assert 0 < foreseen.found[QUEUE] <= 2 * (EXACTLY + DRAWN)

@@ -1,0 +1,114 @@
+"""What is left of a day's money in the evening goes to some of those that wait for the next day."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.factories import AppFactory, CredentialFactory, ProjectFactory
+from tests.flows.fake_time import FakeTime
+from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
+from trackers.ingest.files.lines import Found
+from trackers.ingest.track import track
+from trackers.jobs import queue
+from trackers.money.projects import Project
+from trackers.money.purses import purses
+from trackers.schedule import intervals
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
+from trackers.tweets.snowflake import first_id_at
+from trackers.updater.leftover import CONSIDERED, hand_out
+from trackers.updater.models import TweetUpdate
+from trackers.updater.ration import ration
+from trackers.updater.reserve import mark, put_off
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+MIDNIGHT = datetime(2027, 3, 11, tzinfo=UTC)
+
+
+@pytest.fixture
+def clock(fakex, settings):
+    settings.X_API_BASE_URL = fakex.url
+    CredentialFactory(name="one")
+    yield FakeTime(fakex, start=MIDNIGHT - 90 * MINUTE)
+    fakex.put("clock", {"ahead_s": 0})
+
+
+@pytest.fixture
+def waiting(clock):
+    """Five old tweets that wait for tomorrow's money; the youngest first."""
+    first = first_id_at(int((clock.now() - 10 * DAY).timestamp() * 1000))
+    list(track((Found(first + n) for n in range(5)), came_from="a test"))
+    with cursor() as db:
+        db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
+    batch = queue.get(TWEET_UPDATE, 100)
+    put_off(batch, batch.keys, 2 * HOUR, anew=True)
+    mark(batch.keys)
+    return sorted(batch.keys, reverse=True)
+
+
+def rationed(left):
+    """Who was sent for."""
+    Project.objects.update(posts_a_day=left)
+    now, plan = intervals.current()
+    ration(plan, now=now)
+    due = TweetUpdate.objects.filter(due_at__lte=now + MINUTE)
+    return sorted(due.values_list("key", flat=True), reverse=True)
+
+
+@pytest.mark.parametrize("left", [0, 2, 9])
+def test_as_many_are_sent_for_as_there_is_money_for_the_youngest_first(waiting, left):
+    assert rationed(left) == waiting[:left]
+
+
+def test_nobody_is_sent_for_twice(waiting):
+    assert rationed(2) == rationed(2) == waiting[:2]
+
+
+def test_what_others_will_need_today_is_not_handed_out(waiting):
+    queue.schedule(TWEET_UPDATE, waiting[4], HOUR)
+
+    assert rationed(2) == waiting[:1]
+
+
+@pytest.mark.parametrize("until_midnight", [3 * HOUR, MINUTE])
+def test_only_in_the_evening_and_not_at_the_last_moment(clock, waiting, until_midnight):
+    clock.pass_(MIDNIGHT - until_midnight - clock.now())
+
+    assert rationed(5) == []
+
+
+def test_one_that_another_project_pays_for_waits_for_its_money(waiting):
+    other = ProjectFactory(name="other", posts_a_day=0)
+    CredentialFactory(app=AppFactory(project=other))
+    Tweet.objects.filter(id=waiting[0]).update(paid_by=other.pk)
+    Project.objects.exclude(pk=other.pk).update(posts_a_day=2)
+    now, plan = intervals.current()
+
+    ration(plan, now=now)
+
+    due = TweetUpdate.objects.filter(due_at__lte=now + MINUTE).values_list("key", flat=True)
+    assert set(due) == set(waiting[1:3])
+
+
+def test_who_is_sent_for_is_found_by_the_key_however_many_wait():
+    project = ProjectFactory(posts_a_day=100)
+    CredentialFactory(app=AppFactory(project=project))
+    fill_what_was_drained(2 * CONSIDERED, payers=[project.pk, None])
+    now, _ = intervals.current()
+    with cursor() as db:
+        db.execute(
+            "UPDATE trackers_tweetupdate SET due_at = %(at)s, for_money_until = %(at)s",
+            {"at": now + 2 * DAY},
+        )
+
+    with reading() as read:
+        assert hand_out(purses()[0], 7, now=now) == 7
+
+    assert read.walked == {TWEETS: 0, QUEUE: 0}
+    assert read.found[QUEUE] <= 1.1 * CONSIDERED
+    assert read.found[TWEETS] <= 1.1 * CONSIDERED

@@ -1,0 +1,17 @@
+"""A question before what cannot be undone. Scripts ask it in place (live.js,
+`data-confirm`) and say `sure`; without them the server answers with a page that asks."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+
+def unsure(request: HttpRequest, question: str, *, button: str, back: str) -> HttpResponse | None:
+    """The page that asks, whose `button` sends the same again, or None if `sure` came along.
+    `back`: the address of the page whose button it was."""
+    if request.POST.get("sure") == "yes":
+        return None
+    given = {"now": timezone.now(), "question": question, "button": button, "back": back}
+    return render(request, "dashboards/sure.html", given)

@@ -1,0 +1,180 @@
+"""Purses: what each project may still spend today, by X's clock, and how much of it older
+tweets leave to younger ones.
+
+projects, their spending and windows ─> purses ─> ledger (reserve, settle)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from trackers.xapi.endpoints import TWEETS
+from tweetwatch.database import ask
+
+# How far X's clock may be from our estimate of it: its Date is truncated to seconds.
+CLOCKS = timedelta(seconds=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Purse:
+    """What a project may still spend on X's day `day`.
+
+    `now`: X's clock when this was read, which is `ahead` of the database's.
+    `left`: tweet-days, None without a limit. `floors`: how many of them a tweet leaves to younger
+    ones, as (younger than, tweet-days) by increasing age; empty when there is enough.
+    `rationed_on`: the day for which the floors were computed; `floors_wanted_at`: since when a
+    batch has been waiting for those of a new day. `awaits_floors`: these floors are a substitute
+    for those. `usable`: it has an enabled credential, and X did not say that its money is used up.
+    `trusted`: X has not refused all of its credentials within the last minute. `requests`: how many
+    look-ups of tweets its windows have left, as far as known.
+    """
+
+    project: int
+    name: str
+    now: datetime
+    left: int | None
+    floors: tuple[tuple[timedelta, int], ...] = ()
+    rationed_on: date | None = None
+    usable: bool = True
+    trusted: bool = True
+    requests: int = 1
+    floors_wanted_at: datetime | None = None
+    awaits_floors: bool = False
+    ahead: timedelta = timedelta(0)
+
+    @property
+    def day(self) -> date:
+        return self.now.astimezone(UTC).date()
+
+    @property
+    def is_rationed(self) -> bool:
+        return self.left is None or self.rationed_on == self.day
+
+    @property
+    def midnight(self) -> datetime:
+        """When X's next day begins, by X's clock."""
+        return datetime.combine(self.day + timedelta(days=1), datetime.min.time(), UTC)
+
+    def next_day(self) -> datetime:
+        """When X's next day has certainly begun, by X's clock as we know it."""
+        return self.midnight + CLOCKS
+
+    def floor(self, age: timedelta) -> int:
+        """How many tweet-days a tweet of this age leaves to younger ones."""
+        for younger_than, floor in self.floors:
+            if age < younger_than:
+                return floor
+        return self.floors[-1][1] if self.floors else 0
+
+
+# Parts of statements, here and in the ledger, for a project `p` and what it spent, `s`.
+# X's clock now: ours, plus the difference that the project's newest reply showed.
+X_NOW = """(statement_timestamp() + coalesce((
+        SELECT w.seen_at - w.learned_at
+        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
+        WHERE a.project_id = p.id AND w.learned_at IS NOT NULL
+        ORDER BY w.learned_at DESC LIMIT 1), interval '0'))"""
+SPENT = """
+    SELECT coalesce(sum(one.posts) FILTER (WHERE one.day = {day}), 0) AS day_posts,
+           coalesce(sum(one.posts), 0) AS month_posts,
+           coalesce(sum(one.money) FILTER (WHERE one.day = {day}), 0) AS day_money,
+           coalesce(sum(one.money), 0) AS month_money,
+           extract(day FROM date_trunc('month', {day}) + interval '1 month' - {day}) AS days_left
+    FROM (
+        SELECT day, posts + posts_reserved AS posts,
+               money + posts_reserved * p.price_of_a_post
+                     + users_reserved * p.price_of_a_user AS money
+        FROM trackers_spending
+        WHERE project_id = p.id AND day >= date_trunc('month', {day})::date
+          AND day < (date_trunc('month', {day}) + interval '1 month')::date
+    ) one
+"""
+# Without a daily budget, the rest of the month's budget is spread over its days.
+SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
+MONEY_LEFT = f"""least(
+        p.money_a_day - s.day_money,
+        p.money_a_month - s.month_money,
+        CASE WHEN {SPREAD} THEN (p.money_a_month - s.month_money + s.day_money) / s.days_left
+                                - s.day_money END)"""
+# least() ignores nulls, so null means no limit.
+POSTS_LEFT = f"""least(
+        p.posts_a_day - s.day_posts,
+        p.posts_a_month - s.month_posts,
+        CASE WHEN {SPREAD} THEN ceil((p.posts_a_month - s.month_posts + s.day_posts)
+                                     / s.days_left) - s.day_posts END,
+        floor({MONEY_LEFT} / nullif(p.price_of_a_post, 0)))"""
+
+# For a window that X has not (or no longer) reported: one request goes out to learn its state.
+UNKNOWN = 1
+PURSES = f"""
+    SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
+           (p.rationed_at AT TIME ZONE 'UTC')::date,
+           (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
+           AND keys.are_there IS NOT NULL,
+           coalesce(keys.are_good, false),
+           coalesce(windows.requests, {UNKNOWN}), p.x_now - statement_timestamp(),
+           p.floors_wanted_at
+    FROM (SELECT p.*, {X_NOW} AS x_now FROM trackers_project p) p
+    CROSS JOIN LATERAL (
+        SELECT bool_or(true) AS are_there,
+               bool_or(c.refused = 0
+                       OR c.used_at <= statement_timestamp() - interval '1 minute') AS are_good
+        FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
+        WHERE a.project_id = p.id AND c.disabled_at IS NULL
+    ) keys
+    CROSS JOIN LATERAL (
+        SELECT sum(CASE WHEN w.rests_until > statement_timestamp() THEN 0
+                        WHEN w.resets_at > statement_timestamp()
+                                           + coalesce(w.seen_at - w.learned_at, interval '0')
+                        THEN greatest(0, w.remaining - cardinality(w.under_way)
+                                                     - cardinality(w.lost))
+                        ELSE {UNKNOWN} END) AS requests
+        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
+        WHERE a.project_id = p.id AND w.endpoint = ANY(%(endpoints)s)
+    ) windows
+    CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
+    ORDER BY p.id
+"""
+OF_TWEETS = {"endpoints": [*TWEETS.values()]}
+
+
+def purses() -> list[Purse]:
+    """What each project may still spend today."""
+    [rows] = ask((PURSES, OF_TWEETS))
+    return read_purses(rows)
+
+
+def read_purses(rows: Iterable[tuple[Any, ...]]) -> list[Purse]:
+    """The purses in the rows of PURSES."""
+    return [
+        Purse(
+            project=project,
+            name=name,
+            now=now,
+            left=None if left is None else max(0, int(left)),
+            floors=tuple((timedelta(seconds=age), floor) for age, floor in json.loads(floors)),
+            rationed_on=rationed_on,
+            usable=usable,
+            trusted=trusted,
+            requests=requests,
+            ahead=ahead,
+            floors_wanted_at=wanted_at,
+        )
+        for (
+            project,
+            name,
+            now,
+            left,
+            floors,
+            rationed_on,
+            usable,
+            trusted,
+            requests,
+            ahead,
+            wanted_at,
+        ) in rows
+    ]
