@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
+from time import monotonic, sleep
 from urllib.parse import quote, urlencode
 
 import hypothesis
@@ -25,6 +26,7 @@ from django.test import TransactionTestCase
 from psycopg import sql
 
 from tests.firewall import DroppingPort
+from tweetwatch import sending
 
 # How long an input takes to make says how busy the machine is, and nothing of what is tested.
 hypothesis.settings.register_profile(
@@ -265,6 +267,16 @@ class FakeX:
         self.put("world", {"engagement": "natural", "old_versions": "newest"})
         self.put("world", {"search_newest_s": 30, "search_end_s": 10})
         self.put("clock", {"ahead_s": 0})
+
+
+@pytest.fixture(autouse=True)
+def _no_file_keeps_its_place():
+    """What one test leaves open takes a place from the next, until it happens to be collected."""
+    yield
+    end = monotonic() + 10
+    while sending.places._value < sending.AT_ONCE:
+        assert monotonic() < end, "a file is still being sent: close the answer"
+        sleep(0.01)
 
 
 @pytest.fixture

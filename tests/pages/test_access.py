@@ -11,6 +11,7 @@ from django.contrib.auth.models import User
 from django.http import HttpResponse
 from django.urls import URLPattern, get_resolver, path
 
+from tests.api.conftest import end
 from tests.factories import CredentialFactory, TweetUpdateFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.sources import some_staff, source
@@ -106,7 +107,9 @@ def test_whoever_lacks_the_permission_is_told_which_and_who_gives_it(client, add
     assert f"which the role {role} has" in said
     assert "root can give it to you" in said
     eve.delete()
-    assert some_staff(client, PAGES[address]).get(address).status_code == 200
+    allowed = some_staff(client, PAGES[address]).get(address)
+    end(allowed)
+    assert allowed.status_code == 200
 
 
 def test_series_and_samples_take_the_permission(client):
@@ -183,7 +186,9 @@ def test_files_are_not_kept_at_all(staff):
     for name in ("samples.csv", "series.json"):
         kept = staff.get(f"/tweets/{tweet.id}/{name}").headers["Cache-Control"]
         assert "no-store" in kept
-    assert "no-store" in staff.get("/following/follows.csv").headers["Cache-Control"]
+    follows = staff.get("/following/follows.csv")
+    end(follows)
+    assert "no-store" in follows.headers["Cache-Control"]
 
 
 HUGE = 99999999999999999999

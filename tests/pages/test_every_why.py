@@ -68,7 +68,8 @@ def said():
     found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
     found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5m."
     found[usual(0.0, age=6 * DAY)] = "its figures do not change, and the longest interval is 6h."
-    found[usual(0.02 / 3600, times=0.2)] = ELSEWHERE
+    # After 25 or 87 minutes, so that it is not due at the time of a day's last looks.
+    found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = ELSEWHERE
     found[usual(0.5 / 3600, times=1.4)] = (
         "it grows by 50% an hour; the wait is 1.4 times as long as usual, since X’s windows have"
         " room for 71% of the looks"

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.api.conftest import end
 from tests.pages.conftest import measure, watched
 from tests.pages.sources import source
 from tests.screenshots.pages import found
@@ -23,11 +24,13 @@ class Requests:
     def get(self, url):
         reply = self.client.get(url.removeprefix(HERE), follow=True)
         last = reply.redirect_chain[-1][0] if reply.redirect_chain else url
+        body = b"".join(reply)
+        end(reply)
         return SimpleNamespace(
             ok=reply.status_code < 400,
             url=last,
             headers={"content-type": reply["Content-Type"]},
-            text=lambda: b"".join(reply).decode(),
+            text=lambda: body.decode(),
         )
 
 

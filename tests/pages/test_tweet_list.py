@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from tests.api.conftest import end
 from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import BORN, measure, watched
 from tests.pages.sources import some_staff, source
@@ -313,5 +314,7 @@ def test_the_file_of_what_grows_has_the_gains(staff):
     assert (row["gain"], row["gain_per_hour"]) == ("115", "6900.0")
     assert row["gained_since"] < row["gained_until"]
     assert Mover.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
-    assert staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"}).status_code == 200
+    in_parquet = staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"})
+    end(in_parquet)
+    assert in_parquet.status_code == 200
     assert staff.get(f"{FILE}.xlsx").status_code == 404
