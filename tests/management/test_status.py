@@ -14,7 +14,11 @@ from tests.events.conftest import subscriber
 from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
+from trackers.jobs import tallies
+from trackers.jobs.figures import figures
+from trackers.jobs.models import Tally
 from trackers.jobs.pausing import pause_all
+from trackers.management.status_words import length
 from trackers.money.projects import Project, Spending
 from tweetwatch import VERSION
 
@@ -158,6 +162,19 @@ def test_the_words_for_people_are_lines_that_can_be_read():
     assert any(line.endswith("account nasa  idle, 12,345 posts, 3 leaked") for line in lines)
     assert any(line.startswith("  shop  ") for line in lines)
     assert not any(word in told for word in ("None", "unknown", "_", "{", "["))
+
+
+def test_requests_are_told_with_their_ids():
+    late = [0] * (len(Tally.LATENESS) + 1)
+    late[2] = 190
+    for _ in range(2):
+        tallies.count("tweet:update", tallies.BatchDone(asked=95, measured=95, late=late))
+    figures("tweet:update")
+
+    [line] = [line for line in status().splitlines() if line.startswith("Late by")]
+
+    within = length(Tally.LATENESS[2])
+    assert line == f"Late by      half within {within}, 99 % within {within}, 95 ids a request"
 
 
 def test_that_everything_is_paused_is_told_first():

@@ -36,7 +36,7 @@ def lines(told: Told) -> Iterator[str]:
         "Late by",
         within("half", told["lateness_p50_seconds"]),
         within("99 %", told["lateness_p99_seconds"]),
-        "" if told["batch_fill"] is None else f"batches {told['batch_fill']:.0%} full",
+        "" if told["batch_fill"] is None else f"{told['batch_fill']:.0f} ids a request",
         nothing="nothing was looked up in the last five minutes",
     )
     if told["catch_up_seconds"] is not None:
