@@ -130,6 +130,22 @@ def test_the_first_forecast_of_a_day_stays_while_others_follow(credential):
     assert (later.foreseen_at, later.foreseen_looks) == (NOON, 0)
 
 
+def test_less_than_what_has_come_is_never_expected(credential):
+    run()
+    asked(30, NOON)
+    spending = Spending.objects.create(project=credential.app.project, day=TODAY, posts=20)
+
+    soon = run(NOON + 2 * MINUTE)
+
+    assert (soon.expected_at, soon.foreseen_looks) == (NOON, 0)
+    assert (soon.expected_looks, soon.expected_tweet_days) == (30, 20)
+    # A project of which nothing was foreseen expects nothing until it is.
+    other = Spending.objects.create(project=ProjectFactory(name="new"), day=TODAY, posts=5)
+    run(NOON + 3 * MINUTE)
+    expected = dict(ForecastOfProject.objects.values_list("project_id", "expected"))
+    assert expected == {spending.project_id: 20, other.project_id: None}
+
+
 def test_after_midnight_a_day_is_closed_with_what_came(credential):
     run(NOON)
     tracked(5, age=2 * DAY, came=NOON + HOUR, at=MIDNIGHT)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Case, F, Value, When
 
 from trackers.credentials import trouble
 from trackers.forecasts.day import Known, foresee
@@ -73,19 +74,35 @@ def begins(day: date) -> datetime:
 
 
 def count(day: date, *, now: datetime) -> dict[int, int]:
-    """Record the looks and tweet-days of the day so far; return its tweet-days by project."""
+    """Record the looks and tweet-days of the day so far; return its tweet-days by project.
+
+    If there are already more than were expected by midnight, at least these are expected.
+    """
     given = {"since": begins(day), "until": begins(day + DAY), "namespace": TWEET_UPDATE}
     with cursor() as db:
         [looks] = db.execute(LOOKS, given).fetchone() or (0,)
         paid: dict[int, int] = dict(db.execute(SPENT, {"day": day}).fetchall())
+    tweet_days = sum(paid.values())
     ForecastDay.objects.filter(day=day).update(
-        counted_at=now, looks=looks, tweet_days=sum(paid.values())
+        counted_at=now,
+        looks=looks,
+        tweet_days=tweet_days,
+        expected_looks=at_least("expected_looks", looks),
+        expected_tweet_days=at_least("expected_tweet_days", tweet_days),
     )
-    for project, tweet_days in paid.items():
+    for project, its_days in paid.items():
         ForecastOfProject.objects.update_or_create(
-            day=day, project_id=project, defaults={"tweet_days": tweet_days}
+            day=day,
+            project_id=project,
+            defaults={"tweet_days": its_days, "expected": at_least("expected", its_days)},
+            create_defaults={"tweet_days": its_days},
         )
     return paid
+
+
+def at_least(field: str, came: float) -> Case:
+    """The larger of the two; nothing stays nothing."""
+    return Case(When(**{f"{field}__lt": came}, then=Value(float(came))), default=F(field))
 
 
 def expect(
