@@ -276,6 +276,23 @@ def test_a_piece_reads_what_changed_and_a_page_an_index(capsys):
         assert f"mover_{by}" in listed.explain(), listed.explain()
 
 
+def test_a_piece_is_planned_for_the_tweets_that_it_has():
+    """The plan for any number of them takes a hundred times as long for a thousand."""
+    tweet = TweetFactory()
+    measure(tweet, 0, 1)
+    measure(tweet, 5, 100)
+
+    for minute in range(12):
+        kept(10 + minute)
+
+    with cursor() as db:
+        sql = "SELECT statement FROM pg_prepared_statements"
+        prepared = [one for (one,) in db.execute(sql, prepare=False)]
+    assert gains() != []
+    assert any("DELETE FROM trackers_changed" in one for one in prepared)
+    assert not any("gained AS MATERIALIZED" in one for one in prepared)
+
+
 def explained(db, ids, now):
     given = {"ids": ids, "now": now, "today": now.replace(hour=0), **keep.floors()}
     db.execute("SAVEPOINT before", prepare=False)

@@ -217,7 +217,9 @@ def rank(ids: list[int], lists: dict[str, Any], *, now: datetime) -> None:
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     with cursor() as db:
         db.execute(INTERPRETED)
-        db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists})
+        # Never prepared: the plan for any number of tweets expects ten, and compares all gains of a
+        # thousand with one another. That takes a minute instead of half a second.
+        db.execute(GAINS, {"ids": ids, "now": now, "today": today, **lists}, prepare=False)
 
 
 def rank_named(ids: list[int], *, now: datetime) -> None:
