@@ -103,6 +103,19 @@ def test_money_goes_to_the_young_first_and_each_project_keeps_to_its_own():
     assert tomorrow.projects == {1: 10, 2: 10}
 
 
+def test_what_has_no_payer_is_paid_by_projects_without_a_budget_if_there_are_any():
+    cells = [Cell(10, 2 * HOUR, 0.1, 0), Cell(4, 2 * HOUR, 0.1, 0, payer=2)]
+    left = {1: (None, None), 2: (50.0, 50.0), 3: (None, None)}
+
+    rest, _ = foresee(Known(cells, FIXED, NOBODY, left=left), to_midnight=HOUR)
+    limited, _ = foresee(
+        Known(cells, FIXED, NOBODY, left={2: (50.0, 50.0), 3: (50.0, 50.0)}), to_midnight=HOUR
+    )
+
+    assert rest.projects == {1: 5, 2: 4, 3: 5}
+    assert limited.projects == {2: 9, 3: 5}
+
+
 def test_without_a_budget_nothing_is_held_back():
     cells = [Cell(10, 2 * HOUR, 0.1, 0, payer=1)]
 

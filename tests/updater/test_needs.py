@@ -141,6 +141,20 @@ def test_a_project_without_its_own_tweets_gets_its_share_of_the_new_ones(project
     assert second.needs == pytest.approx(100 + new, abs=3)
 
 
+def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for_them(projects):
+    fill(600, payers=[projects[0], None])
+    now, plan = intervals.current()
+    Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
+
+    short = ration(plan, now=now)
+
+    first, second, unlimited = Project.objects.order_by("pk")
+    assert first.needs == pytest.approx(300, abs=1)
+    assert (second.needs, second.waiting) == (0, 0)
+    assert unlimited.needs is None
+    assert short == ["p0"]
+
+
 def test_without_a_queue_nothing_is_needed(projects):
     TweetFactory()
 

@@ -131,10 +131,14 @@ def limited(
 def by_project(
     wanted: Mapping[int | None, float], new: float, left: Mapping[int, float | None]
 ) -> dict[int, float]:
-    """Tweets without a payer are shared out evenly; each project pays what it has money for."""
+    """Tweets without a payer are shared out evenly: among the projects without a budget, if there
+    are any. Each project pays what it has money for."""
     homeless = new + sum(days for payer, days in wanted.items() if payer not in left)
+    sharing = [project for project, rest in left.items() if rest is None] or list(left)
     found = {}
     for project, rest in left.items():
-        days = wanted.get(project, 0.0) + homeless / len(left)
+        days = wanted.get(project, 0.0)
+        if project in sharing:
+            days += homeless / len(sharing)
         found[project] = days if rest is None else min(days, rest)
     return found

@@ -102,17 +102,19 @@ class Needs:
     tiers: int
 
     def of(self, project: int, *, homeless_to: int) -> Part:
-        """What one project must pay for, with its share of the tweets that have no project."""
+        """What one project must pay for, with its share of the tweets that have no project, which
+        go to `homeless_to` projects like it."""
+        of_homeless = 1 / homeless_to if homeless_to else 0.0
         counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
         due: dict[int, float] = {}
         for one in self.unpaid:
             if one.paid_by not in (project, None):
                 continue
-            share = 1 if one.paid_by == project else 1 / homeless_to
+            share = 1.0 if one.paid_by == project else of_homeless
             counts[one.tier] += one.count * share
             variances[one.tier] += one.variance * share**2
             due[one.slot] = due.get(one.slot, 0.0) + one.count * share
-        return Part(counts, variances, sorted(due.items()), self.arrivals / homeless_to)
+        return Part(counts, variances, sorted(due.items()), self.arrivals * of_homeless)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,10 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
     limited = [purse for purse in limited if purse.day == day]
     next_day = now + (limited[0].next_day() - limited[0].now)
     needed = needs(plan, now=now, day=day, next_day=next_day)
-    homeless_to = sum(purse.usable for purse in found) or 1
+    usable = [purse for purse in found if purse.usable]
+    # Tweets that have no project go to the one with the most money left: to one without a budget.
+    has_unlimited = any(purse.left is None for purse in usable)
+    homeless_to = 0 if has_unlimited else len(usable) or 1
     short = []
     for purse in limited:
         part = needed.of(purse.project, homeless_to=homeless_to)
