@@ -10,6 +10,7 @@ import pytest
 
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory
 from tests.large_tables import QUEUE, TWEETS, fill, fill_what_was_drained, reading
+from trackers.credentials.models import Credential
 from trackers.money.projects import Project
 from trackers.money.purses import purses
 from trackers.schedule import intervals
@@ -153,6 +154,17 @@ def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for
     assert (second.needs, second.waiting) == (0, 0)
     assert unlimited.needs is None
     assert short == ["p0"]
+
+
+def test_while_x_refuses_the_project_without_a_budget_the_others_expect_a_share(projects):
+    fill(600, payers=[projects[0], None])
+    now, plan = intervals.current()
+    Project.objects.filter(pk=projects[2]).update(posts_a_day=None)
+    Credential.objects.filter(app__project=projects[2]).update(refused=1, used_at=now)
+
+    ration(plan, now=now)
+
+    assert Project.objects.get(pk=projects[1]).needs >= 99
 
 
 def test_without_a_queue_nothing_is_needed(projects):

@@ -97,7 +97,8 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
     needed = needs(plan, now=now, day=day, next_day=next_day)
     usable = [purse for purse in found if purse.usable]
     # Tweets that have no project go to the one with the most money left: to one without a budget.
-    has_unlimited = any(purse.left is None for purse in usable)
+    # While X refuses that one, the others pay (`shares`).
+    has_unlimited = any(purse.left is None and purse.trusted for purse in usable)
     homeless_to = 0 if has_unlimited else len(usable) or 1
     short = []
     for purse in limited:
