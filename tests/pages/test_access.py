@@ -184,8 +184,9 @@ def test_files_are_not_kept_at_all(staff):
     tweet = watched()
     measure(tweet, 0, likes=1)
     for name in ("samples.csv", "series.json"):
-        kept = staff.get(f"/tweets/{tweet.id}/{name}").headers["Cache-Control"]
-        assert "no-store" in kept
+        figures = staff.get(f"/tweets/{tweet.id}/{name}")
+        end(figures)
+        assert "no-store" in figures.headers["Cache-Control"]
     follows = staff.get("/following/follows.csv")
     end(follows)
     assert "no-store" in follows.headers["Cache-Control"]

@@ -69,11 +69,11 @@ def test_troubles_while_thousands_of_posts_pass_lose_none(stream):
         survive(stream, trouble, given)
     truth = stream.visible(until_ms=FAR)
     wait_until(lambda: len(stream.visible()) == POSTS, what="all posts appeared")
-    wait_until(lambda: heard_all(stream, source), what="the stream has caught up")
-
     assert len(truth) == POSTS
-    # What came a moment ago is on its way into the database.
+    # What came a moment ago is on its way into the database. How much a break took back depends on
+    # how far behind the reader was; all of that has to be in a gap.
     wait_until(lambda: not stream.missing(source, truth), what="none is missing")
+    assert len(stream.stored(source)) > 1_000
     assert stream.row()["connects"] >= 8 * ROUNDS
     assert stream.row()["garbled"] == 4 * ROUNDS
     print(f"\n{len(stream.stored(source))} came by the stream, gaps: {len(stream.gaps(source))}")
@@ -106,19 +106,6 @@ def survive(stream, trouble, given):
     )
     lines = stream.row()["lines"]
     wait_until(lambda: stream.row()["lines"] > lines + 20, what="lines come again")
-
-
-def heard_all(stream, source):
-    """Of what X sent whole and that no break can have taken back, everything is stored."""
-    sent, last = stream.sent(), {}
-    for line in sent:
-        last[line["connection"]] = line["at_ms"]
-    sure = {
-        int(line["id"])
-        for line in sent
-        if line["how"] == "whole" and line["at_ms"] < last[line["connection"]] - 500
-    }
-    return len(sure) > 1_000 and sure <= stream.stored(source)
 
 
 def all_stored(stream):
