@@ -9,7 +9,7 @@ import pytest
 
 from trackers.dashboards.sparkline import Sparkline
 from trackers.dashboards.tweet_rows import Figure, cell
-from trackers.dashboards.words import Moment, ago
+from trackers.dashboards.words import Moment, ago, ahead
 
 AT = datetime(2026, 11, 22, 12, 0, 5, tzinfo=UTC)
 ODD = '<b a="1">&\''
@@ -37,6 +37,13 @@ def test_a_time_is_told_to_scripts_in_utc_and_to_people_in_words():
     told = {"datetime": "2026-11-22T12:00:05+00:00", "data-relative": None, "title": ODD}
     assert made.tags == [("time", told)]
     assert made.text == ODD
+
+
+def test_what_happened_is_never_ahead_however_far_behind_the_clock_of_the_page_is():
+    past = Tags(ago(AT, now=AT - timedelta(seconds=1)).html)
+
+    assert "data-past" in past.tags[0][1]
+    assert "data-past" not in Tags(ahead(AT, now=AT).html).tags[0][1]
 
 
 def test_a_cell_tells_a_figure_and_what_moved_it():

@@ -12,7 +12,8 @@ from tests.pages.looking import looking
 WIDTH = "() => document.querySelector('#chart canvas')?.width ?? 0"
 SHOWN = """() => [...document.querySelectorAll('.toggle[aria-pressed="true"]')].map(
     toggle => toggle.dataset.metric)"""
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+BOX = "what => document.querySelector(what).getBoundingClientRect().toJSON()"
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
 @pytest.mark.browser
@@ -27,6 +28,11 @@ def test_the_curve_is_drawn_again_whatever_changes_and_keeps_what_is_shown(staff
         page = seen.page
         page.goto(f"{live_server.url}/tweets/{tweet.pk}/?range=24h")
         page.wait_for_selector("#chart canvas")
+        # The head is one line, and the curve is whole on the first screen.
+        assert page.evaluate(BOX, ".top")["height"] < 60
+        assert page.evaluate(BOX, "#chart canvas")["bottom"] <= WIDE["height"]
+        newest = page.locator(".u-legend .u-series:has-text('Views') .u-value")
+        assert newest.text_content() == "400"
         redraws = {
             "theme key": lambda: page.keyboard.press("t"),
             "theme button": lambda: page.click("[data-theme-button]"),

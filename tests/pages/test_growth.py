@@ -51,11 +51,11 @@ def test_a_change_says_since_when_it_is_counted(staff):
 
     page = page_of(staff, tweet)
 
-    assert "+115 in the last hour" in page
-    assert "no change in the last hour" in page
+    assert '<small class="delta">+115</small>' in page
+    assert '<small class="delta same">no change</small>' in page
     since = BORN - timedelta(seconds=3660)
-    assert f'Changes from <time datetime="{since.isoformat()}"' in page
-    assert f'to <time datetime="{BORN.isoformat()}"' in page
+    assert f'Changes in the last hour: measured at <time datetime="{since.isoformat()}"' in page
+    assert f'and <time datetime="{BORN.isoformat()}"' in page
 
 
 def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(staff):
@@ -64,7 +64,10 @@ def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(sta
     measure(tweet, -4 * 3600, likes=5)
     measure(tweet, 0, likes=3)
 
-    assert "−2 in 4 h" in page_of(staff, tweet)
+    page = page_of(staff, tweet)
+
+    assert '<small class="delta falls">−2</small>' in page
+    assert "Changes over 4 h: measured at" in page
 
 
 def test_a_day_ahead_is_projected_with_its_method_and_its_past_error(staff):

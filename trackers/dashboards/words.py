@@ -20,18 +20,23 @@ OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays."""
+    """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays.
+
+    `is_past`: never "in 1 s", although the clock of the page may be a second behind.
+    """
 
     at: datetime
     words: str
     exact: str
     is_old: bool = False
+    is_past: bool = False
 
     @property
     def html(self) -> SafeString:
         at = self.at.astimezone(UTC).isoformat()
         exact, words = escape(self.exact), escape(self.words)
         relative = "" if self.is_old else " data-relative"
+        relative += " data-past" if relative and self.is_past else ""
         return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
 
 
@@ -71,7 +76,7 @@ def exactly(at: datetime) -> str:
 def ago(at: datetime, *, now: datetime) -> Moment:
     if now - at >= OLD:
         return Moment(at, f"{at:%-d %b %Y} ({roughly(now - at)} ago)", exactly(at), is_old=True)
-    return Moment(at, f"{lasting(now - at)} ago", exactly(at))
+    return Moment(at, f"{lasting(now - at)} ago", exactly(at), is_past=True)
 
 
 def roughly(length: timedelta) -> str:

@@ -71,6 +71,7 @@ class Outlook:
     """All of it in words; what is not known yet says so."""
 
     hour: dict[str, str] = field(default_factory=dict)
+    hour_words: str = ""
     hour_since: Moment | None = None
     hour_until: Moment | None = None
     usual: tuple[Usual, ...] = ()
@@ -89,9 +90,10 @@ def outlook(tweet: Tweet, *, now: datetime) -> Outlook:
     metric = "impressions" if tweet.impressions is not None else "likes"
     own = at_ages([born], sorted({max(age - HOUR, timedelta(0)), FULL}), now=now)[tweet.pk]
     earlier = earlier_of(tweet, [age, FULL], now=now)
-    hour, since = last_hour(tweet, own, age)
+    hour, hour_words, since = last_hour(tweet, own, age)
     return Outlook(
         hour=hour,
+        hour_words=hour_words,
         hour_since=ago(since, now=now) if since else None,
         hour_until=ago(tweet.measured_until, now=now),
         usual=usual_lines(tweet, earlier, age),
@@ -120,22 +122,22 @@ def bands_of(tweet: Tweet, since: datetime, until: datetime, *, now: datetime) -
 
 def last_hour(
     tweet: Tweet, own: Sequence[Reading], age: timedelta
-) -> tuple[dict[str, str], datetime | None]:
-    """By metric, "+115 in the last hour", and since when that is counted: from the last measurement
-    at or before an hour before the newest one."""
+) -> tuple[dict[str, str], str, datetime | None]:
+    """By metric, "+115" or "no change"; "in the last hour"; and since when that is counted: from
+    the last measurement at or before an hour before the newest one."""
     before = next((one for one in own if one.age == age - HOUR), None)
     if before is None or tweet.measured_until is None:
-        return {}, None
+        return {}, "", None
     length = tweet.measured_until - before.measured_at
     # Where it is looked up once an hour, that is a little more or less.
     is_hour = abs(length - HOUR) <= HOUR / 10
-    words = "in the last hour" if is_hour else f"in {lasting(length)}"
+    words = "in the last hour" if is_hour else f"over {lasting(length)}"
     changes = {}
     for metric, was in zip(METRICS, before.counts, strict=True):
         is_now = getattr(tweet, metric)
         if is_now is not None and was is not None:
-            changes[metric] = f"{signed(is_now - was) or 'no change'} {words}"
-    return changes, before.measured_at
+            changes[metric] = signed(is_now - was) or "no change"
+    return changes, words, before.measured_at
 
 
 def usual_lines(tweet: Tweet, earlier: Earlier, age: timedelta) -> tuple[Usual, ...]:
@@ -165,7 +167,9 @@ def standing(count: int, usual: Middle) -> str:
         return "as usual"
     words = "more than usual" if count > usual.high else "less than usual"
     times = count / usual.median if usual.median else 0
-    return f"{words}: {times:.1f} × the median" if times >= 1.5 or 0 < times < 0.7 else words
+    if not (times >= 1.5 or 0 < times < 0.7):
+        return words
+    return f"{words}: {times:,.{0 if times >= 10 else 1}f} × the median"
 
 
 def why_no_usual(earlier: Earlier, age: timedelta) -> str:

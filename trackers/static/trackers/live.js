@@ -24,7 +24,9 @@
     for (const time of document.querySelectorAll("time[data-relative]")) {
       const seconds = (Date.parse(time.dateTime) - now) / 1000;
       const due = time.closest(".next");
-      let words = seconds > 0 ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
+      // What happened may be a second ahead of this clock.
+      const ahead = seconds > 0 && !("past" in time.dataset);
+      let words = ahead ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
       if (due && seconds <= 0) words = "now";
       if (time.textContent !== words) time.textContent = words;
     }

@@ -4,6 +4,11 @@
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
   const shortened = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 2 });
+  // Posts are counted in whole numbers, and so are the steps of their axes.
+  const STEPS = Array.from({ length: 40 }, (_, place) => [1, 2, 5][place % 3] * 10 ** Math.floor(place / 3));
+  // Each is narrower than those drawn before it: where two lie on each other, the one below stays in
+  // sight on both sides.
+  const WIDTHS = [4.5, 2.75, 2.25, 2, 1.75, 1.5];
   const ready = (value, words) => (value === null || value === undefined ? "–" : words(value));
 
   // UTC, 24 hours; the date where it changes.
@@ -126,13 +131,17 @@
       const scale = () => ({ distr: this.log ? 3 : 1, range: (_, low, high, key) => this.span(low, high, key) });
       return {
         width,
-        height: Math.max(260, Math.min(420, width * 0.42)),
+        // Whole on the screen at once, from its highest figure to its times.
+        height: Math.max(260, Math.min(420, width * 0.42, innerHeight * 0.4)),
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
-        series: [{ label: this.x.label, value: (_, at) => ready(at, this.x.words) }, ...this.lines.map((one) => this.line(one))],
+        series: [
+          { label: this.x.label, value: (_, at, place, index) => ready(this.told(at, place, index), this.x.words) },
+          ...this.lines.map((one, place) => this.line(one, WIDTHS[place] ?? 2)),
+        ],
         axes: [
           this.axis(this.x.axis),
-          this.axis({ scale: "counts", values: this.counts, size: 56 }),
-          ...(this.lines.some((one) => one.scale === "views") ? [this.axis({ scale: "views", values: this.counts, side: 1, size: 56, grid: { show: false } })] : []),
+          this.axis({ scale: "counts", values: this.counts, incrs: STEPS, size: 56 }),
+          ...(this.lines.some((one) => one.scale === "views") ? [this.axis({ scale: "views", values: this.counts, incrs: STEPS, side: 1, size: 56, grid: { show: false } })] : []),
         ],
         scales: { x: { time: this.isTime, range: (_, from, to) => this.around(from, to) }, counts: scale(), views: scale() },
         cursor: {
@@ -150,16 +159,21 @@
       };
     }
 
-    line({ label, colour, dash, scale, shown, stepped }) {
+    // While nothing is pointed at, the legend has the newest figures. Curves by age end at different ages.
+    told(value, place, index) {
+      return this.isTime && (index === null || index === undefined) ? this.data.columns[place].at(-1) : value;
+    }
+
+    line({ label, colour, dash, scale, shown, stepped }, width) {
       return {
         label, scale, dash,
         show: shown,
         stroke: style(colour),
-        width: 2,
+        width,
         spanGaps: false,
         paths: stepped ? uPlot.paths.stepped({ align: 1 }) : undefined,
-        points: { show: !stepped && this.data.columns[0].length < 60, size: 5, fill: style(colour) },
-        value: (_, value) => ready(value, (known) => number.format(known)),
+        points: { show: !stepped && this.data.columns[0].length < 60, size: 4 + width, fill: style(colour) },
+        value: (_, value, place, index) => ready(this.told(value, place, index), (known) => number.format(known)),
       };
     }
 
