@@ -13,7 +13,7 @@ from tests.pages.test_axe import faults
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import current
 from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.why import CLOSES, ELSEWHERE, EVENING, TOMORROW
+from trackers.schedule.why import CLOSES, EARLIER, EVENING, MORNING, PUT_OFF, TOMORROW
 from trackers.updater.models import TweetUpdate
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -52,7 +52,7 @@ def said():
             at_least=bounds.at_least * SECOND,
         )
     Stretch.objects.create(
-        pk=1, windows=1.4, demand=10.0, room=7.1, money=3.0, days_demand=100.0, days_room=25.0
+        pk=1, windows=1.4, demand=10.0, room=8.35, money=3.0, days_demand=100.0, days_room=25.0
     )
     now, _ = current()
     found = {}
@@ -65,17 +65,19 @@ def said():
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)
     found[1] = "tweets younger than 1d are looked up every 1h."
+    looked_at(2, now, age=2 * HOUR, due=now + 2 * HOUR)
+    found[2] = f"{PUT_OFF}."
     found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
     found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5m."
-    found[usual(0.0, age=6 * DAY)] = "its figures do not change, and the longest interval is 6h."
+    found[usual(0.0, age=6 * DAY)] = "its figures hardly change, and the longest interval is 6h."
     # After 25 or 87 minutes, so that it is not due at the time of a day's last looks.
-    found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = ELSEWHERE
+    found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = EARLIER
     found[usual(0.5 / 3600, times=1.4)] = (
         "it grows by 50% an hour; the wait is 1.4 times as long as usual, since X’s windows have"
         " room for 71% of the looks"
     )
     found[usual(0.0, age=20 * DAY, times=2.0, bounds=MONTH)] = (
-        "its figures do not change; the wait is 2.0 times as long as usual, since X’s windows have"
+        "its figures hardly change; the wait is 2.0 times as long as usual, since X’s windows have"
         " room for 71% of the looks and the budgets allow 25% of the tweet-days."
     )
     day = datetime.combine((now + HOUR).date(), datetime.min.time(), UTC)
@@ -83,10 +85,15 @@ def said():
     looked_at(len(found) + 1, day + HOUR / 2, **given)
     found[len(found) + 1] = CLOSES
     midnight = datetime.combine(now.date() + DAY, datetime.min.time(), UTC)
-    for due, sentence in ((midnight + HOUR, TOMORROW), (midnight - SECOND, EVENING)):
+    money = {
+        TOMORROW: midnight + HOUR,
+        EVENING: midnight - SECOND,
+        MORNING: midnight - DAY + HOUR / 10,
+    }
+    for sentence, due in money.items():
         looked_at(len(found) + 1, now, age=20 * DAY, due=due)
         found[len(found) + 1] = sentence
-    waiting = list(found)[-2:]
+    waiting = list(found)[-len(money) :]
     TweetUpdate.objects.filter(key__in=waiting).update(for_money_until=F("due_at"))
     return found
 

@@ -12,6 +12,9 @@ from trackers.dashboards.tweets.next_look import reason
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Interval, Stretch
+from trackers.schedule.stretch_words import of_windows
+from trackers.schedule.stretched import StretchMinute
+from trackers.schedule.why import EVENING, MORNING, TOMORROW
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 
@@ -67,26 +70,74 @@ def test_one_that_waits_for_money(staff):
 
     shown = staff.get("/tweets/7/").content.decode()
 
-    assert "Why then: it waits for tomorrow’s money, since today’s is spent." in shown
+    assert f"Why then: {TOMORROW}" in shown
 
 
-def test_in_the_evening_there_may_be_money_left():
-    noon = datetime(2027, 3, 10, 12, tzinfo=UTC)
+MIDNIGHT = datetime(2027, 3, 10, tzinfo=UTC)
 
-    said = reason(Tweet(), noon + 10 * HOUR, Plan(()), now=noon, waits_for_money=True)
 
-    assert said == "it waits for what is left of today’s money in the evening."
+@pytest.mark.parametrize(
+    ("now", "due_at", "said"),
+    [
+        (MIDNIGHT + HOUR, MIDNIGHT + 22.5 * HOUR, EVENING),
+        (MIDNIGHT - HOUR, MIDNIGHT + HOUR / 10, TOMORROW),
+        # The same look, when the day has come; and when its time has passed.
+        (MIDNIGHT + HOUR / 60, MIDNIGHT + HOUR / 10, MORNING),
+        (MIDNIGHT + HOUR, MIDNIGHT + HOUR / 10, MORNING),
+    ],
+)
+def test_which_money_it_waits_for(now, due_at, said):
+    assert reason(Tweet(), due_at, Plan(()), now=now, waits_for_money=True) == said
 
 
 def test_one_whose_next_day_is_begun_later(staff):
     Interval.objects.all().delete()
     adapts = {"accuracy": 0.05, "at_most": timedelta(seconds=60), "at_least": timedelta(hours=20)}
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0, **adapts)
-    Stretch.objects.create(pk=1, money=3.0, days_demand=100.0, days_room=25.0)
+    Stretch.objects.create(pk=1, money=80.0, days_demand=100.0, days_room=25.0)
 
+    # Eighty times the usual half hour.
     shown = page(staff, wait=40 * 3600, pace=0)
 
     assert "times as long as usual, since the budgets allow 25% of the tweet-days." in shown
+
+
+def adapts(**given):
+    Interval.objects.all().delete()
+    row = {"accuracy": 0.05, "at_most": timedelta(seconds=60), "at_least": timedelta(hours=3)}
+    IntervalFactory(younger_than=DAY, every=HOUR, jitter=0, **row)
+    return Stretch.objects.create(pk=1, **given)
+
+
+USUAL = adapted_wait(7200, 0.2 / 3600, Bounds(0.05, 60, 10800))
+
+
+def test_the_share_of_looks_is_the_same_on_all_pages(staff):
+    row = adapts(windows=1.4, demand=10.0, room=8.35)
+
+    shown = page(staff, wait=1.4 * USUAL, pace=0.2 / 3600)
+
+    assert "1.4 times as long as usual, since X’s windows have room for 71% of the looks." in shown
+    assert "71 %" in of_windows(row)
+
+
+def test_the_stretch_is_that_of_when_it_was_planned(staff):
+    """There is room for all again, and money is short since."""
+    adapts(windows=1.0, demand=10.0, room=50.0, money=3.0, days_demand=100.0, days_room=25.0)
+    now, _ = current()
+    StretchMinute.objects.create(minute=now - HOUR / 2, windows=1.0, money=1.0)
+    StretchMinute.objects.create(minute=now, windows=1.0, money=3.0)
+    page(staff, wait=60)
+    looked_at = now - HOUR / 10
+    Tweet.objects.update(measured_until=looked_at, created_at=looked_at - 2 * HOUR, pace=0.2 / 3600)
+
+    def told(stretch):
+        StretchMinute.objects.filter(minute__lt=now).update(windows=stretch)
+        TweetUpdate.objects.update(due_at=looked_at + timedelta(seconds=2 * USUAL))
+        return staff.get("/tweets/7/").content.decode()
+
+    assert "2.0 times as long as usual, since X’s windows had too little room." in told(2.0)
+    assert "2.0 times as long as usual, since it was put off" in told(1.0)
 
 
 def test_a_tweet_that_x_does_not_show_has_no_such_reason(staff):

@@ -5,11 +5,22 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from trackers.schedule.adapt import Bounds, adapted_wait
+from trackers.schedule.adapt import STRETCH_MOST, Bounds, adapted_wait
 from trackers.schedule.intervals import Tier
-from trackers.schedule.paid_days import DAY_S, LATE_S
-from trackers.schedule.why import CLOSES, ELSEWHERE, Room, Waiting, why
+from trackers.schedule.paid_days import DAY_S, LATE_S, across_days
+from trackers.schedule.why import (
+    CLOSES,
+    EARLIER,
+    PUT_OFF,
+    STRETCHED_OTHERWISE,
+    TOLERANCE_S,
+    Room,
+    Waiting,
+    why,
+)
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 FIXED = Tier(DAY, HOUR, 0.05)
@@ -24,7 +35,8 @@ def usual(age, pace, times=1.0, looked_at=0.0):
     ("tier", "waiting", "room", "said"),
     [
         (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are looked up every 1h."),
-        (FIXED, Waiting(7200, 0.1, 30), Room(), ELSEWHERE),
+        (FIXED, Waiting(7200, 0.1, 30), Room(), EARLIER),
+        (FIXED, Waiting(7200, 0.1, 4000), Room(), f"{PUT_OFF}."),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600),
@@ -47,47 +59,86 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(80_000, 0),
             Room(),
-            "its figures do not change, and the longest interval is 3h.",
+            "its figures hardly change, and the longest interval is 3h.",
         ),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
-            Room(windows=0.71),
+            Room(windows=1.4, looks=0.71),
             "it grows by 20% an hour; the wait is 1.4 times as long as usual, since X’s windows "
             "have room for 71% of the looks.",
         ),
         (
             ADAPTS,
-            usual(7200, 0.2 / 3600, 2),
-            Room(windows=1.5, money=0.4),
-            "it grows by 20% an hour; the wait is 2.0 times as long as usual.",
+            usual(7200, 0.2 / 3600, 1.4),
+            Room(windows=1.4),
+            "it grows by 20% an hour; the wait is 1.4 times as long as usual, since X’s windows "
+            "had too little room.",
         ),
-        (ADAPTS, usual(7200, 0.2 / 3600, 0.1), Room(), ELSEWHERE),
+        # No stretch makes it so long.
+        (
+            ADAPTS,
+            usual(7200, 0.2 / 3600, 2),
+            Room(windows=1.4, money=5, looks=0.71, days=0.4),
+            "it grows by 20% an hour; the wait is 2.0 times as long as usual, since "
+            f"{STRETCHED_OTHERWISE}.",
+        ),
+        (ADAPTS, usual(7200, 0.2 / 3600, 0.1), Room(), EARLIER),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
-            Room(money=0.4),
-            "its figures do not change; the wait is 2.0 times as long as usual, since the budgets "
+            Room(money=2, days=0.4),
+            "its figures hardly change; the wait is 2.0 times as long as usual, since the budgets "
             "allow 40% of the tweet-days.",
         ),
+        # At least every is three times as long at most.
+        (
+            ADAPTS,
+            usual(80_000, 0, 3, looked_at=DAY_S - 3600),
+            Room(money=9),
+            "its figures hardly change; the wait is 3.0 times as long as usual, since the budgets "
+            "were short.",
+        ),
+        (
+            ADAPTS,
+            usual(80_000, 0, 3.5, looked_at=DAY_S - 3600),
+            Room(money=9),
+            "its figures hardly change; the wait is 3.5 times as long as usual, since "
+            f"{STRETCHED_OTHERWISE}.",
+        ),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
-            Room(windows=0.5, money=0),
-            "its figures do not change; the wait is 2.0 times as long as usual, since X’s windows "
+            Room(windows=1.5, money=1.4, looks=0.5, days=0),
+            "its figures hardly change; the wait is 2.0 times as long as usual, since X’s windows "
             "have room for 50% of the looks and the budgets allow 0% of the tweet-days.",
+        ),
+        # The new day's looks are spread over its first half hour.
+        (
+            ADAPTS,
+            Waiting(7200, 0.2 / 3600, 900, looked_at=DAY_S - 600),
+            Room(money=1.01, days=0.9),
+            "it grows by 20% an hour; the wait is 1.5 times as long as usual, since the budgets "
+            "allow 90% of the tweet-days.",
         ),
         (
             ADAPTS,
             Waiting(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
-            Room(money=0.4),
+            Room(money=2),
+            CLOSES,
+        ),
+        # Later than usual, and sooner than where the windows are short.
+        (
+            ADAPTS,
+            Waiting(80_000, 0, 4 * 3600, looked_at=DAY_S - 4 * 3600 - LATE_S - 60),
+            Room(windows=3, money=2, looks=0.3),
             CLOSES,
         ),
         (
             ADAPTS,
             Waiting(80_000, 0, 7200, looked_at=DAY_S - 7200 - LATE_S - 60),
-            Room(money=1.2),
-            ELSEWHERE,
+            Room(),
+            EARLIER,
         ),
     ],
 )
@@ -98,3 +149,35 @@ def test_the_reason_is_the_one_that_decided(tier, waiting, room, said):
 def test_the_jitter_is_no_reason():
     for times in (0.951, 1.049):
         assert why(ADAPTS, usual(7200, 0.2 / 3600, times)).endswith("5% may be missed.")
+
+
+@settings(max_examples=200)
+@given(
+    st.floats(min_value=60, max_value=DAY_S - 60),
+    st.floats(min_value=0, max_value=1e-3),
+    st.floats(min_value=0, max_value=DAY_S),
+    st.sampled_from([1.0, 1.04, 1.4, 5.0]),
+    st.sampled_from([1.0, 1.3, 50.0]),
+    st.tuples(*[st.floats(min_value=0, max_value=1)] * 2),
+)
+def test_whatever_the_rule_plans_has_its_own_reason(age, pace, looked_at, windows, money, chances):
+    """Never one of those for a look that somebody moved."""
+    bounds = ADAPTS.bounds
+    planned = adapted_wait(age, pace, bounds, windows) * (1 + 0.05 * (2 * chances[0] - 1))
+    wait = planned
+    if money > 1:
+        longest = STRETCH_MOST * bounds.at_least
+        across = {"day_stretch": money, "longest": longest, "chance": chances[1]}
+        wait = across_days(looked_at, planned, **across)
+
+    told = why(ADAPTS, Waiting(age, pace, wait, looked_at), room=Room(windows, money))
+
+    spread = 2 * (0.05 * wait + TOLERANCE_S)
+    assert not any(other in told for other in (EARLIER, PUT_OFF))
+    assert (told == CLOSES) <= (money > 1 and wait < planned)
+    assert ("windows" in told) <= (
+        adapted_wait(age, pace, bounds, windows) > adapted_wait(age, pace, bounds)
+    )
+    assert ("budgets" in told) <= (money > 1 and wait > planned)
+    if told.endswith(("may be missed.", "interval is 60s.", "interval is 3h.")):
+        assert wait == pytest.approx(adapted_wait(age, pace, bounds), abs=spread)

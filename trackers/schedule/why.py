@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 
-from trackers.schedule.adapt import adapted_wait
+from trackers.schedule.adapt import STRETCH_MOST, adapted_wait
 from trackers.schedule.durations import spell, spell_share
 from trackers.schedule.intervals import Tier
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
@@ -40,47 +40,60 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The share of all looks for which X's windows have room, and of all tweet-days that the
-    budgets allow; None if it is unknown or unlimited."""
+    """The stretches by which the look was planned, 1 where there was room or money for all.
 
-    windows: float | None = None
-    money: float | None = None
+    `looks`: the share of all looks for which X's windows have room, and `days`, of all tweet-days
+    that the budgets allow; None where that is unknown, or has changed since.
+    """
 
-    @property
-    def short_of_money(self) -> bool:
-        return self.money is not None and self.money < 1
+    windows: float = 1.0
+    money: float = 1.0
+    looks: float | None = None
+    days: float | None = None
 
-    def reason(self, *, for_another_day: bool) -> str:
-        """Why waits are longer than usual; empty if there is now room for all."""
+    def reason(self, *, by_windows: bool, by_money: bool) -> str:
+        """Why a wait is longer than usual."""
         short = []
-        if self.windows is not None and self.windows < 1:
-            short.append(f"X’s windows have room for {self.windows:.0%} of the looks")
-        if for_another_day and self.money is not None and self.money < 1:
-            short.append(f"the budgets allow {self.money:.0%} of the tweet-days")
-        return f", since {' and '.join(short)}" if short else ""
+        if by_windows:
+            short.append(
+                "X’s windows had too little room"
+                if self.looks is None
+                else f"X’s windows have room for {self.looks:.0%} of the looks"
+            )
+        if by_money:
+            short.append(
+                "the budgets were short"
+                if self.days is None
+                else f"the budgets allow {self.days:.0%} of the tweet-days"
+            )
+        return " and ".join(short)
 
 
-NO_LIMIT = Room()
+FOR_ALL = Room()
 
 
-def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
+def why(tier: Tier, waiting: Waiting, *, room: Room = FOR_ALL) -> str:
     """The reason for the wait, to follow "Next look in 14 min: "."""
-    spread = tier.jitter * waiting.wait + TOLERANCE_S
+    wait = waiting.wait
     if tier.bounds is None:
-        if abs(waiting.wait - tier.every.total_seconds()) > spread:
-            return ELSEWHERE
+        every = tier.every.total_seconds()
+        if abs(wait - every) > shift(every, tier):
+            return f"{PUT_OFF}." if wait > every else EARLIER
         return (
             f"tweets younger than {spell(tier.younger_than)} are looked up every "
             f"{spell(tier.every)}."
         )
-    usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
-    if waiting.wait < usual - spread:
-        return CLOSES if room.short_of_money and waiting.closes_the_day else ELSEWHERE
-    if waiting.wait > usual + spread:
-        times = f"{waiting.wait / usual:.1f} times as long as usual"
-        because = room.reason(for_another_day=waiting.is_for_another_day)
-        return f"{moves(waiting)}; the wait is {times}{because}."
     accuracy, at_most, at_least = tier.bounds
+    usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
+    stretched = adapted_wait(waiting.age, waiting.pace, tier.bounds, room.windows)
+    if room.money > 1 and waiting.closes_the_day and wait < stretched - shift(stretched, tier):
+        return CLOSES
+    if wait < usual - shift(usual, tier):
+        return EARLIER
+    if wait > usual + shift(usual, tier):
+        because = why_longer(tier, waiting, usual, stretched, room)
+        times = f"{wait / usual:.1f} times as long as usual"
+        return f"{moves(waiting)}; the wait is {times}, since {because}."
     if usual <= at_most:
         return f"{moves(waiting)}, and the shortest interval is {length(at_most)}."
     if usual >= at_least:
@@ -88,19 +101,44 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = NO_LIMIT) -> str:
     return f"{moves(waiting)}, and {spell_share(accuracy)} may be missed."
 
 
+def shift(wait: float, tier: Tier) -> float:
+    """How far a wait may be from what the rule says."""
+    return tier.jitter * wait + TOLERANCE_S
+
+
+def why_longer(tier: Tier, waiting: Waiting, usual: float, stretched: float, room: Room) -> str:
+    """`usual` and `stretched`: the waits by the rule, with room for all, and in X's windows."""
+    assert tier.bounds is not None
+    most, by_money = stretched, False
+    if waiting.wait > stretched + shift(stretched, tier):
+        by_money = room.money > 1 and waiting.is_for_another_day
+        if by_money:
+            longest = min(stretched * room.money, tier.bounds.at_least * STRETCH_MOST)
+            # A new day's looks are spread over its first half hour.
+            most = max(longest, stretched + min(stretched, LATE_S + SPREAD_S))
+        if waiting.wait > most + shift(most, tier):
+            return STRETCHED_OTHERWISE
+    return room.reason(by_windows=stretched > usual, by_money=by_money)
+
+
 # Where money is short: X bills a tweet once a day, so this look is paid for already.
 CLOSES = "it is a last look on a day that is paid for, since money is short."
-TOMORROW = "it waits for tomorrow’s money, since today’s is spent."
+TOMORROW = "it waits for tomorrow’s money, since today’s is spent or kept for younger tweets."
+MORNING = "it waits for its turn with the new day’s money."
 EVENING = "it waits for what is left of today’s money in the evening."
-# The intervals have changed since, a person asked for it, or X has to confirm something.
-ELSEWHERE = "it was planned before these figures arrived, or somebody asked for it."
+# A sample came in from a poll or the stream, a person asked for a look, or X names a newer version.
+EARLIER = "it was planned from earlier figures or other intervals, or was moved up."
+# Its request failed, or found no room.
+PUT_OFF = "it was put off, or planned with other intervals"
+# Stretches are known for a day.
+STRETCHED_OTHERWISE = f"{PUT_OFF} or at another stretch"
 
 
 def moves(waiting: Waiting) -> str:
     """How fast it grows, in words."""
     an_hour = waiting.pace * 3600
     if an_hour < STILL:
-        return "its figures do not change"
+        return "its figures hardly change"
     if an_hour >= 1:
         return f"it grows by {waiting.pace * 60:.0%} a minute"
     return f"it grows by {an_hour:.0%} an hour" if an_hour >= 0.01 else SLOWLY.format(an_hour)

@@ -26,7 +26,10 @@ STATES = {
     "isolated": "Isolated",
 }
 NOT_FOUND = "not_found"
-NO_MONEY = "today's budget is spent; raise it in the admin, or wait for the next check"
+NO_MONEY = (
+    "today's budget is spent or kept for younger tweets; raise it in the admin, or wait for the "
+    "next check"
+)
 # The rare states, each with an index of its own.
 FEW = {"paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"}
 

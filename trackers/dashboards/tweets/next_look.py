@@ -5,11 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from math import isfinite
 
+from django.db.models import F, Subquery
+from django.db.models.functions import Coalesce
+
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
-from trackers.schedule.why import EVENING, NO_LIMIT, TOMORROW, Room, Waiting, why
+from trackers.schedule.stretch_words import room as room_for
+from trackers.schedule.stretched import StretchMinute
+from trackers.schedule.why import EVENING, FOR_ALL, MORNING, TOMORROW, Room, Waiting, why
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace
+
+NOON = 12
+# Stretches that differ by no more than this factor are told as one.
+ALIKE = 1.1
 
 
 def reason(
@@ -17,7 +26,7 @@ def reason(
 ) -> str:
     """Empty where the intervals do not decide: not measured yet, missing, not scheduled."""
     if due_at is not None and waits_for_money:
-        return TOMORROW if due_at.astimezone(UTC).date() > now.astimezone(UTC).date() else EVENING
+        return of_money(due_at.astimezone(UTC), now=now.astimezone(UTC))
     measured = tweet.measured_until
     if due_at is None or measured is None or tweet.created_at is None:
         return ""
@@ -31,15 +40,42 @@ def reason(
     if pace is None or not isfinite(pace) or pace < 0:
         pace = strangers_pace(max(age, 1.0))
     waiting = Waiting(age, pace, (due_at - measured).total_seconds(), measured.timestamp())
-    return why(tier, waiting, room=room() if tier.bounds else NO_LIMIT)
+    return why(tier, waiting, room=room(measured) if tier.bounds else FOR_ALL)
 
 
-def room() -> Room:
-    """What X's windows and the budgets have room for."""
-    row = Stretch.objects.first()
+def of_money(due_at: datetime, *, now: datetime) -> str:
+    """Which money it waits for; both times in UTC, as X's days are."""
+    if due_at.date() > now.date():
+        return TOMORROW
+    # By `reserve`, they come in the evening, or soon after midnight.
+    return EVENING if due_at.hour >= NOON else MORNING
+
+
+def room(at: datetime) -> Room:
+    """What X's windows and the budgets had room for `at` the time, or else have now.
+
+    The stretches of a day are known. Shares are not kept: those of now are given where the stretch
+    is about what it was.
+    """
+    then = StretchMinute.objects.filter(minute__lte=at).order_by("-minute")
+    row = Stretch.objects.annotate(
+        windows_then=Coalesce(Subquery(then.values("windows")[:1]), F("windows")),
+        money_then=Coalesce(Subquery(then.values("money")[:1]), F("money")),
+    ).first()
     if row is None:
-        return NO_LIMIT
-    return Room(
-        row.room / row.demand if row.room and row.demand else None,
-        row.days_room / row.days_demand if row.days_room is not None and row.days_demand else None,
+        return FOR_ALL
+    looks = room_for(row)
+    days = (
+        row.days_room / row.days_demand if row.days_room is not None and row.days_demand else None
     )
+    return Room(
+        row.windows_then,
+        row.money_then,
+        # With room for all there is a stretch to make up for a backlog.
+        looks if looks and looks < 1 and alike(row.windows, row.windows_then) else None,
+        days if alike(row.money, row.money_then) else None,
+    )
+
+
+def alike(one: float, other: float) -> bool:
+    return max(one, other) <= ALIKE * min(one, other)
