@@ -10,6 +10,7 @@ import pytest
 from tests.factories import TweetFactory
 from tests.flows.fake_time import FakeTime
 from tests.updater.test_adapting import claimed, shown, waits
+from trackers.dashboards.tweets.curve import curve
 from trackers.schedule import intervals
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import Plan, Tier
@@ -144,3 +145,31 @@ def test_a_hole_begins_only_where_the_longest_wait_ends():
 
     assert plan.hole_after(plan.tiers[0]) == 2 * 2 * 4 * DAY
     assert plan_of(100.0).hole_after(plan.tiers[0]) == 2 * 3 * 4 * DAY
+
+
+def test_a_wait_that_was_planned_at_another_stretch_is_no_hole():
+    """The budget was raised meanwhile: neither is the run closed, nor is a hole drawn."""
+    now, plan = intervals.current()[0], plan_of(1.0, jitter=0.05)
+    waited = 1.05 * 3 * 4 * DAY + 5 * SECOND
+    at = now - waited
+    for id in (1, 2):
+        TweetFactory(
+            id=id,
+            created_at=now - 29 * DAY,
+            measurements=3,
+            taken_at=at - 9 * DAY,
+            measured_until=at,
+            **dict.fromkeys(("retweets", "replies", "likes", "quotes", "bookmarks"), 0),
+            impressions=id - 1,
+        )
+    batch = claimed(1, 2)
+    nothing = Figures(0, 0, 0, 0, 0, 0)
+
+    save(batch, [Judged([Verdict(id, DAY, nothing, plan.hole_after(plan.tiers[0]))
+                         for id in (1, 2)], at=now)], plan)  # fmt: skip
+
+    kept, changed = Tweet.objects.order_by("id")
+    assert kept.measurements == 4
+    assert curve(changed, plan, range="all", now=now).holes == frozenset()
+    # Three times as long is one, whatever the stretch was.
+    assert 3 * 4 * DAY < plan.hole_after(plan.tiers[0]) < 4 * 4 * DAY

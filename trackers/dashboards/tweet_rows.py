@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from html import escape
 
 from django.utils.safestring import SafeString
@@ -212,10 +212,10 @@ def cell(figure: Figure, since: str) -> str:
 
 
 def usual(tweet: Tweet, plan: Plan) -> Usual:
-    """How often the plan checks this tweet, as a function of the time."""
+    """How often the plan checks this tweet, as a function of the time: half of what is a hole."""
 
-    def every(at: datetime) -> object:
-        tier = plan.tier(tweet.created_at, now=at) or (plan.tiers[-1] if plan.tiers else None)
-        return plan.longest(tier) if tier else None
+    def every(at: datetime) -> timedelta | None:
+        hole_after = plan.hole_after(plan.tier(tweet.created_at, now=at))
+        return hole_after / 2 if hole_after else None
 
-    return every  # type: ignore[return-value]
+    return every

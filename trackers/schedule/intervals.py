@@ -19,6 +19,8 @@ from tweetwatch.database import ask
 
 # Up to this far in the future a tweet's time is a difference of clocks; beyond it, a wrong date.
 CLOCKS_DIFFER = timedelta(minutes=5)
+# A look may be as late as this in ordinary times: due times are whole seconds, and a batch fills.
+LATE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,14 @@ class Plan:
     def hole_after(self, tier: Tier | None) -> timedelta | None:
         """The time without a measurement after which a tweet's run of metrics has a hole.
 
-        Twice the longest wait; for a tweet too old for any tier, the last tier's.
+        Twice the longest wait; for a tweet too old for any tier, the last tier's. Never less than
+        a wait that was planned at a larger stretch than the present one.
         """
         tier = tier or (self.tiers[-1] if self.tiers else None)
-        return 2 * self.longest(tier) if tier else None
-
-    def longest(self, tier: Tier) -> timedelta:
-        """The longest wait for the next look at the current stretch, jitter aside."""
-        return tier.longest(self.stretch * self.day_stretch)
+        if tier is None or tier.bounds is None:
+            return 2 * tier.every if tier else None
+        twice = 2 * tier.longest(self.stretch * self.day_stretch)
+        return max(twice, (1 + tier.jitter) * tier.longest(STRETCH_MOST) + LATE)
 
 
 def plan(intervals: Iterable[Interval | Row]) -> Plan:

@@ -312,14 +312,13 @@ def columns(batch: Batch, judged: Sequence[Judged], plan: Plan) -> dict[str, obj
 
 def of_plan(plan: Plan) -> dict[str, object]:
     """The intervals as SAVE needs them, for the same rules as `Plan.tier` and `hole_after`."""
-    longest = [plan.longest(tier).total_seconds() for tier in plan.tiers]
     bounds = [tier.bounds or (None, None, None) for tier in plan.tiers]
     return {
         "bounds": [tier.younger_than.total_seconds() for tier in plan.tiers],
         # One jitter for a whole tier, so that its tweets stay together.
         "every": [jittered(tier).total_seconds() for tier in plan.tiers],
-        # Twice the interval; tweets too old for any tier have the last one's.
-        "holes": [2 * one for one in [*longest, *longest[-1:]]],
+        # Tweets too old for any tier have the last one's.
+        "holes": [seconds(plan.hole_after(tier)) for tier in [*plan.tiers, *plan.tiers[-1:]]],
         "accuracy": [one[0] for one in bounds],
         "at_most": [one[1] for one in bounds],
         "at_least": [one[2] for one in bounds],
