@@ -88,8 +88,8 @@ def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address
     assert "Today so far 12,345 2,003" in seen
     assert "Today by midnight 20,100 2,950" in seen
     assert "Tomorrow 21,000 3,000" in seen
-    assert "Yesterday, foreseen 20,000 2,900" in seen
-    assert "Yesterday, came 19,600 −2 % 2,900 as foreseen" in seen
+    assert "Yesterday, forecast 20,000 2,900" in seen
+    assert "Yesterday, actual 19,600 −2 % 2,900 as forecast" in seen
     assert "Waits are 1.4 × as long, since X’s windows have room for 71 % of the looks." in seen
     assert "Accuracy: 5 % asked, 7 % at this stretch." in seen
     assert "Highest in the last 24 hours: 1.8 × for X’s windows" in seen

@@ -58,6 +58,7 @@ def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff)
     # The accounts are itemised, so that the sum can be checked.
     paid = "2,100 posts × $0.005 = $10.50, 12 accounts × $0.01 = $0.12"
     assert f"Money today $10.62 $10.62 of $25.00 {paid}" in words
+    assert "of it $0.12 for 12 accounts" in staff.get("/").content.decode()
 
 
 def test_the_month_is_the_sum_of_its_days(staff):
@@ -98,7 +99,7 @@ def test_without_a_budget_the_admin_is_a_click_away(staff):
 
     assert "no budget set: set one in the admin" in words
     assert f'href="/admin/trackers/project/{payer.pk}/change/"' in html
-    assert "Nothing limits what is spent." in words
+    assert "No budget limits what is spent." in words
     assert '<meter min="0" max="' not in html
 
 
@@ -120,13 +121,18 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
             "Enough for today: about 700 more tweet-days are needed, 1,000 are left.",
         ),
         (
+            {"waiting": 0, "needs": 0},
+            "Enough for today: no more tweet-days are needed, 1,000 are left.",
+        ),
+        (
             {"waiting": 1200, "needs": 2200, "runs_dry_at": AT_14_20},
             "Runs dry at 1 Jan, 14:20 UTC: about 1,200 tweets wait until 00:00 UTC, "
             "the oldest first.",
         ),
         (
             {"waiting": 1200, "needs": 2200},
-            "Not enough for today: about 1,200 tweets wait until 00:00 UTC, the oldest first.",
+            "Not enough for today: 1,000 tweet-days are left, about 2,200 are needed; "
+            "about 1,200 tweets wait until 00:00 UTC, the oldest first.",
         ),
         (
             {"waiting": 1200, "needs": 1200, "posts_a_day": 0},

@@ -141,8 +141,8 @@ def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
 
     page = read(staff)
 
-    assert "Due now 3 of 3 tweets that have a next check" in page
-    assert "Lateness 0.5 s / 10 s" in page
+    assert "Due now 3 of 3 tweets that have a next check. None is being checked." in page
+    assert "Lateness 0.5 / 10 s" in page
     assert "Failed this hour 7 of 107 checks; they are tried again. X answered 503." in page
 
 

@@ -30,7 +30,8 @@ def test_an_empty_page_says_what_to_do(staff):
     page = staff.get("/tweets/").content.decode()
 
     assert "No tweets tracked yet" in page
-    assert reverse("admin:trackers_tweet_track") in page
+    assert '<details class="filters" id="track" open>' in page
+    assert f'<a href="{reverse("sources")}">add a source</a>' in page
 
 
 def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):

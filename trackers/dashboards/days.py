@@ -105,12 +105,12 @@ def lines(found: Told) -> tuple[Line, ...]:
             number(tomorrow.expected_tweet_days),
         ),
         Line(
-            "Yesterday, foreseen",
+            "Yesterday, forecast",
             number(yesterday.foreseen_looks),
             number(yesterday.foreseen_tweet_days),
         ),
         Line(
-            "Yesterday, came",
+            "Yesterday, actual",
             number(yesterday.looks),
             number(yesterday.tweet_days),
             off=(
@@ -130,7 +130,7 @@ def off(came: float | None, foreseen: float | None) -> str:
     if came is None or not foreseen:
         return ""
     share = round(100 * (came / foreseen - 1))
-    return f"+{share} %" if share > 0 else f"−{-share} %" if share else "as foreseen"
+    return f"+{share} %" if share > 0 else f"−{-share} %" if share else "as forecast"
 
 
 def project_line(one: OfProject) -> ProjectLine:

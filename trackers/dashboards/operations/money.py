@@ -24,7 +24,7 @@ class Meter:
     """How much of a budget is spent. `spent` and `limit` are exact, as <meter> needs them.
 
     `limit` is empty without a budget. `note`: what the limit comes from where it is not a budget of
-    its own, and what was paid for.
+    its own, and what was paid for. `accounts`: how much of today's money was not for posts.
     """
 
     label: str
@@ -34,6 +34,7 @@ class Meter:
     limit_words: str = ""
     nearly: str = ""
     note: str = ""
+    accounts: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,8 @@ def meters(books: Books) -> tuple[Meter, ...]:
               rest=posts_rest, of=rest_of(project, project.posts_a_month)),
         meter("Money today", spent.money_today, project.money_a_day, dollars,
               rest=money_rest, of=rest_of(project, project.money_a_month),
-              paid=paid(project, spent.money_today, spent.posts_today, spent.users_today)),
+              paid=paid(project, spent.money_today, spent.posts_today, spent.users_today),
+              accounts=for_accounts(project, spent.users_today)),
         meter("Tweet-days this month", spent.posts_month, project.posts_a_month, posts),
         meter("Money this month", spent.money_month, project.money_a_month, dollars,
               paid=paid(project, spent.money_month, spent.posts_month, spent.users_month)),
@@ -131,6 +133,13 @@ def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
     )
 
 
+def for_accounts(project: Project, users: int) -> str:
+    """Why money was spent that the tweet-days do not explain; empty if none was."""
+    if not users:
+        return ""
+    return f"of it {dollars(users * project.price_of_a_user)} for {counted(users)} accounts"
+
+
 def priced(price: Decimal) -> str:
     """A price in full: $0.005, where dollars would round it to $0.01 or to $0.00."""
     return f"${plain(price)}"
@@ -145,12 +154,13 @@ def meter(
     rest: Decimal | None = None,
     of: str = "",
     paid: str = "",
+    accounts: str = "",
 ) -> Meter:
     """`rest`: the limit where there is no budget, and what it is `of`. `paid`: what for."""
     limit = rest if budget is None else Decimal(budget)
     spent = Decimal(spent)
     if limit is None:
-        return Meter(label, plain(spent), words(spent), note=paid)
+        return Meter(label, plain(spent), words(spent), note=paid, accounts=accounts)
     return Meter(
         label,
         plain(spent),
@@ -159,6 +169,7 @@ def meter(
         limit_words=words(limit),
         nearly=plain(limit * NEARLY),
         note="; ".join(filter(None, (of if budget is None else "", paid))),
+        accounts=accounts,
     )
 
 
@@ -176,7 +187,7 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
     if left is None:
-        return "Nothing limits what is spent.", ""
+        return "No budget limits what is spent.", ""
     at = project.rationed_at
     if at is None or project.needs is None:
         return (
@@ -187,15 +198,17 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
         since = f"was last estimated {lasting(now - at)} ago"
         return f"{counted(left)} tweet-days are left today; what the day needs {since}.", "warn"
     if not project.waiting:
-        return (
-            f"Enough for today: about {counted(project.needs)} more tweet-days are needed, "
-            f"{counted(left)} are left.",
-            "",
-        )
+        more = f"about {counted(project.needs)}" if project.needs else "no"
+        return f"Enough for today: {more} more tweet-days are needed, {counted(left)} are left.", ""
     waits = f"about {counted(project.waiting)} tweets wait until 00:00 UTC, the oldest first"
     dry = project.runs_dry_at
     if left == 0 or dry is None or dry <= now:
-        return f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {waits}.", "warn"
+        # The young may need what is left: tweets wait although nothing is spent yet.
+        rest = f"{counted(left)} tweet-days are left, about {counted(project.needs)} are needed"
+        return (
+            f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {rest}; {waits}.",
+            "warn",
+        )
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
 
 

@@ -44,7 +44,7 @@ def cards(
         Card(
             "due", "Due now", counted(figures.due), str(figures.due),
             f"of {counted(figures.scheduled)} tweets that have a next check. "
-            f"{counted(figures.in_flight)} are being checked.",
+            f"{being_checked(figures.in_flight)}",
             f"{reverse('tweets')}?state=fresh", "",
         ),
         Card(
@@ -53,8 +53,8 @@ def cards(
             operations, OPERATIONS,
         ),
         Card(
-            "late", "Lateness", f"{seconds(p50)} / {seconds(p95)}", exactly(p50, p95),
-            "Half of the last five minutes' checks were at most this late / 95 of 100 (p50 / p95).",
+            "late", "Lateness", seconds(p50, p95), exactly(p50, p95),
+            "Half / 95 % of the last five minutes' checks were no later than this (p50 / p95).",
             operations, OPERATIONS, lateness(p95),
         ),
         Card(
@@ -78,12 +78,18 @@ def isolated(number: int) -> tuple[Card, ...]:
     )  # fmt: skip
 
 
+def being_checked(number: int) -> str:
+    if not number:
+        return "None is being checked."
+    return f"{counted(number)} {'is' if number == 1 else 'are'} being checked."
+
+
 def exactly(p50: float | None, p95: float | None) -> str:
     return "not known" if p50 is None else f"{p50} s, {p95} s"
 
 
-def seconds(number: float | None) -> str:
-    return "–" if number is None else f"{number:g} s"
+def seconds(p50: float | None, p95: float | None) -> str:
+    return "–" if p50 is None or p95 is None else f"{p50:g} / {p95:g} s"
 
 
 def said_of(failed: int, asked: int, because: str) -> str:

@@ -49,13 +49,13 @@ def overview(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(TWEETS)
 def overview_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_now.html", freshness(request))
+    return render(request, "dashboards/overview/_now_and_means.html", freshness(request))
 
 
 @require_safe
 @needs(TWEETS)
 def overview_ahead(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_ahead.html", planned())
+    return render(request, "dashboards/overview/_ahead_and_days.html", planned())
 
 
 @require_safe

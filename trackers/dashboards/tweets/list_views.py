@@ -134,6 +134,8 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
         "tag": named(asked.tag) if asked.tag else None,
         "source": Source.objects.filter(pk=asked.source).first() if asked.source else None,
         "known": how_many(known),
+        # Nothing is tracked at all: then the box to paste into is open.
+        "is_empty": known == 0 and not asked.narrowed,
         "saved": SavedView.objects.filter(user=request.user.pk),
         "exports_query": asked.address(),
     }

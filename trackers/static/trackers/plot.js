@@ -136,7 +136,7 @@
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"),
         series: [
           { label: this.x.label, value: (_, at, place, index) => ready(this.told(at, place, index), this.x.words) },
-          ...this.lines.map((one, place) => this.line(one, WIDTHS[place] ?? 2)),
+          ...this.lines.map((one, place) => this.line(one, (this.isTime && WIDTHS[place]) || 2)),
         ],
         axes: [
           this.axis(this.x.axis),
