@@ -38,6 +38,10 @@ def test_a_time_is_told_to_scripts_in_utc_and_to_people_in_words():
     assert made.tags == [("time", told)]
     assert made.text == ODD
 
+    # Scripts say "now" of it once it has passed, and not "3 s ago".
+    [(_, given)] = Tags(ahead(AT, now=AT - timedelta(seconds=3)).html).tags
+    assert given.keys() >= {"data-ahead", "data-relative"}
+
 
 def test_what_happened_is_never_ahead_however_far_behind_the_clock_of_the_page_is():
     past = Tags(ago(AT, now=AT - timedelta(seconds=1)).html)

@@ -109,8 +109,11 @@ def test_a_day_without_a_budget_has_what_the_months_leaves(staff):
     words, _ = page(staff)
     left = purses()[0].left
 
-    assert re.search(rf"Tweet-days today \S+ \S+ of {left:,} what the other budget allows", words)
-    assert re.search(r"Money today \S+ \S+ of \S+ today&#x27;s share of the month", words)
+    follows = rf"of {left:,} the limit follows from the other budget"
+    assert re.search(rf"Tweet-days today \S+ \S+ {follows}", words)
+    assert re.search(
+        r"Money today \S+ \S+ of \S+ the limit is today&#x27;s share of the month", words
+    )
 
 
 @pytest.mark.parametrize(
@@ -197,12 +200,13 @@ def test_xs_own_count_is_shown_with_its_drift_and_the_cap(staff):
     words, _ = page(staff)
 
     assert re.search(
-        r"X counted 10,050 this month \d+ s ago, when we had counted 10,000: \+50", words
+        r"X’s own count, read \d+ s ago: 10,050 this month; ours was 10,000 then: \+50", words
     )
     assert "cap 2,000,000, reset on day 15 of the month" in words
 
     Project.objects.update(ours_of_month=10_050)
-    assert re.search(r"X counted 10,050 this month \d+ s ago, and so had we", page(staff)[0])
+    same = r"X’s own count, read \d+ s ago: 10,050 this month, the same as ours then"
+    assert re.search(same, page(staff)[0])
 
     Project.objects.update(usage_problem="403 Client Forbidden")
     assert "could not be read: 403 Client Forbidden" in page(staff)[0]

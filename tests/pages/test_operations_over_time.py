@@ -37,7 +37,7 @@ def test_before_anything_is_recorded_it_says_what_records_it(staff):
     assert (
         "Nothing is recorded for this time. A running qcluster records a figure a minute." in page
     )
-    assert "Failed and slow tasks · over 10 s None." in page
+    assert "Failed and slow tasks None. A task is slow from 10 s on." in page
 
 
 def test_a_queue_has_charts_and_the_same_as_a_table(staff):
@@ -49,7 +49,7 @@ def test_a_queue_has_charts_and_the_same_as_a_table(staff):
     page = words(html)
     assert "Due tweets · at most 1,234" in page
     assert "Oldest due · at most 1 min" in page
-    assert "Done a minute · at most 4,000" in page
+    assert "Done per minute · at most 4,000" in page
     assert re.search(r"\d\d:\d\d 1,234 75\.2 s 4,000 3", page)
     assert "source:poll · no work in this time" in page
     assert html.count('<svg class="bar-chart"') == 3
@@ -66,6 +66,8 @@ def test_a_month_is_read_from_the_hours(staff):
     page = words(staff.get("/operations/over-time/?over=month").content.decode())
 
     assert "Due polls · at most 77" in page
+    assert "Done per 6 hours · at most 5" in page
+    assert "Each bar is 6 hours" in page
     assert "Nothing is recorded" in staff.get("/operations/over-time/?over=x").content.decode()
 
 

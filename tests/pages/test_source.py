@@ -26,7 +26,11 @@ def test_the_cursor_is_told_in_words(staff):
     assert "Everything up to 2026-11-20 12:03:14 UTC has been read" in told or (
         "Everything up to 2026-11-20 12:03:15 UTC has been read" in told
     )
-    assert "Posts up to 5s late are still found" in told
+    assert "has been read. Posts up to 5 s late are still found" in told
+
+    gap(made)
+    told = words(paged(staff, made))
+    assert "has been read, except for the gaps below. Posts up to 5 s late" in told
 
 
 def test_a_reading_under_way_tells_how_far_down_it_is(staff):
@@ -86,7 +90,7 @@ def test_the_leak_meter_lists_what_was_late(staff):
 
     page = paged(staff, made)
 
-    assert "1 late , 1 of 2 posts" in words(page)
+    assert "1 late : 1 in 2 posts" in words(page)
     assert f'href="/tweets/{tweet.pk}/"' in page
     assert "10 min" in words(page)
 
@@ -210,7 +214,7 @@ def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
     assert "New posts a day · 400 in 30 days, at most 300 a day" in said
     # 2.05 dollars in four days, and for four hundred new posts.
     assert "Cost a day $0.5125 Cost of a new post $0.0051 Tweet-days billed 410" in said
-    assert "In all $2.05 Of reading it, over the last 4 days." in said
+    assert "In all $2.05 What reading it cost in the last 4 days." in said
 
 
 def test_a_source_that_brought_nothing_says_so_and_costs_nothing(staff):

@@ -45,7 +45,7 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
         ({"polled_at": None}, "New the first poll is due, then every 5 min"),
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),
         ({"skew": timedelta(seconds=-3)}, "our clock is 3.0 s behind X&#x27;s"),
-        ({"leaked": 3, "yielded": 12000}, "1 of 4,000"),
+        ({"leaked": 3, "yielded": 12000}, "1 in 4,000 posts"),
         ({"owner": "science"}, "owner: science"),
     ],
 )

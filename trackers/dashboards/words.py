@@ -23,6 +23,7 @@ class Moment:
     """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays.
 
     `is_past`: never "in 1 s", although the clock of the page may be a second behind.
+    `is_ahead`: once it has passed, it is "now" and not "3 s ago".
     """
 
     at: datetime
@@ -30,6 +31,7 @@ class Moment:
     exact: str
     is_old: bool = False
     is_past: bool = False
+    is_ahead: bool = False
 
     @property
     def html(self) -> SafeString:
@@ -37,6 +39,7 @@ class Moment:
         exact, words = escape(self.exact), escape(self.words)
         relative = "" if self.is_old else " data-relative"
         relative += " data-past" if relative and self.is_past else ""
+        relative = f" data-ahead{relative}" if self.is_ahead else relative
         return SafeString(f'<time datetime="{at}"{relative} title="{exact}">{words}</time>')
 
 
@@ -87,7 +90,7 @@ def roughly(length: timedelta) -> str:
 
 def ahead(at: datetime, *, now: datetime) -> Moment:
     words = f"in {lasting(at - now)}" if at > now else "now"
-    return Moment(at, words, exactly(at))
+    return Moment(at, words, exactly(at), is_ahead=True)
 
 
 def dollars(amount: Decimal) -> str:

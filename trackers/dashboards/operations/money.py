@@ -115,8 +115,12 @@ def rest_of(project: Project, month: int | Decimal | None) -> str:
     )
     others = sum(limit is not None for limit in limits) - (month is not None)
     if month is None:
-        return "what the other budget allows" if others == 1 else "what the other budgets allow"
-    return "today's share of the month" if not others else "the least that the budgets allow"
+        return f"the limit follows from the other budget{'' if others == 1 else 's'}"
+    return (
+        "the limit is today's share of the month"
+        if not others
+        else "the limit is the least that the budgets allow"
+    )
 
 
 def paid(project: Project, money: Decimal, posts: int, users: int) -> str:
@@ -213,12 +217,12 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
 
 
 BUDGETS = {
-    "posts_a_day": "the tweet-days a day",
-    "posts_a_month": "the tweet-days a month",
-    "share_of_posts": "today's share of the tweet-days a month",
-    "money_a_day": "the dollars a day",
-    "money_a_month": "the dollars a month",
-    "share_of_money": "today's share of the dollars a month",
+    "posts_a_day": "the daily budget of tweet-days",
+    "posts_a_month": "the monthly budget of tweet-days",
+    "share_of_posts": "today's share of the monthly budget of tweet-days",
+    "money_a_day": "the daily budget in dollars",
+    "money_a_month": "the monthly budget in dollars",
+    "share_of_money": "today's share of the monthly budget in dollars",
 }
 
 
@@ -227,7 +231,7 @@ def binds(books: Books) -> str:
     if books.binding is None:
         return ""
     left = counted(max(0, books.left or 0))
-    return f"The tightest budget: {BUDGETS[books.binding]}. It leaves {left} tweet-days today."
+    return f"The tightest limit is {BUDGETS[books.binding]}. It leaves {left} tweet-days today."
 
 
 def told(project: Project, *, now: datetime) -> Told | None:

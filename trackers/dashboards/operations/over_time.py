@@ -25,19 +25,20 @@ UNITS = {
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`since`: the words under the left end of a chart."""
+    """`since`: the words under the left end of a chart. `steps` and `bar`: how long a bar is."""
 
     name: str
     over: timedelta
     step: timedelta
     since: str
     steps: str
+    bar: str
 
 
 SPANS = {
-    "hour": Span("hour", HOUR, MINUTE, "60 min ago", "minute"),
-    "day": Span("day", DAY, 15 * MINUTE, "24 h ago", "15 minutes"),
-    "month": Span("30 days", 30 * DAY, 6 * HOUR, "30 days ago", "6 hours"),
+    "hour": Span("hour", HOUR, MINUTE, "60 min ago", "minute", "a minute"),
+    "day": Span("day", DAY, 15 * MINUTE, "24 h ago", "15 minutes", "15 minutes"),
+    "month": Span("30 days", 30 * DAY, 6 * HOUR, "30 days ago", "6 hours", "6 hours"),
 }
 
 
@@ -86,7 +87,7 @@ def queue(name: str, found: Sequence[Stretch], span: Span, *, now: datetime) -> 
         charts=(
             chart(name, f"Due {unit}", slots, lambda one: one.due, counted),
             chart(name, "Oldest due", slots, lambda one: one.oldest_due_seconds, seconds),
-            chart(name, f"Done a {span.steps}", slots, lambda one: one.measured, counted),
+            chart(name, f"Done per {span.steps}", slots, lambda one: one.measured, counted),
         ),
         lines=tuple(line(one) for one in reversed(found)),
         is_idle=not any(one.due or one.measured or one.failed for one in found),

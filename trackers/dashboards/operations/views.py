@@ -20,7 +20,7 @@ from trackers.dashboards.operations.money import Block, block
 from trackers.dashboards.operations.slow_views import database, over_time, whole_days
 from trackers.dashboards.operations.troubled import isolated_keys
 from trackers.dashboards.queues import queues
-from trackers.dashboards.words import Moment, ago, ahead
+from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.jobs.figures import by_minute, figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
@@ -35,7 +35,9 @@ from trackers.xapi.answers import WindowSeen
 class Gauge:
     endpoint: str
     limit: int
+    limit_words: str
     remaining: int
+    remaining_words: str
     resets: Moment
     is_over: bool
 
@@ -160,7 +162,9 @@ def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
     return Gauge(
         endpoint=window.endpoint,
         limit=window.limit,
+        limit_words=counted(window.limit),
         remaining=window.remaining,
+        remaining_words=counted(window.remaining),
         resets=ahead(window.resets_at, now=now),
         is_over=window.resets_at <= now,
     )

@@ -77,7 +77,7 @@ def cost_words(found: list[SourceDay], *, today: date) -> CostWords | None:
         a_post="–" if cost.a_post is None else fine(cost.a_post),
         billed=counted(cost.billed),
         money=fine(cost.money),
-        over="today" if cost.days == 1 else f"the last {cost.days} days",
+        over="today" if cost.days == 1 else f"in the last {cost.days} days",
     )
 
 

@@ -220,7 +220,7 @@ def leaks(source: Source, *, now: datetime) -> Leaks:
 def rate(leaked: int, yielded: int) -> str:
     if not leaked or not yielded:
         return ""
-    return f"1 of {counted(round(yielded / leaked))}" if leaked < yielded else "all of them"
+    return f"1 in {counted(round(yielded / leaked))} posts" if leaked < yielded else "all posts"
 
 
 def gaps(open: int, lost: int) -> str:

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers import tasks
-from trackers.dashboards.words import Moment, ago, counted
+from trackers.dashboards.words import Moment, ago, counted, lasting
 from trackers.ingest.polls.begin import since_id_of, through_id_of
 from trackers.ingest.polls.state import cursor_of, rules_of, sweep_of
 from trackers.ingest.polls.sweep import Cursor, Purpose, ReadingRules, Sweep
 from trackers.ingest.sources.models import Source
-from trackers.schedule.durations import spell
 from trackers.tweets.snowflake import born_at
+
+SECOND = timedelta(seconds=1)
 
 WAITING: dict[Purpose, str] = {
     "poll": "A poll is waiting to continue",
@@ -57,7 +58,7 @@ def reading(source: Source, *, now: datetime, waits: bool = False) -> Reading:
     return Reading(
         through=through(at, rules, now=now) if at else None,
         newest=ago(born_at(at.latest_id), now=now) if at and at.latest_id else None,
-        k=spell(k),
+        k=lasting(k) if k >= SECOND else f"{rules.k_ms} ms",
         sweeping=sweeping(sweep, WAITING if waits else PURPOSES, now=now) if sweep else None,
     )
 

@@ -23,9 +23,9 @@
     const now = Date.now() + offset;
     for (const time of document.querySelectorAll("time[data-relative]")) {
       const seconds = (Date.parse(time.dateTime) - now) / 1000;
-      const due = time.closest(".next");
-      // What happened may be a second ahead of this clock.
+      // What happened may be a second ahead of this clock; what is planned is "now", and not late.
       const ahead = seconds > 0 && !("past" in time.dataset);
+      const due = "ahead" in time.dataset;
       let words = ahead ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
       if (due && seconds <= 0) words = "now";
       if (time.textContent !== words) time.textContent = words;
