@@ -15,6 +15,13 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 VIEWER, OPERATOR, OWNER = ROLES = ("viewer", "operator", "owner")
+MAY = {
+    VIEWER: "sees every page.",
+    OPERATOR: "sees every page, and runs what is watched: tweets, tags, sources, imports, "
+    "subscribers, alert rules and queues.",
+    OWNER: "does what an operator does, and sets what it costs (intervals, projects, credentials) "
+    "and who may do what (users, groups, API tokens).",
+}
 # Whose accounts may open the admin; the others use the pages.
 IN_THE_ADMIN = (OPERATOR, OWNER)
 

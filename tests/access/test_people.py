@@ -106,6 +106,9 @@ def test_nobody_changes_a_role_itself_but_teams_are_anybodys(client):
     for page in ("change", "delete"):
         given = {"name": "looker", "post": "yes"}
         assert client.post(f"/admin/auth/group/{role.pk}/{page}/", given).status_code == 403
+    page = client.get(f"/admin/auth/group/{role.pk}/change/").content.decode()
+    assert "Whoever has this role sees every page." in page
+    assert "Can view alert digest" not in page
     client.post(f"/admin/auth/group/{team.pk}/change/", {"name": "desk"})
 
     assert set(Group.objects.values_list("name", flat=True)) == {*roles.ROLES, "desk"}

@@ -132,9 +132,13 @@ def test_a_rest_of_a_window_that_is_over_is_not_shown(staff):
     window = Window.objects.create(
         app=credential.app, endpoint="GET /2/tweets", rests_because="429", rests_until=later(1)
     )
-    Window.objects.update(credential=credential)
     address = f"{LIST}{credential.pk}/change/"
+    # The window of a bearer token is its app's, and stands there all the same.
     assert "429" in staff.get(address).content.decode()
+    Window.objects.update(limit=3500, remaining=3462, resets_at=later(1), seen_at=later(0))
+    page = staff.get(address).content.decode()
+    assert "<td>3,462 of 3,500</td>" in page
+    assert "does not expire" in page
 
     window.rests_until = later(-1)
     window.save()

@@ -17,6 +17,7 @@ def test_a_milestone_is_added_once_and_removed(staff):
     assert "already exists" in again.content.decode()
     page = staff.get(MILESTONES).content.decode()
     assert "5,000" in page
+    assert ">4,500<" in page
     assert "Counts again after falling below" in page
 
     staff.post(f"{MILESTONES}{added.pk}/delete/", {"post": "yes"})

@@ -42,6 +42,8 @@ def test_a_hold_that_is_over_is_not_shown_and_times_say_that_they_are_utc(staff)
 
     page = staff.get(address).content.decode()
     assert "X is out" in page
+    assert ">held<" in page
+    assert '<td class="field-waits_for_more">2s</td>' in page
     assert f"{until:%Y-%m-%d %H:%M:%S} UTC" in page
 
     Namespace.objects.update(held_until=until - timedelta(hours=2))

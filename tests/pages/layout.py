@@ -37,3 +37,36 @@ SPILLS = """() => {
 
 def spills(page, address):
     return [f"{address}: {one}" for one in page.evaluate(SPILLS)]
+
+
+# In the admin: buttons over words or a list, a rule that is folded into a column of words, and
+# fields that hug their labels.
+CROWDED = """() => {
+    const found = [];
+    const box = (one) => one.getBoundingClientRect();
+    const around = document.querySelectorAll('.interval-help, #cost, #changelist, .replan input');
+    for (const button of document.querySelectorAll('.object-tools li')) {
+        for (const one of around) {
+            const [a, b] = [box(button), box(one)];
+            if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+                found.push(`“${button.textContent.trim()}” lies over ${one.tagName} ${one.id}`);
+        }
+    }
+    const list = document.querySelector('#changelist');
+    if (list && box(list).right < box(document.querySelector('#content')).right - 60)
+        found.push('a button narrows the list');
+    for (const rule of document.querySelectorAll('#result_list .field-rule a'))
+        if (box(rule).height > 30) found.push(`“${rule.textContent}” is folded`);
+    for (const label of document.querySelectorAll('.aligned .form-row label')) {
+        const field = label.parentElement.querySelector('input:not([type=checkbox]), select');
+        const padding = parseFloat(getComputedStyle(label).paddingRight);
+        if (field && box(field).left - box(label).right + padding < 4
+                && box(field).top < box(label).bottom - 4)
+            found.push(`“${label.textContent}” touches its field`);
+    }
+    return found;
+}"""
+
+
+def crowded(page, address):
+    return [f"{address}: {one}" for one in page.evaluate(CROWDED)]

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.html import format_html, format_html_join
 
 from trackers.admin import x_sign_in
 from trackers.admin.recorded import Recorded
@@ -28,7 +29,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 WHAT = ("name", "kind", "api", "app")
 # Which one this request saved.
 SAVED = "trackers.saved_credential"
-NOW = ("state", "reason", "expires_at", "used_at", "created_at")
+NOW = ("state", "reason", "token_expires", "used_at", "created_at", "rate_limits")
 # For each kind the form's fields, and the secret that each field sets.
 FIELDS = {
     kind: {
@@ -58,7 +59,7 @@ class CredentialForm(forms.ModelForm):
     consumer_secret = SecretField()
     access_token = SecretField()
     access_token_secret = SecretField()
-    client_id = SecretField()
+    client_id = SecretField(label="Client ID")
     client_secret = SecretField()
     user_access_token = SecretField(label="Access token")
     refresh_token = SecretField()
@@ -66,6 +67,7 @@ class CredentialForm(forms.ModelForm):
     class Meta:
         model = Credential
         fields = WHAT
+        labels = {"api": "API"}
 
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
@@ -107,30 +109,38 @@ def stored(credential: Credential) -> tuple[dict[str, str], bool]:
         return {}, True
 
 
-class WindowInline(admin.TabularInline):
-    model = Window
-    extra = 0
-    fields = readonly_fields = (
-        *("endpoint", "limit", "remaining", "resets_at", "seen_at"),
-        *("rests", "rests_why", "refused_because"),
+def limits(windows: Iterable[Window], *, now: datetime) -> str:
+    """What X said of each endpoint, as a table; a rest that is over is left out."""
+    rows = format_html_join(
+        "",
+        '<tr><th scope="row">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>',
+        ((one.endpoint, *limit(one, now=now)) for one in windows),
     )
-    can_delete = False
+    return format_html(
+        '<table><thead><tr><th scope="col">Endpoint</th><th scope="col">Left</th>'
+        '<th scope="col">Resets at</th><th scope="col">Seen at</th>'
+        '<th scope="col">Trouble</th></tr></thead><tbody>{}</tbody></table>',
+        rows,
+    )
 
-    @admin.display(description="not used until")
-    def rests(self, window: Window) -> datetime | None:
-        """None if it is past: that rest is over."""
-        until = window.rests_until
-        return until if until and until > timezone.now() else None
 
-    @admin.display(description="reason")
-    def rests_why(self, window: Window) -> str:
-        return window.rests_because if self.rests(window) else ""
+def limit(window: Window, *, now: datetime) -> tuple[str, str, str, str]:
+    told = window.told()
+    rests = window.rests_until and window.rests_until > now
+    trouble = (
+        f"not used until {at(window.rests_until)}: {window.rests_because}" if rests else "",
+        f"refused: {window.refused_because}" if window.refused_because else "",
+    )
+    return (
+        f"{told.remaining:,} of {told.limit:,}" if told else "-",
+        at(window.resets_at),
+        at(window.seen_at),
+        "; ".join(filter(None, trouble)) or "-",
+    )
 
-    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return False
 
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
-        return False
+def at(moment: datetime | None) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC" if moment else "-"
 
 
 @admin.register(Credential)
@@ -162,12 +172,23 @@ class CredentialAdmin(Recorded):
         ),
         ("Now", {"fields": NOW}),
     )
-    inlines = (WindowInline,)
     actions = ("enable", "disable", "ask")
     asks = {
         "disable": "Disable {}? X will be asked with the other credentials only, or not at all "
         "if there are none."
     }
+
+    @admin.display(description="access token expires")
+    def token_expires(self, credential: Credential) -> datetime | str:
+        """Those of OAuth 2.0 do; the others stay valid until they are revoked at X."""
+        if credential.kind != Credential.Kind.OAUTH2:
+            return "does not expire"
+        return credential.expires_at or "X did not say when"
+
+    @admin.display(description="rate limits")
+    def rate_limits(self, credential: Credential) -> str:
+        kept = credential.kept()
+        return limits(kept, now=timezone.now()) if kept else "X has not reported any yet."
 
     def get_urls(self) -> list[URLPattern]:
         ours = [
@@ -177,10 +198,6 @@ class CredentialAdmin(Recorded):
         ]
         views = [path(at, self.admin_site.admin_view(view), name=name) for at, view, name in ours]
         return [*views, *super().get_urls()]
-
-    def get_inlines(self, request: HttpRequest, obj: Credential | None) -> Any:
-        # X reports windows only once it has been asked.
-        return self.inlines if obj else ()
 
     def get_fieldsets(self, request: HttpRequest, obj: Credential | None = None) -> Any:
         """Secrets are fields of the form only, and are never shown."""

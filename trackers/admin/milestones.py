@@ -9,11 +9,15 @@ from trackers.milestones.models import Milestone
 
 @admin.register(Milestone)
 class MilestoneAdmin(admin.ModelAdmin):
-    list_display = ("metric", "at", "again")
-    list_display_links = ("at",)
+    list_display = ("metric", "reached", "again")
+    list_display_links = ("reached",)
     list_filter = ("metric",)
+
+    @admin.display(description="at", ordering="at")
+    def reached(self, one: Milestone) -> str:
+        return f"{one.at:,}"
 
     # A method of the field's own name would not be called.
     @admin.display(description="counts again after falling below", ordering="low")
-    def again(self, one: Milestone) -> int:
-        return one.low
+    def again(self, one: Milestone) -> str:
+        return f"{one.low:,}"

@@ -14,27 +14,51 @@ from django.utils import timezone
 from trackers.admin.outcome import report
 from trackers.admin.recorded import Recorded
 from trackers.jobs.models import Namespace
+from trackers.schedule.durations import spell
 from trackers.schedule.forms import LengthField
 
 
 @admin.register(Namespace)
 class NamespaceAdmin(Recorded):
     list_display = (
-        "name", "paused", "held", "held_why", "failures",
-        "batch_size", "buffer_ttl", "lease", "arrivals_per_second",
+        "name", "state", "held", "held_why", "failures",
+        "batch", "waits_for_more", "lease_lasts", "arrivals",
     )  # fmt: skip
     readonly_fields = (
-        "name", "task", "paused", "held", "held_why", "failures", "arrivals_until",
+        "name", "task", "state", "held", "held_why", "failures", "arrivals_until",
     )  # fmt: skip
     fieldsets = (
         (None, {"fields": ("name", "task")}),
-        ("Now", {"fields": ("paused", "held", "held_why", "failures")}),
+        ("Now", {"fields": ("state", "held", "held_why", "failures")}),
         ("Batches", {"fields": ("batch_size", "buffer_ttl", "lease")}),
         ("Failed requests", {"fields": ("retry_first", "retry_most")}),
         ("Bulk arrivals", {"fields": ("arrivals_per_second", "arrivals_until")}),
     )
     formfield_overrides = {models.DurationField: {"form_class": LengthField}}
     actions = ("pause", "resume", "lift_hold")
+
+    @admin.display(description="state", ordering="paused")
+    def state(self, namespace: Namespace) -> str:
+        if namespace.paused:
+            return "paused: nothing is claimed"
+        return "held" if namespace.held(now=timezone.now()) else "runs"
+
+    @admin.display(description="batch size", ordering="batch_size")
+    def batch(self, namespace: Namespace) -> str:
+        return f"{namespace.batch_size:,}"
+
+    # As they are written in the form.
+    @admin.display(description="buffer TTL", ordering="buffer_ttl")
+    def waits_for_more(self, namespace: Namespace) -> str:
+        return spell(namespace.buffer_ttl)
+
+    @admin.display(description="lease", ordering="lease")
+    def lease_lasts(self, namespace: Namespace) -> str:
+        return spell(namespace.lease)
+
+    @admin.display(description="arrivals per second", ordering="arrivals_per_second")
+    def arrivals(self, namespace: Namespace) -> str:
+        return f"{namespace.arrivals_per_second:,}"
 
     @admin.display(description="held until", ordering="held_until")
     def held(self, namespace: Namespace) -> datetime | None:

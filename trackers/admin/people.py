@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.template.defaultfilters import pluralize
 
 from trackers.admin.recorded import Recorded
-from trackers.roles import IN_THE_ADMIN, ROLES, roles_of
+from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
 from trackers.tokens import wrong_logins
 
 admin.site.unregister(User)
@@ -77,6 +77,15 @@ class TeamAdmin(Recorded, GroupAdmin):
     """A group is a team with a home, or a role, whose permissions `migrate` makes."""
 
     list_display = ("name", "is_role")
+    readonly_fields = ("may",)
+
+    def get_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
+        """What a role may do, in a sentence: its permissions are hundreds."""
+        return ("name", "may") if is_kept(obj) else ("name", "permissions")
+
+    @admin.display(description="may")
+    def may(self, group: Group) -> str:
+        return f"Whoever has this role {MAY[group.name]}"
 
     @admin.display(boolean=True, description="role")
     def is_role(self, group: Group) -> bool:

@@ -20,6 +20,9 @@ WORDS = 90
 BAD_LINES_SHOWN = 100
 FILES_SHOWN = 20
 
+# Of figures whose name does not say it.
+LABELS = {"already": "Already tracked"}
+
 
 @dataclass(frozen=True, slots=True)
 class Sight:
@@ -119,10 +122,14 @@ def progress(report: Import, limits: Limits, *, now: datetime) -> Progress:
         done=report.parts_done,
         percent=report.parts_done * 100 // max(report.parts, 1),
         left=left,
-        took=lasting(spent) if spent else "",
+        took=("" if not spent else lasting(spent) if seconds >= 1 else "less than a second"),
         rate=f"{report.read / seconds:,.0f}" if seconds >= 1 else "",
         figures=tuple(
-            LineCount(name.capitalize(), counted(getattr(report, name)), getattr(report, name))
+            LineCount(
+                LABELS.get(name, name.capitalize()),
+                counted(getattr(report, name)),
+                getattr(report, name),
+            )
             for name in ("read", "tracked", "already", "rejected", "warnings")
             if name != "warnings" or report.warnings
         ),
@@ -190,7 +197,7 @@ def choice(report: Import, *, column: int | None, referenced: bool) -> Choice:
         ),
         referenced=referenced,
         asks_referenced=report.format in ("json", "jsonl"),
-        keeps_for=lasting(UNSTARTED_AFTER),
+        keeps_for=f"{UNSTARTED_AFTER.days} days",
         needs_column=bool(columns) and not chosen,
     )
 
