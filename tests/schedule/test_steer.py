@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from django.db import connection, transaction
 
 from tests.factories import TweetFactory, figures, post
+from tests.x import wait_until
 from trackers.jobs import queue
 from trackers.schedule import steer
 from trackers.schedule.intervals import Plan
@@ -158,6 +161,35 @@ def test_an_untracked_tweet_leaves_nothing_behind():
     ):
         assert not model.objects.filter(**{column: 1}).exists()
     assert len(history(2)) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tweet_that_is_described_meanwhile_is_untracked_with_its_text():
+    tracked(1)
+
+    with ThreadPoolExecutor(1) as thread:
+        with transaction.atomic():
+            # As a worker that has just met it.
+            describe([post(1)])
+            untracked = thread.submit(untrack_in_a_session_of_its_own, 1)
+            wait_until(waits_for_us)
+        assert untracked.result(60) == 1
+
+    assert not Tweet.objects.exists()
+    assert not TweetText.objects.exists()
+
+
+def untrack_in_a_session_of_its_own(id):
+    try:
+        return steer.untrack([id])
+    finally:
+        connection.close()
+
+
+def waits_for_us():
+    with cursor() as db:
+        waiting = "SELECT FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY("
+        return db.execute(f"{waiting}pg_blocking_pids(pid))").fetchone() is not None
 
 
 def test_untracking_what_is_claimed_ends_the_claim():

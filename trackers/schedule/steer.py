@@ -64,6 +64,12 @@ RETRY = """
     SELECT count(*) FROM put
 """
 
+# First: a worker may be writing the text, which it does before it saves and without the job's lock.
+# What it has written by then is deleted too; whoever comes later finds no tweet.
+HOLD = """
+    SELECT FROM unnest(%(ids)s::bigint[]) AS asked(id) CROSS JOIN LATERAL (
+        SELECT FROM trackers_tweet WHERE id = asked.id FOR UPDATE) held
+"""
 FORGET = (
     "UPDATE trackers_tweet SET version_of = NULL WHERE version_of = ANY(%(ids)s::bigint[])",
     "DELETE FROM trackers_tweetversion WHERE tweet_id = ANY(%(ids)s::bigint[])",
@@ -143,7 +149,7 @@ def untrack(ids: Iterable[int]) -> int:
     with transaction.atomic():
         queue.remove(TWEET_UPDATE, ids)
         with cursor() as db:
-            for statement in FORGET:
+            for statement in (HOLD, *FORGET):
                 db.execute(statement, {"ids": ids})
             forgotten = db.execute(UNTRACK, {"ids": ids}).fetchone()
             for statement in FORGET_LAST:
