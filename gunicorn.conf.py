@@ -9,6 +9,8 @@ from gunicorn.glogging import Logger
 # Nobody in front of it says below which path it is served: by this header anybody on the same
 # machine could move every address, past what a proxy lets through.
 forwarder_headers = ""
+# As much as gunicorn can, and nginx: a list of ids is part of an address (docs/api.md).
+limit_request_line = 8190
 
 
 class Quiet(Logger):

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -30,8 +31,9 @@ Bucket = Literal["1m", "5m", "15m", "1h", "6h", "1d"]
 State = Literal[
     "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
 ]
-# Tweets in one request, as the API has it.
+# Tweets in one request, as the API has it: in a body, and in an address.
 MOST = 1_000
+LISTED_MOST = 300
 # What may be gone in a moment: too many requests, and a database that is away.
 PASSING = {429, 503}
 
@@ -179,8 +181,17 @@ class Tweetwatch:
         *,
         ids: Iterable[str] = (),
     ) -> None:
-        """Everything that is kept of up to 1,000 tweets, or of all."""
-        self._file(f"/exports/{what}", file, {"format": format, "ids": ",".join(ids)})
+        """Everything that is kept of these tweets, however many, or of all."""
+        given = list(ids)
+        for start in range(0, len(given) or 1, LISTED_MOST):
+            asked = {"format": format, "ids": ",".join(given[start : start + LISTED_MOST])}
+            with tempfile.TemporaryFile() as piece:
+                self._file(f"/exports/{what}", file if start == 0 else piece, asked)
+                piece.seek(0)
+                if format == "csv":
+                    # The names of the columns are there already.
+                    piece.readline()
+                shutil.copyfileobj(piece, file)
 
     def compare(self, ids: Iterable[str], *, ages: Iterable[str] = ()) -> list[Compared]:
         """2 to 6 tweets, in this order; `ages` as 15m, 1h or 7d."""

@@ -195,7 +195,8 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
-    # Before all others: probes come under any host name and over plain HTTP.
+    "tweetwatch.head_requests.HeadMiddleware",
+    # Before all that follow: probes come under any host name and over plain HTTP.
     "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

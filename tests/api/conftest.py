@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import cache
 from http import HTTPStatus
 
 import pytest
@@ -10,6 +12,7 @@ from django.contrib.auth.models import Permission, User
 from django.core.signals import request_finished
 from django.db import close_old_connections
 
+from trackers.api.urls import api
 from trackers.tokens import api_tokens
 from trackers.tokens.models import ApiToken
 
@@ -42,15 +45,18 @@ class Program:
         return self.body if self.status < 400 else of_problem(answer, self.body)
 
     def raw(self, path, method="GET", body=None, **headers):
-        """The answer itself."""
+        """The answer itself, after a look whether openapi.json has its status."""
         given = body if isinstance(body, str | bytes) else json.dumps(body)
-        return self.client.generic(
+        answer = self.client.generic(
             method,
             f"/api/v1/{path}",
             "" if body is None else given,
             content_type="application/json",
             headers={"Authorization": f"Bearer {self.token}"} | headers,
         )
+        known = documented().get((template(answer), method))
+        assert known is None or answer.status_code in known, (method, path, answer.status_code)
+        return answer
 
     def get(self, path, **headers):
         return self.ask("GET", path, **headers)
@@ -63,6 +69,22 @@ class Program:
 
     def delete(self, path):
         return self.ask("DELETE", path)
+
+
+@cache
+def documented():
+    """The statuses of each address and method."""
+    return {
+        (path.removeprefix("/"), method.upper()): {int(status) for status in one["responses"]}
+        for path, methods in api.get_openapi_schema()["paths"].items()
+        for method, one in methods.items()
+    }
+
+
+def template(answer):
+    """Its address, with the names of its parts as openapi.json has them."""
+    route = answer.resolver_match.route if answer.resolver_match else ""
+    return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route)
 
 
 def end(answer):

@@ -55,6 +55,12 @@ def test_a_program_does_its_work_with_it(watch, client_file, settings):
     file = io.BytesIO()
     watch.dump("samples", file, ids=["3"])
     assert json.loads(file.getvalue())["likes"] == 7
+    # More than fit into one address; the names of the columns come once.
+    file = io.BytesIO()
+    watch.dump("tweets", file, "csv", ids=["2", *map(str, range(100, 500)), "3"])
+    assert [line.split(b",")[0] for line in file.getvalue().splitlines()] == [
+        b"tweet_id", b"2", b"3",
+    ]  # fmt: skip
     assert [one["likes"] for one in watch.history("3")] == [7]
     assert [one["likes"] for one in watch.history("3", bucket="1h")] == [7]
     assert watch.tweet("3")["likes"] == 7

@@ -66,7 +66,10 @@ def test_tweets_and_samples_are_sent_as_files(owner):
     lines = owner.ask("GET", "exports/samples?ids=3")
     assert [json.loads(line)["likes"] for line in lines.splitlines()] == [5, 6]
     assert len(owner.get("exports/tweets").splitlines()) == 3
-    for query in ("format=xml", "ids=x", f"ids={10**19 - 1}"):
+    most = ",".join(map(str, range(1, 301)))
+    owner.get(f"exports/samples?ids={most}")
+    assert owner.status == 200
+    for query in ("format=xml", "ids=x", f"ids={10**19 - 1}", f"ids={most},301"):
         owner.get(f"exports/tweets?{query}")
         assert owner.status == 400
 

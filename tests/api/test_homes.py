@@ -147,7 +147,7 @@ BAD = {
     "limit=-801": None,
     "limit=-801&anchor=5": "up to 800",
     "anchor=1.0": "anchor: an id is a string of up to 19 digits.",
-    "anchor=-5": "-5 is no id of a tweet.",
+    "anchor=-5": "-5 is not the id of a tweet.",
     "anchor=9223372036854775808": "anchor: an id has up to 64 bits.",
     "anchor=99999999999999999999": "anchor: an id",
     "anchor=1&before=2": "Give one of anchor, before and after.",

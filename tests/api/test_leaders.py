@@ -75,6 +75,7 @@ def test_they_are_narrowed_by_every_filter_of_the_page(owner):
     staff = Client()
     staff.force_login(owner.user)
 
+    assert ids(pages(owner, "tweets?author=@nas")) == [[]]
     for query, count in (
         ("author=@nasa", 2), ("author=9", 2), ("author=nas", 2), ("lang=ja", 3), ("lang=JA", 3),
         ("tag=launches", 2), ("tag=nothing", 0), ("tag=launches&lang=ja&min_likes=2", 1),

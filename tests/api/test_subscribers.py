@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 
@@ -23,41 +24,57 @@ def keeper(program):
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("given", "field", "says"),
     [
-        ({"name": "Shop"}, "A name has 1 to 64"),
-        ({"name": 7}, "name: Input should be a valid string"),
-        ({"callback": "http://shop.example/"}, "The callback is not an address with https://"),
-        ({"callback": "https://shop.example/?a=b"}, "has a query string"),
-        ({"topics": []}, "Choose at least one topic"),
-        ({"topics": ["or ders"]}, "The name of a topic has"),
-        ({"topics": "orders"}, "topics: Input should be a valid list"),
-        ({"max_events": 0}, "max_events: "),
-        ({"max_events": "7"}, "max_events: Input should be a valid integer"),
-        ({"timeout_ms": 3_600_001}, "timeout_ms: "),
-        ({"concurrency": 10**30}, "concurrency: "),
-        ({"rate": 0}, "rate: "),
-        ({"format": "xml"}, "format: "),
-        ({"ordered": "yes"}, "ordered: "),
-        ({"authors": [7]}, "authors.0: an id is a string"),
-        ({"authors": ["9" * 19]}, "authors.0: an id has up to 64 bits"),
-        ({"sources": ["1"] * 1001}, "sources: "),
-        ({"at_least": "likes"}, "is not like likes=1000"),
-        ({"at_least": "likes=¹"}, "is not like likes=1000"),
-        ({"headers": {"Host": "a"}}, "cannot be set: tweetwatch"),
-        ({"headers": {"X-Room": "7\r\nX-Evil: 1"}}, "The value of the header X-Room"),
-        ({"headers": {"X-Room": 7}}, "headers.X-Room: Input should be a valid string"),
-        ({"headers": ["X-Room: 7"]}, "headers: "),
-        ({"headers": {"Authorization": "a"}, "uuid": "me"}, "not both"),
-        ({"uuid": "a:b"}, "without a colon"),
-        ({"secret": "s"}, "secret: "),
+        ({"name": 7}, "name", "Input should be a valid string"),
+        ({"topics": "orders"}, "topics", "Input should be a valid list"),
+        ({"max_events": "7"}, "max_events", "Input should be a valid integer"),
+        ({"concurrency": 10**30}, "concurrency", "Input should be a valid integer"),
+        ({"ordered": "yes"}, "ordered", "Input should be a valid boolean"),
+        ({"authors": [7]}, "authors.0", "an id is a string"),
+        ({"authors": ["9" * 19]}, "authors.0", "an id has up to 64 bits"),
+        ({"sources": ["1"] * 1001}, "sources", "at most 1000 items"),
+        ({"at_least": "likes"}, "at_least", "is not like likes=1000"),
+        ({"at_least": "likes=¹"}, "at_least", "is not like likes=1000"),
+        ({"headers": {"X-Room": 7}}, "headers.X-Room", "Input should be a valid string"),
+        ({"headers": ["X-Room: 7"]}, "headers", "Input should be a valid dictionary"),
+        ({"secret": "s"}, "secret", "Extra inputs are not permitted"),
     ],
 )
-def test_what_is_malformed_is_400_with_a_sentence_and_stores_nothing(keeper, given, says):
-    answer = keeper.post("subscribers", {**NEW, **given})
+def test_what_is_malformed_is_400_by_field_and_stores_nothing(keeper, given, field, says):
+    refused(keeper, given, 400, field, says)
 
-    assert (keeper.status, list(answer)) == (400, ["error"])
-    assert says in answer["error"]
+
+@pytest.mark.parametrize(
+    ("given", "field", "says"),
+    [
+        ({"name": "Shop"}, "name", "A name has 1 to 64"),
+        ({"callback": "http://shop.example/"}, "callback", "is not an address with https://"),
+        ({"callback": "https://shop.example/?a=b"}, "callback", "has a query string"),
+        ({"topics": []}, "topics", "Choose at least one topic"),
+        ({"topics": ["or ders"]}, "topics", "The name of a topic has"),
+        ({"max_events": 0}, "max_events", "greater than or equal to 1"),
+        ({"timeout_ms": 3_600_001}, "timeout_ms", "less than or equal to 3600000"),
+        ({"concurrency": 10**6}, "concurrency", "less than or equal to"),
+        ({"rate": 0}, "rate", "greater than or equal to 1"),
+        ({"format": "xml"}, "format", "is not a valid choice"),
+        ({"headers": {"Host": "a"}}, "headers", "cannot be set: tweetwatch"),
+        ({"headers": {"X-Room": "7\r\nX-Evil: 1"}}, "headers", "The value of the header X-Room"),
+        ({"headers": {"Authorization": "a"}, "uuid": "me"}, "headers", "not both"),
+        ({"uuid": "a:b"}, "uuid", "without a colon"),
+    ],
+)
+def test_what_is_against_the_rules_is_422_by_field_and_stores_nothing(keeper, given, field, says):
+    refused(keeper, given, 422, field, says)
+
+
+def refused(keeper, given, status, field, says):
+    keeper.post("subscribers", {**NEW, **given})
+
+    assert keeper.status == status
+    assert [one["field"] for one in keeper.body["errors"]] == [field]
+    assert says in keeper.body["errors"][0]["detail"]
+    assert keeper.body["detail"].startswith(f"{field}: ")
     assert not Subscriber.objects.exists()
     assert not Topic.objects.filter(name="orders").exists()
 
@@ -66,14 +83,15 @@ def test_a_change_that_is_malformed_changes_nothing(keeper):
     keeper.post("subscribers", {**NEW, "headers": {"X-Room": "7"}})
     before = keeper.get("subscribers/shop")
 
-    for given in (
-        {"name": "other"},
-        {"rate": 0, "topics": ["a"]},
-        {"headers": {"a": "", "B": "b"}},
+    for given, status in (
+        ({"name": "other"}, 400),
+        ({"rate": 0, "topics": ["a"]}, 422),
+        ({"headers": {"a": "", "B": "b"}}, 422),
     ):
         keeper.ask("PATCH", "subscribers/shop", given)
-        assert keeper.status == 400
-    assert keeper.post("subscribers", NEW)["error"].endswith("already exists.")
+        assert keeper.status == status
+    told = keeper.post("subscribers", NEW)
+    assert told == {"error": "name: There is already a subscriber with this name."}
 
     assert keeper.get("subscribers/shop") == before
     assert Subscriber.objects.get().secrets["headers"] == {"X-Room": "7"}
@@ -166,3 +184,29 @@ def test_a_database_that_is_away_is_told_as_json(keeper):
 
     assert (keeper.status, list(answer)) == (503, ["error"])
     connection.close()
+
+
+def test_what_a_program_does_to_a_subscriber_is_in_the_history(keeper):
+    told = {"since": "2026-01-01T00:00:00Z"}
+    keeper.post("subscribers", NEW)
+    keeper.ask("PATCH", "subscribers/shop", {"rate": 5})
+    for act in ("pause", "resume", "test", "rotate_secret"):
+        keeper.post(f"subscribers/shop/{act}")
+    keeper.post("subscribers/shop/replay", {**told, "dry_run": True})
+    keeper.post("subscribers/shop/replay", told)
+    keeper.delete("subscribers/shop")
+
+    lines = LogEntry.objects.order_by("pk").values_list("change_message", "user")
+    assert list(lines) == [
+        (said, keeper.user.pk)
+        for said in (
+            "Added, by the API.",
+            "Changed, by the API.",
+            "Paused, by the API.",
+            "Resumed, by the API.",
+            "Test, by the API.",
+            "Created a new signing key, by the API.",
+            "Replay; events: 1, by the API.",
+            "Removed; events dropped: 2, by the API.",
+        )
+    ]

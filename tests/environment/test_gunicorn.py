@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from http.client import HTTPConnection
 
 import pytest
 
@@ -53,6 +54,20 @@ def test_a_script_name_that_somebody_sends_moves_no_address(served):
 
     assert answer.startswith("HTTP/1.1 302")
     assert "Location: /login/?next=/sources/\r\n" in answer
+
+
+def test_three_hundred_ids_fit_into_an_address_and_a_head_leaves_no_warning(served, tmp_path):
+    """As docs/api.md promises; a program writes each comma as %2C."""
+    ids = "%2C".join(["2117044012446646274"] * 300)
+    address = f"/api/v1/exports/samples?format=jsonl&ids={ids}"
+    for method in ("GET", "HEAD"):
+        connection = HTTPConnection("127.0.0.1", served, timeout=60)
+        connection.request(method, address, headers={"Host": "localhost"})
+        answer = connection.getresponse()
+        assert (answer.status, answer.headers["Content-Type"]) == (401, "application/problem+json")
+        assert (answer.read() == b"") == (method == "HEAD")
+        assert int(answer.headers["Content-Length"]) > 0
+    assert "body bytes" not in (tmp_path / "log").read_text()
 
 
 def test_the_bus_reads_the_same_settings():

@@ -36,6 +36,7 @@ SAID = {
     401: "No valid token.",
     403: "Not allowed: the token's scope, or a permission of its user.",
     404: "Not found.",
+    405: "The name is that of another call; the header Allow names its methods.",
     409: "This cannot be done at the moment.",
     412: "It has changed since you read it.",
     413: "The body is too large.",
@@ -56,6 +57,7 @@ LIMITED = {
     },
 }
 RETRY = {"Retry-After": {"schema": {"type": "integer"}, "description": "Seconds to wait."}}
+ALLOW = {"Allow": {"schema": {"type": "string"}, "description": "The methods it takes."}}
 TAG = {"ETag": {"schema": {"type": "string"}, "description": "For If-None-Match."}}
 
 
@@ -98,7 +100,7 @@ class Api(NinjaAPI):
 
 
 def problem(status: int, said: str) -> dict[str, Any]:
-    headers = LIMITED if status == 429 else {}
+    headers: dict[str, Any] = {405: ALLOW, 429: LIMITED}.get(status, {})
     return {
         "description": said,
         "headers": {**headers, **(RETRY if status in (429, 503) else {})},

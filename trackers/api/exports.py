@@ -11,14 +11,14 @@ from ninja import Router
 from pydantic import StringConstraints
 
 from trackers.api.wire.auth import may
-from trackers.api.wire.fields import MOST, ids_of
+from trackers.api.wire.fields import LISTED_MOST, ids_of
 from trackers.tweets.export import Format, export_samples, export_tweets
 from tweetwatch.sending import in_a_place
 
 router = Router(tags=["exports"])
 VIEW = "trackers.view_tweet"
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
-Listed = Annotated[str, StringConstraints(max_length=20_000)]
+Listed = Annotated[str, StringConstraints(max_length=8_000)]
 GIVES: dict[str, Any] = {
     "responses": {
         200: {
@@ -36,7 +36,7 @@ GIVES: dict[str, Any] = {
 def export_of_tweets(
     request: HttpRequest, format: Format = "jsonl", ids: Listed = ""
 ) -> StreamingHttpResponse:
-    """Tweets with their newest metrics: those of `ids`, up to 1,000, comma-separated, or all. In
+    """Tweets with their newest metrics: those of `ids`, up to 300, comma-separated, or all. In
     CSV, text that a spreadsheet would run as a formula begins with an apostrophe."""
     return sent(request, "tweets", export_tweets, ids, format)
 
@@ -54,8 +54,8 @@ def sent(
 ) -> StreamingHttpResponse:
     may(request, VIEW)
     chosen = ids_of(ids) if ids else []
-    if len(chosen) > MOST:
-        raise ValueError(f"ids: up to {MOST:,} tweets.")
+    if len(chosen) > LISTED_MOST:
+        raise ValueError(f"ids: up to {LISTED_MOST} tweets.")
 
     def answer() -> StreamingHttpResponse:
         return StreamingHttpResponse(

@@ -13,7 +13,7 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr
 from trackers import history
 from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
-from trackers.api.wire.errors import Refused
+from trackers.api.wire.errors import Refused, refusal
 from trackers.api.wire.fields import Known, Strict
 from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut, iso
 from trackers.ingest.sources import by_form, life
@@ -142,7 +142,7 @@ def add_source(request: HttpRequest, given: SourceIn) -> Status:
     try:
         source = by_form.add(given.kind, given.of, given.fields())
     except RefusedFieldsError as refused:
-        raise refusal(refused) from None
+        raise refusal(refused.faults) from None
     history.record(user, [source], "Added, by the API.", flag=history.ADDITION)
     return Status(201, read(source.pk))
 
@@ -161,7 +161,7 @@ def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) ->
     try:
         changed = by_form.change(found, given.fields())
     except RefusedFieldsError as refused:
-        raise refusal(refused) from None
+        raise refusal(refused.faults) from None
     if changed:
         history.record(user, [found], f"Changed {', '.join(sorted(changed))}, by the API.")
     return read(found.pk)
@@ -240,12 +240,3 @@ def told(one: Standing) -> dict[str, Any]:
         "gaps_lost": one.gaps_lost,
         "cost": cost(source.kind, every=source.every, pages=source.pages),
     }
-
-
-def refusal(refused: RefusedFieldsError) -> Refused:
-    errors = [
-        {"field": name, "detail": one} for name, faults in refused.faults.items() for one in faults
-    ]
-    first = errors[0]
-    detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
-    return Refused(422, detail, errors=errors)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from uuid import UUID
 
 from ninja import Schema
-from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
+from pydantic import AfterValidator, AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.wire.fields import Id, Strict
 from trackers.api.wire.outgoing import DigitsOut, TimeOut
@@ -16,6 +16,15 @@ from trackers.events.subscribers.terms import Terms
 
 Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
 Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]
+
+
+def checked(text: str) -> str:
+    if text:
+        terms.at_least_of(text)
+    return text
+
+
+AtLeast = Annotated[StrictStr, AfterValidator(checked)]
 # The fields of Subscriber that have the same name here.
 SAME = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
@@ -40,7 +49,7 @@ class Change(Strict):
     each_change: StrictBool | None = None
     authors: Ids | None = None
     sources: Ids | None = None
-    at_least: StrictStr | None = None
+    at_least: AtLeast | None = None
     headers: dict[StrictStr, StrictStr | None] | None = Field(default=None, repr=False)
     uuid: StrictStr | None = Field(default=None, repr=False)
 

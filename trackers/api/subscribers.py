@@ -13,6 +13,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Status
 
+from trackers import history
 from trackers.api.subscriber_bodies import (
     AddedOut,
     AttemptsOut,
@@ -26,7 +27,8 @@ from trackers.api.subscriber_bodies import (
     SubscribersOut,
     Time,
 )
-from trackers.api.wire.auth import ADMIN, Bearer, may
+from trackers.api.wire.auth import ADMIN, Bearer, may, user_of
+from trackers.api.wire.errors import Refused, refusal
 from trackers.api.wire.fields import Id
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
@@ -56,11 +58,12 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
 @router.post("", response={201: AddedOut})
 def add_subscriber(request: HttpRequest, given: New) -> Status:
     """`signing_secret` is shown here, and by no other call."""
-    may(request, "trackers.add_subscriber")
+    user = may(request, "trackers.add_subscriber")
     try:
         one, key = terms.add(given.name, given.terms())
     except ValidationError as error:
-        raise malformed(error) from None
+        raise refused(error) from None
+    history.record(user, [one], "Added, by the API.", flag=history.ADDITION)
     return Status(201, {**told(one), "signing_secret": key})
 
 
@@ -75,18 +78,24 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
 @router.patch("/{name}", response=SubscriberOut)
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
     """Only the named `headers` are replaced; null removes one."""
-    may(request, "trackers.change_subscriber")
+    one = to_change(request, name)
     try:
-        return told(terms.edit(find(name), given.terms()))
+        changed = terms.edit(one, given.terms())
     except ValidationError as error:
-        raise malformed(error) from None
+        raise refused(error) from None
+    record(request, one, "Changed")
+    return told(changed)
 
 
 @router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops its waiting events; `dropped` is their number."""
-    may(request, "trackers.delete_subscriber")
-    return {"dropped": subscribe.remove(find(name))}
+    user = may(request, "trackers.delete_subscriber")
+    one = find(name)
+    dropped = subscribe.remove(one)
+    what = f"Removed; events dropped: {dropped:,}, by the API."
+    history.record(user, [one], what, flag=history.DELETION)
+    return {"dropped": dropped}
 
 
 @router.get("/{name}/attempts", response=AttemptsOut)
@@ -110,50 +119,55 @@ def attempts(
 @router.post("/{name}/test", response=DONE)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    may(request, "trackers.change_subscriber")
-    again.test(find(name))
+    again.test(one := to_change(request, name))
+    record(request, one, "Test")
     return Status(204, None)
 
 
 @router.post("/{name}/pause", response=DONE)
 def pause(request: HttpRequest, name: str) -> Status:
-    may(request, "trackers.change_subscriber")
-    standing.pause(find(name))
+    standing.pause(one := to_change(request, name))
+    record(request, one, "Paused")
     return Status(204, None)
 
 
 @router.post("/{name}/resume", response=DONE)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    may(request, "trackers.change_subscriber")
-    standing.resume(find(name))
+    standing.resume(one := to_change(request, name))
+    record(request, one, "Resumed")
     return Status(204, None)
 
 
 @router.post("/{name}/rotate_secret", response=SecretOut)
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
-    may(request, "trackers.change_subscriber")
-    return {"signing_secret": signing_keys.rotate(find(name))}
+    key = signing_keys.rotate(one := to_change(request, name))
+    record(request, one, "Created a new signing key")
+    return {"signing_secret": key}
 
 
 @router.post("/{name}/replay", response=EventsOut)
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     """Returns how many events of its topics are delivered again, before its filters apply."""
-    may(request, "trackers.change_subscriber")
-    one, until = find(name), given.until or timezone.now()
+    one, until = to_change(request, name), given.until or timezone.now()
     if given.since >= until:
-        raise ValueError("since is before until, and before now.")
+        raise ValueError("since must be before until, and before now.")
     events = again.count(one, given.since, until, most=again.MOST_REPLAYED)
-    return {"events": events if given.dry_run else again.replay(one, given.since, until)}
+    if given.dry_run:
+        return {"events": events}
+    events = again.replay(one, given.since, until)
+    record(request, one, f"Replay; events: {events:,}")
+    return {"events": events}
 
 
 @router.post("/{name}/redeliver", response=EventsOut)
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
     """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
     still kept."""
-    may(request, "trackers.change_subscriber")
-    return {"events": again.redeliver(find(name), given.batch)}
+    events = again.redeliver(one := to_change(request, name), given.batch)
+    record(request, one, f"A batch again; events: {events:,}")
+    return {"events": events}
 
 
 def find(name: str) -> Subscriber:
@@ -168,5 +182,15 @@ def told(one: Subscriber) -> dict[str, Any]:
     return described(standing_of(one, now=timezone.now()))
 
 
-def malformed(error: ValidationError) -> ValueError:
-    return ValueError(" ".join(terms.sentences(error)))
+def to_change(request: HttpRequest, name: str) -> Subscriber:
+    may(request, "trackers.change_subscriber")
+    return find(name)
+
+
+def record(request: HttpRequest, one: Subscriber, what: str) -> None:
+    history.record(user_of(request), [one], f"{what}, by the API.")
+
+
+def refused(error: ValidationError) -> Refused:
+    """By the names that the API has for the fields; `__all__` is none of them."""
+    return refusal({name.replace("__all__", ""): some for name, some in error.message_dict.items()})

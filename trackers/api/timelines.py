@@ -28,6 +28,8 @@ router = Router(tags=["timelines"])
 # Entries times timelines in one request; entries in one reply.
 MOST_WRITTEN, MOST_TOLD = 10_000, 5_000
 DONE: dict[Any, Any] = {204: None}
+# The names of the calls above are addresses of their own, which take POST alone.
+MAY_BE_A_CALL: dict[str, Any] = {"responses": {405: {"$ref": "#/components/responses/Problem405"}}}
 
 
 @router.post("/append", response=DONE)
@@ -62,7 +64,7 @@ def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
     return {"segments": segments}
 
 
-@router.get("/{name}", response=SegmentOut)
+@router.get("/{name}", response=SegmentOut, openapi_extra=MAY_BE_A_CALL)
 def get(
     request: HttpRequest,
     name: str,
@@ -90,7 +92,7 @@ def get_since(
     return told(readable(name, there(segment, name)))
 
 
-@router.put("/{name}", response=DONE)
+@router.put("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
 def replace(request: HttpRequest, name: str, given: Entries) -> Status:
     """Replaces the timeline's entries with these, except those deleted from it."""
     may_write(request, name)
@@ -131,7 +133,7 @@ def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, A
     return told(readable(name, store.filter(name, given.ids, given.max_search)))
 
 
-@router.delete("/{name}", response=DONE)
+@router.delete("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
 def drop(request: HttpRequest, name: str) -> Status:
     """The timeline is missing from now on, whether it existed or not."""
     may_write(request, name)

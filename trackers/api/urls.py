@@ -25,6 +25,7 @@ from trackers.api.wire.auth import Bearer
 from trackers.api.wire.bodies import Strict
 from trackers.api.wire.errors import NOWHERE, handle
 from trackers.api.wire.methods import answers_in_json
+from trackers.api.wire.parameters import known_alone
 from tweetwatch.problems import problem
 
 api = Api(
@@ -42,6 +43,7 @@ api = Api(
     urls_namespace="api",
 )
 handle(api)
+api.add_decorator(known_alone)
 api.add_router("/tweets", many)
 api.add_router("/tweets", single)
 api.add_router("/sources", sources.router)

@@ -1,6 +1,6 @@
 """`/healthz`: this process answers. `/readyz`: so does the database, and it has every migration.
 
-A middleware before all others: a probe comes under any host name, over plain HTTP, without a
+A middleware before nearly all others: a probe comes under any host name, over plain HTTP, without a
 session, and leaves no line in a log.
 """
 

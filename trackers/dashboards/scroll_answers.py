@@ -144,7 +144,7 @@ def an_id(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > LARGEST_ID:
-        raise Http404(f"{text[:80]!r} is no id of a tweet.")
+        raise Http404(f"{text[:80]!r} is not the id of a tweet.")
     return int(text)
 
 

@@ -98,9 +98,9 @@ class OfSource:
         try:
             at = datetime.fromisoformat(clock) - COMMITTED_WITHIN
         except (ValueError, OverflowError):
-            raise ValueError(f"{clock[:80]!r} is no clock of a page.") from None
+            raise ValueError(f"{clock[:80]!r} is not the clock of a page.") from None
         if timezone.is_naive(at):
-            raise ValueError(f"{clock[:80]!r} is no clock of a page.")
+            raise ValueError(f"{clock[:80]!r} is not the clock of a page.")
         now = timezone.now().isoformat()
         new = self.ids(NEW_MOST + 1, after=top or 0)
         late = self.rows().filter(late=True, tweet_id__lt=top or 0).order_by("-tweet_id")

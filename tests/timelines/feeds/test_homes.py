@@ -374,7 +374,7 @@ def test_bad_questions_are_refused():
         with pytest.raises(LookupError):
             ask()
     for ids in ({}, {"source_id": one, "author_id": 1}, {"source_id": 0}, {"author_id": 2**63}):
-        with pytest.raises(ValueError, match=r"is no id|Either"):
+        with pytest.raises(ValueError, match=r"is not an id|Either"):
             feeds.follow(me, **ids)
     for ids in ((me, one + 1), (me + 1, one)):
         with pytest.raises(LookupError):

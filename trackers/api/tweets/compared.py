@@ -26,6 +26,7 @@ LEAST, MOST, MOST_AGES = 2, 6, 24
 AGES = "15m,1h,6h,24h,7d"
 OLDEST = timedelta(days=36500)
 Listed = Annotated[str, StringConstraints(max_length=400)]
+MAY_BE_MISSING = {"responses": {404: {"$ref": "#/components/responses/Problem404"}}}
 
 
 class AtAgeOut(FiguresOut):
@@ -45,7 +46,7 @@ class CompareOut(Schema):
     tweets: list[ComparedOut]
 
 
-@many.get("/compare", response=CompareOut)
+@many.get("/compare", response=CompareOut, openapi_extra=MAY_BE_MISSING)
 def compare(request: HttpRequest, ids: Listed, ages: Listed = AGES) -> dict[str, Any]:
     """2 to 6 tweets by comma-separated ids, in this order, at up to 24 `ages`."""
     may(request, VIEW)

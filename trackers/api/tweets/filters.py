@@ -10,13 +10,17 @@ from pydantic import Field, StringConstraints
 
 from trackers.api.wire.fields import Known
 from trackers.listing.wanted import LEAST_MOST, Wanted
+from trackers.tweets.finding import names
 from trackers.tweets.models import METRICS
 
 State = Literal[
     "fresh", "resting", "paused", "no_money", "missing", "not_found", "unclear", "gone", "isolated"
 ]
+# No author has this id.
+NOBODY = "0"
 Words = Annotated[str, StringConstraints(max_length=200)]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, max_length=60)]
+Author = Annotated[str, StringConstraints(strip_whitespace=True, pattern=r"^(@?\w{1,50})?$")]
 Lang = Annotated[str, StringConstraints(to_lower=True, pattern="^([A-Za-z]{2,3})?$")]
 Day = Annotated[date, Field(ge=date(2006, 1, 1), le=date(2100, 12, 31))]
 Least = Annotated[int, Field(ge=0, le=LEAST_MOST)]
@@ -32,7 +36,7 @@ class Filters(Schema):
     state: State | None = None
     source: Known | None = None
     tag: Name = ""
-    author: Name = ""
+    author: Author = ""
     lang: Lang = ""
     age: Literal["1h", "24h", "7d", "30d"] | None = None
     since: Day | None = None
@@ -46,14 +50,14 @@ class Filters(Schema):
 
     def wanted(self) -> Wanted:
         if self.since and self.until and self.since > self.until:
-            raise ValueError("since is not after until.")
+            raise ValueError("since must not be after until.")
         return Wanted(
             # A space after the last word says that the word is complete.
             words=self.q.lstrip(),
             state=self.state or "",
             source=self.source,
             tag=" ".join(self.tag.split()),
-            author=self.author,
+            author=called(self.author),
             lang=self.lang,
             age=self.age or "",
             since=self.since,
@@ -62,3 +66,10 @@ class Filters(Schema):
                 (metric, least) for metric in METRICS if (least := getattr(self, f"min_{metric}"))
             ),
         )
+
+
+def called(author: str) -> str:
+    """As the page has it. There, the beginning of a name will do where nobody has all of it; with
+    an @ a program means exactly this name, and not the tweets of others."""
+    is_exact = author.startswith("@")
+    return author if not is_exact or names.is_known(author.removeprefix("@")) else NOBODY

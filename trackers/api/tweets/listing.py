@@ -17,7 +17,6 @@ from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import Refused
-from trackers.api.wire.fields import known_alone
 from trackers.listing.lines import table
 from trackers.listing.patience import Busy, GivenUp, turn
 from trackers.listing.search import some
@@ -60,7 +59,6 @@ def list_tweets(
 ) -> dict[str, Any]:
     """Newest first, with the filters of the page."""
     may(request, VIEW)
-    known_alone(request, Filters, "limit", "cursor")
     wanted = filters.wanted()
     of = f"tweets:{wanted.address()}"
     position = position_of(cursor, of=of)
@@ -83,7 +81,6 @@ def export_list(
     """Everything that the list has with these filters, as its page exports it. In CSV, text that
     a spreadsheet would run as a formula begins with an apostrophe."""
     may(request, VIEW)
-    known_alone(request, Filters, "format")
     if format == "parquet" and not has_parquet():
         raise Refused(501, NO_PARQUET)
     wanted = filters.wanted()

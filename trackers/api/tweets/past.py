@@ -63,7 +63,7 @@ def history(
     without it, every measurement."""
     may(request, VIEW)
     if since and until and since >= until:
-        raise ValueError("since is before until.")
+        raise ValueError("since must be before until.")
     found = find(id)
     of = f"history:{found.pk}:{bucket}:{iso(since)}:{iso(until)}"
     position = position_of(cursor, of=of)

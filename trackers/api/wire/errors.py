@@ -9,7 +9,7 @@ A timeline that is missing is 404 with `state` MISS, as in `get_multi`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
@@ -46,6 +46,14 @@ class Refused(Exception):
     def __init__(self, status: int, detail: str, **more: Any) -> None:
         super().__init__(detail)
         self.status, self.detail, self.more = status, detail, more
+
+
+def refusal(faults: Mapping[str, Iterable[str]]) -> Refused:
+    """Well-formed, but not by the rules: the sentences by field; an empty name is the whole."""
+    errors = [{"field": name, "detail": one} for name, some in faults.items() for one in some]
+    first = errors[0]
+    detail = f"{first['field']}: {first['detail']}" if first["field"] else first["detail"]
+    return Refused(422, detail, errors=errors)
 
 
 def handle(api: NinjaAPI) -> None:

@@ -46,7 +46,7 @@ def in_json(view: View) -> View:
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         asked = request.method
         if asked == "HEAD":
-            # The server drops the body.
+            # HeadMiddleware drops the body.
             request.method = "GET"
         try:
             if "\0" in request.path_info:
@@ -77,6 +77,7 @@ def in_json(view: View) -> View:
 
 
 def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    answer = with_tag(request, answer)
     if use := use_of(request):
         answer["RateLimit-Policy"] = f'"token";q={use.most};w=60'
         answer["RateLimit"] = f'"token";r={max(0, use.left)};t={use.seconds}'
@@ -84,6 +85,11 @@ def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
             answer["Retry-After"] = str(use.seconds)
     if answer.status_code == 503:
         answer["Retry-After"] = "5"
+    return answer
+
+
+def with_tag(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    """The answer, or 304 if the program has it already."""
     patch_vary_headers(answer, ("Authorization",))
     looks = request.method in ("GET", "HEAD") and answer.status_code == 200
     if answer.streaming or not looks or not answer.content:

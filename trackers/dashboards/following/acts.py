@@ -92,7 +92,7 @@ def number(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch(r"[0-9]{1,19}", text) or not 0 < int(text) <= LARGEST_ID:
-        raise Http404(f"{text[:80]!r} is no id.")
+        raise Http404(f"{text[:80]!r} is not an id.")
     return int(text)
 
 

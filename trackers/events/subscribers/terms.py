@@ -21,7 +21,7 @@ from trackers.events.subscribers import headers, subscribe
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.signing_keys import new_signing_key
 
-TWICE = "There is already a subscriber of this name."
+TWICE = "There is already a subscriber with this name."
 
 
 class NoSuchSubscriberError(LookupError):
@@ -95,10 +95,14 @@ def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
     try:
         one.full_clean()
     except ValidationError as error:
-        faults |= error.message_dict
+        faults |= {name: told(some) for name, some in error.error_dict.items()}
     if faults:
         raise ValidationError(faults)
     return topics
+
+
+def told(some: Sequence[ValidationError]) -> list[str]:
+    return [said for one in some for said in ([TWICE] if one.code == "unique" else one.messages)]
 
 
 def secrets_of(one: Subscriber, terms: Terms) -> dict[str, Any]:

@@ -47,7 +47,7 @@ def origin_of(source_id: int | None, author_id: int | None) -> int:
     if len(ids) != 1:
         raise ValueError("Either a source is followed, or an account.")
     if not 0 < ids[0] <= LARGEST_ID:
-        raise ValueError(f"{ids[0]} is no id.")
+        raise ValueError(f"{ids[0]} is not an id.")
     return ids[0] if author_id is None else -ids[0]
 
 

@@ -42,8 +42,8 @@ def parse(text: str) -> Moment:
     xmax, _, open_ = rest.partition(":")
     parts = [number, xmin, xmax, *filter(None, open_.split(","))]
     if not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in parts):
-        raise ValueError(f"{text[:80]!r} is no clock of a page.")
+        raise ValueError(f"{text[:80]!r} is not the clock of a page.")
     _, least, most, *between = map(int, parts)
     if not least <= most or any(not least <= one < most for one in between):
-        raise ValueError(f"{text[:80]!r} is no clock of a page.")
+        raise ValueError(f"{text[:80]!r} is not the clock of a page.")
     return Moment(int(number), snapshot)

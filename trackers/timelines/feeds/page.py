@@ -60,7 +60,7 @@ class Ask:
             raise ValueError(f"A page has up to {MOST} tweets, not {limit}.")
         for anchor in (before, after):
             if anchor is not None and not 0 <= anchor <= LARGEST_ID:
-                raise ValueError(f"{anchor} is no id of a tweet.")
+                raise ValueError(f"{anchor} is not the id of a tweet.")
         if after is not None:
             return cls(watcher_id, limit, "newer", after)
         return cls(watcher_id, limit, "older", LARGEST_ID if before is None else before)

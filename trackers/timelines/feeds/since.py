@@ -102,7 +102,7 @@ def since(watcher_id: int, tweet_id: int | None, *, clock: str = "") -> Page:
     `older` is set when there are more than are returned; the caller then reads the home again.
     """
     if tweet_id is not None and not 0 <= tweet_id <= LARGEST_ID:
-        raise ValueError(f"{tweet_id} is no id of a tweet.")
+        raise ValueError(f"{tweet_id} is not the id of a tweet.")
     at = moment.now()
     if clock:
         found = after_clock(watcher_id, clock)

@@ -48,10 +48,14 @@ class Authors:
 
 def called(name: str) -> Authors:
     """Authors with this user name, in any case; if none, those whose user name begins with it."""
-    name = name.lower()
-    found = by_username(name)
-    exactly = [id for id, username in found if username == name]
+    found = by_username(name.lower())
+    exactly = [id for id, username in found if username == name.lower()]
     return first(exactly or [id for id, _ in found])
+
+
+def is_known(name: str) -> bool:
+    """Whether an author has exactly this user name, in any case."""
+    return any(username == name.lower() for _, username in by_username(name.lower()))
 
 
 def named(typed: str, search: Search) -> Authors:

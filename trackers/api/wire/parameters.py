@@ -1,0 +1,45 @@
+"""Parameters of an address: what a call does not know is refused, and so is what is given twice.
+
+A misspelled filter that were ignored would give a program more than it asked for; of two values
+ninja takes the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest
+from ninja.signature import ViewSignature
+
+View = Callable[..., Any]
+# Of a name that is not known, this much is given back.
+SHOWN = 40
+
+
+def known_alone(view: View) -> View:
+    """The call, which answers ValueError, so 400, to any other parameter than its own.
+
+    It is asked after the token, so whoever has none is still told so.
+    """
+    # Without its path, ninja takes the parts of the path for parameters, too.
+    models = ViewSignature("", view).models
+    names = {
+        name
+        for one in models
+        if one.__ninja_param_source__ == "query"
+        for name in one.__ninja_flatten_map__
+    }
+
+    @wraps(view)
+    def answer(request: HttpRequest, **given: Any) -> Any:
+        parts = request.resolver_match.kwargs if request.resolver_match else {}
+        for name, values in request.GET.lists():
+            if name not in names or name in parts:
+                raise ValueError(f"{name[:SHOWN]}: there is no such parameter.")
+            if len(values) > 1:
+                raise ValueError(f"{name}: give it only once.")
+        return view(request, **given)
+
+    return answer
