@@ -11,8 +11,10 @@ from tests.factories import TweetFactory, id_born
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.census import look
 from trackers.schedule.cost import AGES, Change, Rate, cost
+from trackers.schedule.cost_words import lines_of
 from trackers.schedule.intervals import Plan, Tier, current
-from trackers.schedule.population import rates
+from trackers.schedule.population import rate_of, rates
+from trackers.schedule.stretch import Group
 from trackers.schedule.validate import Row
 
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -93,12 +95,26 @@ ADAPTS = Row(30 * DAY, DAY, accuracy=0.05, at_most=MINUTE, at_least=4 * DAY)
 
 
 def test_an_adapting_row_costs_what_the_tweets_of_today_would():
-    rate = Rate(looks=6, days=0.5, error=0.1)
+    rate = Rate(looks=6, days=0.5, error=0.1, days_error=0.02)
 
     found = cost([ADAPTS], tweets(d7=10), {30 * DAY: rate})
 
     assert (found.lookups, found.tweet_days) == (60, 5)
-    assert found.error == pytest.approx(0.1)
+    assert (found.error, found.days_error) == (pytest.approx(0.1), pytest.approx(0.02))
+
+
+@pytest.mark.django_db
+def test_all_numbers_that_come_from_a_sample_have_their_margin():
+    rate = Rate(looks=600, days=0.5, error=0.1, days_error=0.02)
+    found = cost([ADAPTS], tweets(d7=100_000), {30 * DAY: rate})
+
+    lines = {line.what: line.after for line in lines_of(Change(found, found))}
+
+    assert lines["Look-ups a day"] == "60,000,000 ± 10 %"
+    assert lines["Requests to X a day"] == "600,000 ± 10 %"
+    assert lines["Tweet-days a day"] == "50,000 ± 2 %"
+    assert lines["Cost a day, at $0.005 a tweet-day"] == "$250.00 ± 2 %"
+    assert lines["Cost in 30 days, at $0.005 a tweet-day"] == "$7,500.00 ± 2 %"
 
 
 def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():
@@ -135,3 +151,14 @@ def test_the_rate_is_that_of_a_sample_with_its_error():
     quiet, lively = (86400 / adapted_wait(2 * 86400, each / 86400, bounds) for each in (0.06, 0.6))
     assert rate.looks == pytest.approx((quiet + lively) / 2, rel=0.2)
     assert 0.05 < rate.error < 0.5
+    assert rate.days_error == 0, "all of them are looked at each day"
+
+
+def test_tweet_days_have_a_margin_of_their_own():
+    """The lively are looked at each day, and the quiet every fourth."""
+    bounds, age = Bounds(0.05, 60, 4 * 86400), 20 * 86400
+
+    rate = rate_of([Group(50, age, pace, bounds) for pace in (0.0, 1 / 86400)])
+
+    assert rate.days == pytest.approx((1 + 1 / 4) / 2)
+    assert 0 < rate.days_error < rate.error

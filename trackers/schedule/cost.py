@@ -31,12 +31,13 @@ STEP = 1.05
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Look-ups and tweet-days of one tweet a day; `error`: the share by which the look-ups may be
-    off, since they come from a sample."""
+    """Look-ups and tweet-days of one tweet a day; the errors: the shares by which they may be off,
+    since they come from a sample."""
 
     looks: float
     days: float
     error: float = 0.0
+    days_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +54,13 @@ class Tier:
 class Cost:
     """`life`: look-ups of one tweet in all. The others are per day, for today's tweets; None while
     these are not counted. X bills a tweet once a day, however often it is looked up. `error`: the
-    share by which look-ups may be off where intervals adapt."""
+    share by which look-ups may be off where intervals adapt, and `days_error`, tweet-days."""
 
     life: float
     lookups: float | None = None
     tweet_days: float | None = None
     error: float = 0.0
+    days_error: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ def cost(
     life = sum(tier.life for tier in tiers)
     if ages is None:
         return Cost(life)
-    lookups = tweet_days = off = 0.0
+    lookups = tweet_days = off = days_off = 0.0
     for (since, until), count in zip(pairwise(AGES), ages, strict=True):
         for tier in tiers:
             shared = min(until, tier.until) - max(since, tier.since)
@@ -125,4 +127,7 @@ def cost(
                 lookups += tweets * tier.rate.looks
                 tweet_days += tweets * tier.rate.days
                 off += tweets * tier.rate.looks * tier.rate.error
-    return Cost(life, lookups, tweet_days, off / lookups if lookups else 0.0)
+                days_off += tweets * tier.rate.days * tier.rate.days_error
+    if not lookups:
+        return Cost(life, lookups, tweet_days)
+    return Cost(life, lookups, tweet_days, off / lookups, days_off / tweet_days)

@@ -14,7 +14,7 @@ from trackers.jobs.models import Namespace
 from trackers.money.projects import Project
 from trackers.schedule.capacity import capacity
 from trackers.schedule.census import census
-from trackers.schedule.cost import Change, cost
+from trackers.schedule.cost import Change, Cost, cost
 from trackers.schedule.intervals import current, plan
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -22,6 +22,7 @@ from trackers.schedule.population import rates
 from trackers.schedule.validate import Row
 
 DAY_SECONDS = 86400
+MONTH = 30
 UNCOUNTED = "not counted yet: a running qcluster counts the tweets"
 NO_WINDOWS = "unknown: X has not reported its rate limits yet"
 
@@ -77,22 +78,30 @@ def lines_of(change: Change) -> list[Line]:
             return UNCOUNTED
         return f"{lookups / (rate * DAY_SECONDS):.1%}" if rate else NO_WINDOWS
 
-    def dollars(tweet_days: float | None) -> str:
-        return UNCOUNTED if tweet_days is None else f"${Decimal(tweet_days) * price:,.2f}"
+    def requests(one: Cost) -> str:
+        return within(None if one.lookups is None else one.lookups / request_keys, one.error)
 
-    def requests(lookups: float | None) -> str:
-        return number(None if lookups is None else lookups / request_keys)
+    def dollars(one: Cost, days: int) -> str:
+        if one.tweet_days is None:
+            return UNCOUNTED
+        amount = f"${Decimal(one.tweet_days) * days * price:,.2f}"
+        return margin(amount, one.days_error if one.tweet_days else 0.0)
 
     return [
         Line("Look-ups of one tweet, over its life", number(before.life), number(after.life)),
         Line("Look-ups a day", *(within(one.lookups, one.error) for one in (before, after))),
-        Line("Requests to X a day", requests(before.lookups), requests(after.lookups)),
+        Line("Requests to X a day", requests(before), requests(after)),
         Line("Share of X’s rate limit", shares(before.lookups), shares(after.lookups)),
-        Line("Tweet-days a day", number(before.tweet_days), number(after.tweet_days)),
         Line(
-            f"Cost a day, at ${price.normalize():f} a tweet-day",
-            dollars(before.tweet_days),
-            dollars(after.tweet_days),
+            "Tweet-days a day",
+            *(within(one.tweet_days, one.days_error) for one in (before, after)),
+        ),
+        *(
+            Line(
+                f"Cost {spell}, at ${price.normalize():f} a tweet-day",
+                *(dollars(one, days) for one in (before, after)),
+            )
+            for spell, days in (("a day", 1), (f"in {MONTH} days", MONTH))
         ),
     ]
 
@@ -103,7 +112,11 @@ def number(value: float | None) -> str:
 
 def within(value: float | None, error: float) -> str:
     """A number and its possible error: where intervals adapt, it comes from a sample."""
-    return f"{number(value)} ± {math.ceil(100 * error)} %" if value and error else number(value)
+    return margin(number(value), error if value else 0.0)
+
+
+def margin(said: str, error: float) -> str:
+    return f"{said} ± {math.ceil(100 * error)} %" if error else said
 
 
 def dearest() -> Decimal:

@@ -83,17 +83,23 @@ def rates(plan: Plan, *, now: datetime) -> dict[timedelta, Rate]:
 
 
 def rate_of(found: Sequence[Group]) -> Rate:
-    many = sum(group.tweets for group in found)
     looks = [
         (group.tweets, DAY_S / adapted_wait(group.age, group.pace, group.bounds))
         for group in found
         if group.bounds
     ]
-    mean = sum(tweets * rate for tweets, rate in looks) / many
-    days = sum(tweets * min(1.0, rate) for tweets, rate in looks) / many
-    variance = sum(tweets * (rate - mean) ** 2 for tweets, rate in looks) / many
-    # The error of 19 in 20 samples is at most this.
-    return Rate(mean, days, 1.96 * (variance / many) ** 0.5 / mean)
+    a_day, error = mean(looks)
+    days, days_error = mean([(tweets, min(1.0, rate)) for tweets, rate in looks])
+    return Rate(a_day, days, error, days_error)
+
+
+def mean(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The mean of values, each of so many tweets, and the share by which a sample of these may be
+    off: the error of 19 in 20 is at most this."""
+    many = sum(tweets for tweets, _ in values)
+    found = sum(tweets * value for tweets, value in values) / many
+    variance = sum(tweets * (value - found) ** 2 for tweets, value in values) / many
+    return found, 1.96 * (variance / many) ** 0.5 / found
 
 
 def chosen_places(plan: Plan, *, now: datetime) -> Iterator[tuple[int, int, int]]:
