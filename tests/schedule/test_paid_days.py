@@ -46,12 +46,22 @@ SHARES = st.floats(min_value=0, max_value=1)
 
 
 @settings(max_examples=200)
-@given(TIMES, WAITS, st.floats(min_value=-0.5, max_value=0.5), st.floats(1, 100), SHARES)
+@given(
+    TIMES,
+    WAITS,
+    st.none() | st.floats(min_value=-2 * LATE_S, max_value=2 * LATE_S),
+    st.floats(min_value=-0.5, max_value=0.5),
+    st.floats(1, 100),
+    SHARES,
+)
 def test_no_jitter_carries_a_look_into_a_day_that_is_not_paid_for(
-    now, usual, jitter, day_stretch, chance
+    now, usual, from_midnight, jitter, day_stretch, chance
 ):
     """A look is due well before midnight, or it is one that begins a day, as late as it should."""
     wait = usual * (1 + jitter)
+    if from_midnight is not None:
+        # It would be due just before midnight, or just after.
+        now = 20_000 * DAY_S - wait + from_midnight
     longest = 3 * usual
 
     found = across_days(now, wait, day_stretch=day_stretch, longest=longest, chance=chance)
@@ -67,6 +77,18 @@ def test_no_jitter_carries_a_look_into_a_day_that_is_not_paid_for(
         assert found >= min(wait * day_stretch, longest) - 1e-3
         # Nobody is blind for longer: three times the usual, or until midnight and a while.
         assert found <= max(longest, wait, 2 * wait) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("wait", "over"), [(20, 10), (200, 100), (360, 180)])
+def test_looks_that_might_be_late_are_spread_over_the_new_days_first_minutes(wait, over):
+    """Too late to close the day, they wait for the new one: by half of their wait at most."""
+    now = 20_000 * DAY_S - wait - 5
+    found = [
+        now + across_days(now, wait, day_stretch=1.0, longest=3 * wait, chance=chance)
+        for chance in (0, 0.5, 1)
+    ]
+
+    assert [at - 20_000 * DAY_S for at in found] == [0, over / 2, over]
 
 
 @pytest.mark.parametrize("wait", [20, 10 * MINUTE, 3 * HOUR, 8 * HOUR])
