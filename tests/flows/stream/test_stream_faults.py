@@ -67,7 +67,7 @@ def test_a_host_whose_clock_is_wrong_tells_no_hole_away_and_opens_no_endless_one
     clock.shift(ahead)
     stream.product.give_credential()
     stream.moon = stream.source("#moon")
-    stream.start(**clock.environment())
+    stream.start(STREAM_SILENCE="2", **clock.environment())
     wait_until(stream.is_open, what="the stream is open")
     wait_until(lambda: is_of_now(stream), what="keep-alives tell how far all is stored")
 

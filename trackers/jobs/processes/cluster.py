@@ -222,6 +222,10 @@ class Cluster(stock.Cluster):
             if recorder:
                 recorder.close()
             lookout.close()
+            # The status is known. Python gives signals their default effect back before it ends,
+            # so one more Ctrl-C would turn a clean end into one by a signal.
+            for one in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(one, signal.SIG_IGN)
 
     def stop(self) -> bool:
         """Wait as long as a task may take for all to end; return whether they did, unkilled."""
