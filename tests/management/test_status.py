@@ -4,6 +4,7 @@ import io
 import json
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
@@ -16,7 +17,7 @@ from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, Stream
 from trackers.jobs import tallies
 from trackers.jobs.figures import figures
-from trackers.jobs.models import Tally
+from trackers.jobs.models import Tally, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.management.status_words import length
 from trackers.money.projects import Project, Spending
@@ -91,6 +92,11 @@ def test_catching_up_is_told_in_seconds_while_something_is_behind():
         app=CredentialFactory().app, endpoint="GET /2/tweets", limit=9, remaining=9,
         resets_at=now(), seen_at=now(), learned_at=now(),
     )  # fmt: skip
+    assert status("--json")["catch_up_seconds"] is None  # There is no worker.
+
+    Worker.objects.create(
+        cluster=uuid4(), host="h", pid=4, kind="main", started_at=now(), seen_at=now()
+    )
     assert status("--json")["catch_up_seconds"] == 50
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from trackers.dashboards.sparkline import Sparkline
 from trackers.dashboards.tweet_rows import Figure, cell
-from trackers.dashboards.words import Moment, ago, ahead
+from trackers.dashboards.words import Moment, ago, ahead, due
 
 AT = datetime(2026, 11, 22, 12, 0, 5, tzinfo=UTC)
 ODD = '<b a="1">&\''
@@ -48,6 +48,13 @@ def test_what_happened_is_never_ahead_however_far_behind_the_clock_of_the_page_i
 
     assert "data-past" in past.tags[0][1]
     assert "data-past" not in Tags(ahead(AT, now=AT).html).tags[0][1]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"), [(5, "in 5 s"), (0, "now"), (-29, "now"), (-300, "due 5 min ago")]
+)
+def test_what_is_overdue_is_not_due_now(seconds, words):
+    assert due(AT + timedelta(seconds=seconds), now=AT).words == words
 
 
 def test_a_cell_tells_a_figure_and_what_moved_it():

@@ -45,6 +45,14 @@ def test_a_fixed_row(staff):
     assert "Why then: tweets younger than 1d are looked up every 1h." in page(staff, wait=3600)
 
 
+def test_an_overdue_one_says_why_nobody_looks(staff):
+    shown = page(staff, wait=-300)
+
+    assert "It waits, because no worker is running." in shown
+    assert ">due 5 min ago</time>" in shown
+    assert "Why then" not in shown
+
+
 def test_an_adapting_row(staff):
     Interval.objects.all().delete()
     IntervalFactory(

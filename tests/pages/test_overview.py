@@ -156,13 +156,14 @@ def test_isolated_tweets_are_told_while_there_are_any(staff):
 
 def test_dead_workers_a_disabled_credential_and_a_dry_budget_are_told_once(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
-    measure(watched(), 0, likes=1)
+    measure(watched(due_in=-600), 0, likes=1)
     Project.objects.update(posts_a_day=0, rationed_at=now(), waiting=12, needs=12, runs_dry_at=None)
 
     page = read(staff)
 
     assert page.count("Workers not running.") == 1
     assert page.count("disabled by ada") == 1
+    assert "1 tweet is due, and there is no forecast. See above." in page
     assert "main disabled not used lately" in page
     assert page.count("Ran dry: about 12 tweets wait until 00:00 UTC, the oldest first.") == 1
 

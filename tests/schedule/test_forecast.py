@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 
@@ -8,11 +9,11 @@ from tests.factories import AppFactory, CredentialFactory, TweetUpdateFactory, i
 from trackers.credentials import trouble
 from trackers.credentials.models import Credential, Window
 from trackers.jobs.figures import figures
-from trackers.jobs.models import Namespace, Tally
+from trackers.jobs.models import Namespace, Tally, Worker
 from trackers.money.projects import Project
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import look
-from trackers.schedule.forecast import catch_up, forecast
+from trackers.schedule.forecast import NO_WORKERS, catch_up, forecast
 from trackers.schedule.intervals import Plan, Tier, current
 from trackers.schedule.namespace import TWEET_UPDATE
 
@@ -136,10 +137,14 @@ def test_the_workers_best_minute_counts_when_they_were_behind_in_it():
 
 
 def behind(count=1000, *, limit=900):
-    """So many tweets of five hours that were due a minute ago, and a window."""
+    """So many tweets of five hours that were due a minute ago, a worker, and a window."""
     born = now() - timedelta(hours=5)
     for low in range(count):
         TweetUpdateFactory(key=id_born(born, low), due_at=now() - MINUTE)
+    # Last: one that was seen too long ago counts as dead.
+    Worker.objects.create(
+        cluster=uuid4(), host="h", pid=4, kind="worker", started_at=now(), seen_at=now()
+    )
     return window(CredentialFactory().app, limit)
 
 
@@ -179,3 +184,11 @@ def test_with_nobody_to_ask_with_nobody_can_tell():
 
     assert (told().state, told().why) == ("unknown", trouble.nobody_may_ask())
     assert "Buy more from X" in told().why
+
+
+@on_rows
+def test_without_a_worker_nothing_is_promised():
+    behind(10)
+    Worker.objects.all().delete()
+
+    assert (told().state, told().why) == ("unknown", NO_WORKERS)

@@ -9,8 +9,11 @@ import sys
 from tests.conftest import PROJECT
 
 SCENE = """
+from datetime import timedelta
 from django.contrib.auth.models import User
+from django.utils import timezone
 from trackers.dashboards.columns.models import Column
+from trackers.dashboards.tweets.outlook import earlier_of
 from trackers.events.subscribers.terms import Terms, add
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds
@@ -24,9 +27,18 @@ for source in sources:
 Column.objects.create(user=user, position=1)
 for place, source in enumerate(sources[:2], start=2):
     Column.objects.create(user=user, position=place, source=source)
-# One with a curve: those that rest were measured once.
-seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__isnull=False)
-tweet = seen.order_by("-measurements", "-impressions")[:1].get()
+# One with a curve, beside which the band of what is usual for its author is not flat.
+now = timezone.now()
+born = now - timedelta(hours=6)
+seen = Tweet.objects.filter(gone_at=None, missing_since=None, created_at__lt=born)
+
+def usual(tweet):
+    age = tweet.measured_until - tweet.created_at
+    middle = earlier_of(tweet, [age], now=now).bands()["impressions"].get(age)
+    return middle.high if middle else 0
+
+popular = list(seen.filter(measured_until__isnull=False).order_by("-impressions")[:200])
+tweet = next((one for one in popular if 3 * usual(one) > one.impressions), popular[0])
 add("newsdesk", Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"]))
 # The newest have no figures yet.
 print(f"/tweets/{tweet.pk}/", "/tweets/?sort=likes")

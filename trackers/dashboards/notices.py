@@ -18,8 +18,7 @@ from trackers.dashboards.words import Moment, ahead, coded
 from trackers.jobs.models import Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
-
-NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
+from trackers.schedule.forecast import NO_WORKERS
 
 
 @dataclass(frozen=True, slots=True)

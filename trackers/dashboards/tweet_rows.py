@@ -12,7 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from trackers.dashboards.sparkline import Sparkline, sparkline
-from trackers.dashboards.words import Moment, ago, ahead, counted, signed
+from trackers.dashboards.words import Moment, ago, counted, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
 from trackers.timelines.feeds.page import Embedded
@@ -158,7 +158,7 @@ def row(
         since=f"since {ago(runs[-2].measured_until, now=now).exact}" if len(runs) > 1 else "",
         spark=sparkline(runs, holes(runs, step), LABELS),
         checked=ago(tweet.measured_until, now=now) if tweet.measured_until else None,
-        due=ahead(job.due_at, now=now) if job and state.is_scheduled else None,
+        due=due(job.due_at, now=now) if job and state.is_scheduled else None,
         asking=claimed_until is not None and claimed_until > now,
         author_id=str(who.pk) if who else "",
         version=version(tweet, job, text and text.text, claimed_until),

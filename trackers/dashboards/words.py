@@ -14,6 +14,8 @@ from html import escape
 from django.utils.safestring import SafeString
 
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
+# Whatever is due waits a moment for others to share a request with. live.js has it too.
+OVERDUE = timedelta(seconds=30)
 # From then on a date says more than a number of days.
 OLD, MONTH = timedelta(days=61), timedelta(days=30.4375)
 
@@ -91,6 +93,13 @@ def roughly(length: timedelta) -> str:
 def ahead(at: datetime, *, now: datetime) -> Moment:
     words = f"in {lasting(at - now)}" if at > now else "now"
     return Moment(at, words, exactly(at), is_ahead=True)
+
+
+def due(at: datetime, *, now: datetime) -> Moment:
+    """As `ahead`, but what should have happened some time ago is not "now" any more."""
+    if now - at < OVERDUE:
+        return ahead(at, now=now)
+    return Moment(at, f"due {lasting(now - at)} ago", exactly(at))
 
 
 def dollars(amount: Decimal) -> str:

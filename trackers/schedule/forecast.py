@@ -13,7 +13,7 @@ from typing import Literal
 
 from trackers.credentials import trouble
 from trackers.jobs.figures import QueueSummary
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Namespace, Worker
 from trackers.schedule.capacity import Capacity, capacity
 from trackers.schedule.census import census
 from trackers.schedule.intervals import Plan
@@ -48,6 +48,7 @@ class Forecast:
 FRESH = Forecast("fresh")
 # Some credential could be used a moment ago, but none can now.
 NOBODY = "No credential can be used now."
+NO_WORKERS = "Start `manage.py qcluster`; nothing is checked until then."
 
 
 def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
@@ -63,6 +64,8 @@ def forecast(plan: Plan, figures: QueueSummary, *, now: datetime) -> Forecast:
     found = capacity(namespace.request_keys)
     if not found.usable:
         return Forecast("unknown", why=trouble.nobody_may_ask() or NOBODY)
+    if not Worker.objects.alive(now=now).exists():
+        return Forecast("unknown", why=NO_WORKERS)
     return catch_up(
         due=figures.due + figures.in_flight,
         capacity=found,

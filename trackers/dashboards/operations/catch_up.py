@@ -54,11 +54,13 @@ def outlook(forecast: Forecast, *, due: int, said_above: Collection[str] = ()) -
         return NEVER[forecast.limited_by].format(**rates)
     if forecast.length is None:
         why = "See above." if forecast.why in said_above else forecast.why
-        return f"{counted(due)} tweets are due, and there is no forecast. {why}"
+        return f"{tweets_are(due)} due, and there is no forecast. {why}"
     when = "after X answers again" if forecast.after_outage else "from now"
-    return (
-        f"{counted(due)} tweets are due; all are fresh again about {about(forecast.length)} {when}."
-    )
+    return f"{tweets_are(due)} due; all are fresh again about {about(forecast.length)} {when}."
+
+
+def tweets_are(number: int) -> str:
+    return "1 tweet is" if number == 1 else f"{counted(number)} tweets are"
 
 
 def about(length: timedelta) -> str:

@@ -10,9 +10,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from trackers.credentials import trouble
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.days import days
+from trackers.dashboards.idle import idle
 from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.catch_up import sentence_of
@@ -25,9 +25,7 @@ from trackers.dashboards.overview.headline import headline
 from trackers.dashboards.overview.schedule import schedule
 from trackers.jobs.ahead import ahead
 from trackers.jobs.figures import by_minute, figures, lateness_at
-from trackers.jobs.models import Worker
 from trackers.jobs.observed.tasks import NotedTask
-from trackers.jobs.pausing import paused_all
 from trackers.money.books import books
 from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
@@ -75,13 +73,15 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     steps = checklist(now=now)
     outlook = forecast(plan, found, now=now)
     # What a step says already is not said again.
-    advice = [one for one in notices(now=now) if one.said not in {step.how for step in steps}]
+    of_steps = {step.how for step in steps}
+    advice = [one for one in notices(now=now) if one.said not in of_steps]
+    said_above = {*of_steps, *(one.said for one in advice)}
     shown: dict[str, object] = {
         "now": now,
         "steps": steps,
         "notices": advice,
         "headline": headline(found, idle=idle(now=now)),
-        "outlook": sentence_of(outlook, due=found.due + found.in_flight),
+        "outlook": sentence_of(outlook, due=found.due + found.in_flight, said_above=said_above),
         "cards": cards(
             found,
             by_minute(TWEET_UPDATE),
@@ -94,15 +94,6 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     if request.user.has_perm("trackers.view_project"):
         shown["blocks"] = [block(one, now=now) for one in books()]
     return shown
-
-
-def idle(*, now: datetime) -> str:
-    """Why nothing is being checked; empty if something is."""
-    if paused_all():
-        return "everything is paused"
-    if not Worker.objects.alive(now=now).exists():
-        return "no worker is running"
-    return "no credential is enabled" if trouble.none_enabled() else ""
 
 
 def planned() -> dict[str, object]:

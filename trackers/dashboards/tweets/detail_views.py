@@ -14,7 +14,8 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import Button, buttons_for
-from trackers.dashboards.tweet_rows import LABELS, rows, version
+from trackers.dashboards.idle import idle
+from trackers.dashboards.tweet_rows import LABELS, Row, rows, version
 from trackers.dashboards.tweets.curve import (
     POINTS_LEAST,
     POINTS_MOST,
@@ -35,7 +36,7 @@ from trackers.dashboards.tweets.next_look import reason
 from trackers.dashboards.tweets.of_curve import of_runs, of_steps
 from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
-from trackers.dashboards.words import Moment, ago, counted, exactly, signed
+from trackers.dashboards.words import OVERDUE, Moment, ago, counted, exactly, signed
 from trackers.ingest.sources.models import SourceTweet
 from trackers.jobs import queue
 from trackers.schedule.intervals import current
@@ -199,6 +200,7 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
             now=now,
             waits_for_money=row.state.name == "no_money",
         ),
+        "idle": idle(now=now) if is_overdue(row, now=now) else "",
         "origins": origins(found.pk, now=now),
         "versions": versions(found, now=now) if found.newest else [],
         "facts": facts(found) if row.text is not None else [],
@@ -209,6 +211,11 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
         if found.unclear_since and row.state.name == "unclear"
         else None,
     }
+
+
+def is_overdue(row: Row, *, now: datetime) -> bool:
+    """One that waits for money says so itself."""
+    return row.due is not None and now - row.due.at >= OVERDUE and row.state.name != "no_money"
 
 
 def version_now(id: int) -> str:

@@ -3,6 +3,8 @@
   const EVERY = 3000;
   // After a minute in which nothing changed (morph.js).
   const CALM_EVERY = 10000;
+  // Seconds; words.py says why.
+  const OVERDUE = 30;
   let offset = 0;
   let live = true;
   let last = Date.now();
@@ -27,7 +29,7 @@
       const ahead = seconds > 0 && !("past" in time.dataset);
       const due = "ahead" in time.dataset;
       let words = ahead ? `in ${lasting(seconds)}` : `${lasting(-seconds)} ago`;
-      if (due && seconds <= 0) words = "now";
+      if (due && seconds <= 0) words = seconds > -OVERDUE ? "now" : `due ${lasting(-seconds)} ago`;
       if (time.textContent !== words) time.textContent = words;
     }
   };
