@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from http.client import HTTPConnection
+from pathlib import Path
 
 import pytest
 
@@ -68,6 +70,25 @@ def test_three_hundred_ids_fit_into_an_address_and_a_head_leaves_no_warning(serv
         assert (answer.read() == b"") == (method == "HEAD")
         assert int(answer.headers["Content-Length"]) > 0
     assert "body bytes" not in (tmp_path / "log").read_text()
+
+
+def test_its_own_lines_are_objects_too_where_programs_read_them(tmp_path):
+    command = Path(sys.executable).with_name("gunicorn")
+    flags = ("--bind=127.0.0.1:0", "--no-control-socket", "--access-logfile=-")
+    with (tmp_path / "log").open("w") as log:
+        process = subprocess.Popen(
+            # The script, which has no imports from this folder at first.
+            [command, "tweetwatch.wsgi", *flags],
+            cwd=PROJECT, env={**os.environ, "LOG_FORMAT": "json"}, stdout=log, stderr=log,
+        )  # fmt: skip
+    end = time.monotonic() + 60
+    while "Listening" not in (tmp_path / "log").read_text() and time.monotonic() < end:
+        time.sleep(0.1)
+    process.terminate()
+    process.wait(30)
+
+    told = [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()]
+    assert any("Listening at" in one["message"] for one in told)
 
 
 def test_the_bus_reads_the_same_settings():

@@ -7,8 +7,10 @@ import logging
 import os
 import subprocess
 import sys
+from io import StringIO
 
 from tests.conftest import PROJECT
+from trackers.management.pageless import PagelessCommand
 from tweetwatch.log_lines import JSONLines, working_on
 
 
@@ -71,3 +73,16 @@ def test_a_process_writes_such_lines_when_it_is_told_to():
     )
     [told] = [json.loads(one) for one in done.stderr.splitlines() if one.startswith("{")]
     assert (told["message"], told["level"]) == ("hi", "info")
+
+
+def test_what_a_command_that_runs_for_good_says_is_such_a_line(settings, caplog):
+    said = StringIO()
+    command = PagelessCommand(stderr=said)
+
+    command.announce("stream: connected")
+    settings.LOG_FORMAT = "json"
+    with caplog.at_level("INFO", "trackers"):
+        command.announce("stream: ended")
+
+    assert said.getvalue() == "stream: connected\n"
+    assert caplog.messages == ["stream: ended"]

@@ -33,10 +33,9 @@ class Command(PagelessCommand):
         if workers < 1 or threads < 1:
             raise CommandError("Give at least one worker and one thread.", returncode=2)
         if not settings.BUS_ROOT_TOKEN:
-            self.stderr.write(
+            self.announce(
                 "BUS_ROOT_TOKEN is not set, so no client has root access. Create tokens with "
-                "`manage.py bus_token add NAME`.",
-                lambda text: text,
+                "`manage.py bus_token add NAME`."
             )
         kept = {name: value for name, value in os.environ.items() if name not in ITS_OWN}
         command = gunicorn(options["bind"], workers=workers, threads=threads)

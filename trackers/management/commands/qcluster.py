@@ -40,6 +40,6 @@ class Command(PagelessCommand):
         except RuntimeError as error:
             raise CommandError(str(error)) from error
         if cluster.start_event.is_set():
-            self.stderr.write(f"qcluster {Conf.CLUSTER_NAME}: {Conf.WORKERS} workers, pid {pid}")
+            self.announce(f"qcluster {Conf.CLUSTER_NAME}: {Conf.WORKERS} workers, pid {pid}")
         if status := cluster.watch():
             sys.exit(status)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from types import FrameType
 from typing import Any
 
@@ -71,5 +70,4 @@ class Command(PagelessCommand):
         self.tell("ended")
 
     def tell(self, sentence: str) -> None:
-        self.stderr.write(f"stream: {sentence}")
-        sys.stderr.flush()
+        self.announce(f"stream: {sentence}")
