@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from trackers.credentials.trouble import NONE_YET
-from trackers.dashboards.notices import NO_WORKERS
 from trackers.dashboards.words import coded
 from trackers.jobs.models import Worker
+from trackers.schedule.forecast import NO_WORKERS
 from tweetwatch.database import cursor
 
 NO_TWEET = "Add a source, import a file, or run `manage.py track FILE`."
