@@ -61,6 +61,13 @@ def test_steady_growth_keeps_the_share_of_the_age():
     assert last * age == pytest.approx(math.log(1.2) / 3 / (1 / 6) * math.sqrt(1 / 1.2), rel=0.05)
 
 
+def test_the_newest_look_is_two_fifths_of_the_average():
+    moved = pace(2 * HOUR, HOUR, (100, 1, 1), (200, 1, 1), None)
+
+    assert pace(2 * HOUR, HOUR, (1, 1, 1), (1, 1, 1), 0.01) == pytest.approx(0.6 * 0.01 / 2)
+    assert pace(2 * HOUR, HOUR, (100, 1, 1), (200, 1, 1), 0.0) == pytest.approx(0.4 * moved)
+
+
 def test_a_look_seconds_after_the_last_one_moves_no_pace():
     assert pace(1001, 1000, (5, 5, 5), (9000, 5, 5), 0.01) == pytest.approx(0.01 * 1000 / 1001)
 

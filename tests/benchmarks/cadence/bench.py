@@ -53,6 +53,8 @@ NOTES = (
     "counts alike.",
     "× and bars are shares: of the fixed rows; with little room, of the fixed rows with as little, "
     "or made longer by hand; with little money, of the oldest row made longer until it is enough.",
+    "With little room, fixed rows are compared as they fall due; those served with the young first "
+    "and the others evenly, as the queue does it, are told only, and adapting rows are served so.",
     "Bars of worlds not seen before are judged by the worst of them. Worlds in which all tweets "
     "do what few do (jump, burn slowly) are told only.",
 )
@@ -132,7 +134,7 @@ def in_world(
     others: bool = False,
 ) -> Iterator[Part]:
     yield parts.with_room(name, world, others=others)
-    yield parts.short_of_windows(name, world, births_a_day=births)
+    yield parts.short_of_windows(name, world, births_a_day=births, others=others)
     yield parts.short_of_money(name, world, budgets=budgets)
 
 

@@ -6,6 +6,7 @@ import random
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tests.benchmarks.cadence.errors import Look
 from tests.benchmarks.cadence.world import DAY, HOUR, LAST_AGE, MINUTE, Tweet
@@ -34,8 +35,8 @@ class State:
 Cadence = Callable[[float, Look, State, float], float]
 
 
-def row(age: float) -> int:
-    return bisect_right(YOUNGER_THAN, age, 0, len(YOUNGER_THAN) - 1)
+# The place of the row of this age; beyond the last one, that one's.
+row: Callable[[float], int] = partial(bisect_right, YOUNGER_THAN[:-1])
 
 
 def fixed(every: Sequence[float] = EVERY, longer: float = 1.0) -> Cadence:

@@ -54,14 +54,15 @@ class Outcome:
 class Windows:
     """Looks at the fleet with `room` looks a quarter of an hour, those due first first.
 
-    With `bounds`, those of the adapting rows, waits are stretched, and old tweets are spread evenly
-    over each window.
+    With `bounds`, those of the adapting rows, waits are stretched. `young_first`, as in the queue:
+    those of the first row come at any time, and the others evenly over each window.
     """
 
     members: Sequence[Member]
     cadence: Cadence
     room: float
     bounds: Sequence[Bounds] | None
+    young_first: bool
     chance: random.Random
     # (due at, place among the members): not due yet; due; due, and young.
     ahead: list[tuple[float, int]] = field(default_factory=list)
@@ -108,12 +109,14 @@ class Windows:
             if place not in self.settled:
                 self.fresh.add(place)
             # What was never looked at comes with the young, as new tweets do.
-            is_young = self.bounds and row(due_at - self.members[place].born) == 0
+            is_young = self.young_first and row(due_at - self.members[place].born) == 0
             heapq.heappush(self.young if is_young else self.waiting, (due_at, place))
 
     def spend(self, now: int) -> None:
         """Look at as many as the window has room for."""
-        even = (now % WINDOW_S / WINDOW_S + AHEAD) * self.room if self.bounds else self.room
+        even = self.room
+        if self.young_first:
+            even = (now % WINDOW_S / WINDOW_S + AHEAD) * self.room
         while self.used < self.room and (self.young or (self.waiting and self.used < even)):
             due_at, place = heapq.heappop(self.young or self.waiting)
             self.used += 1
@@ -155,12 +158,15 @@ class Windows:
         opens = int((now // WINDOW_S + 1) * WINDOW_S)
         if self.used >= self.room:
             return opens
+        soonest = opens
+        if self.ahead:
+            # Later than now: what has fallen due is gathered.
+            soonest = math.ceil(self.ahead[0][0] / STEP_S) * STEP_S
         if self.waiting:
-            return now + STEP_S
-        if not self.ahead:
-            return opens
-        # Later than now: what has fallen due is gathered.
-        return min(opens, math.ceil(self.ahead[0][0] / STEP_S) * STEP_S)
+            passed = (self.used / self.room - AHEAD) * WINDOW_S
+            turn = int((opens - WINDOW_S + passed) // STEP_S) * STEP_S
+            soonest = min(soonest, max(turn, now + STEP_S))
+        return min(opens, soonest)
 
     def outcome(self) -> Outcome:
         errors = Errors()
@@ -192,9 +198,10 @@ def run(
     *,
     room: float,
     bounds: Sequence[Bounds] | None = None,
+    young_first: bool = False,
     seed: int = 1,
 ) -> Outcome:
-    windows = Windows(members, cadence, room, bounds, random.Random(seed))
+    windows = Windows(members, cadence, room, bounds, young_first, random.Random(seed))
     windows.run()
     return windows.outcome()
 

@@ -82,16 +82,21 @@ def of_as_many_looks(
     return accuracy, alone(world, adaptive(accuracy, at_least=at_least))
 
 
-def short_of_windows(name: str, world: Sequence[Tweet], *, births_a_day: int) -> Part:
-    """A fleet, and room for a part of what the fixed rows ask for."""
+def short_of_windows(name: str, world: Sequence[Tweet], *, births_a_day: int, others: bool) -> Part:
+    """A fleet, and room for a part of what the fixed rows ask for; with `others` also the fixed
+    rows as the queue treats them."""
     part = Part(name)
     bounds = [Bounds(ACCURACY, *both) for both in zip(AT_MOST, AT_LEAST, strict=True)]
 
     def together(
-        cadence: Cadence, room: float, adapting: Sequence[Bounds] | None = None
+        cadence: Cadence,
+        room: float,
+        adapting: Sequence[Bounds] | None = None,
+        *,
+        young_first: bool = False,
     ) -> tuple[Measured, float]:
         members = fleet.fleet(world, births_a_day=births_a_day, seed=FLEET_SEED)
-        done = fleet.run(members, cadence, room=room, bounds=adapting)
+        done = fleet.run(members, cadence, room=room, bounds=adapting, young_first=young_first)
         return Measured(done.looks, done.errors.means(), late=done.late), done.stretch
 
     enough, _ = together(fixed(), 1e9)
@@ -102,9 +107,14 @@ def short_of_windows(name: str, world: Sequence[Tweet], *, births_a_day: int) ->
         tiers, _ = together(fixed(), room)
         # As a person would: until the looks fill the windows no further than ours do.
         by_hand, _ = together(fixed(longer=1 / (share * FILL)), room)
-        ours, stretch = together(adaptive(), room, bounds)
+        ours, stretch = together(adaptive(), room, bounds, young_first=True)
         part.tell(f"fleet: fixed rows, room for {share:.0%}", tiers, tiers)
         part.tell("fleet: all rows longer by hand", by_hand, tiers)
+        if others:
+            served, _ = together(fixed(), room, young_first=True)
+            part.tell("fleet: fixed rows, the young first", served, tiers)
+            served, _ = together(fixed(longer=1 / (share * FILL)), room, young_first=True)
+            part.tell("fleet: longer by hand, the young first", served, tiers)
         part.tell(f"fleet: adapts, stretched {stretch:.1f} times", ours, tiers)
         part.judge(f"room for {share:.0%}, of first due first", ours, tiers, ("now", "curve"))
         part.judge(f"room for {share:.0%}, of longer by hand", ours, by_hand, ("now", "curve"))
