@@ -47,7 +47,7 @@ def read(path: Path) -> None:
     if fault and not all(os.environ.get(name) for name in NEEDED):
         raise ImproperlyConfigured(
             f"{fault}, and {' and '.join(NEEDED)} are not in the environment either. "
-            "Make it this user's own (chown, chmod 600), or run as the user whose it is."
+            "Make it this user's own (chown, chmod 600), or run as its owner."
         )
     if not fault:
         environ.Env.read_env(path)
@@ -82,7 +82,9 @@ def secret_key(env: environ.Env) -> str:
     if not key:
         refuse("SECRET_KEY", "is missing", HOW_TO_SIGN)
     if len(key) < 50:
-        refuse("SECRET_KEY", f"is too short ({len(key)} characters, 50 at least)", HOW_TO_SIGN)
+        refuse(
+            "SECRET_KEY", f"is too short: it has {len(key)} characters and needs 50", HOW_TO_SIGN
+        )
     return key
 
 
@@ -95,7 +97,7 @@ def field_keys(env: environ.Env) -> list[str]:
         try:
             Fernet(key)
         except ValueError:
-            refuse("FIELD_KEYS", f"has a bad key in place {place}", HOW_TO_ENCRYPT)
+            refuse("FIELD_KEYS", f"has a bad key at position {place}", HOW_TO_ENCRYPT)
     return keys
 
 
@@ -104,7 +106,7 @@ def metrics_key(env: environ.Env) -> str:
     key: str = env.str("METRICS_KEY", default="").strip()
     if key and (len(key) < 16 or not key.isascii()):
         how = "make one with: python -c 'import secrets; print(secrets.token_urlsafe(32))'"
-        refuse("METRICS_KEY", "is too short (16 characters at least), or not plain", how)
+        refuse("METRICS_KEY", "must be at least 16 ASCII characters", how)
     return key
 
 
@@ -157,12 +159,18 @@ def bounds(env: environ.Env, name: str, *, default: str) -> list[tuple[str, int,
         prefix, _, pair = rule.strip().rpartition("=")
         lower, _, upper = pair.partition("/")
         if not (lower.isdecimal() and upper.isdecimal()):
-            refuse(name, f"has {rule.strip()!r}, which is not LOWER/UPPER of a prefix", how)
+            refuse(
+                name, f"has {rule.strip()!r}, which is not LOWER/UPPER or PREFIX=LOWER/UPPER", how
+            )
         if not 1 <= int(lower) <= int(upper) <= 1_000_000:
-            refuse(name, f"has {pair!r}, which does not go up from 1, to a million at most", how)
+            refuse(
+                name,
+                f"has {pair!r}, but LOWER must be at least 1, and UPPER from LOWER to a million",
+                how,
+            )
         found.append((prefix, int(lower), int(upper)))
     if [prefix == "" for prefix, _, _ in found] != [False] * (len(found) - 1) + [True]:
-        refuse(name, "has not exactly one bound without a prefix, as its last", how)
+        refuse(name, "must end with its only bound without a prefix", how)
     return found
 
 
@@ -175,7 +183,9 @@ def networks(env: environ.Env, name: str) -> tuple[IPv4Network | IPv6Network, ..
             found.append(ip_network(text))
         except ValueError as error:
             refuse(
-                name, f"has {text!r}, which is no network ({error})", f"{name}=10.1.0.0/16,fd00::/8"
+                name,
+                f"has {text!r}, which is not a network ({error})",
+                f"{name}=10.1.0.0/16,fd00::/8",
             )
     return tuple(found)
 
@@ -235,14 +245,14 @@ def mail_server(env: environ.Env, *, public_url: str, task_timeout: int) -> Serv
     if not found or parts.path not in ("", "/") or parts.query or parts.fragment:
         refuse(name, "is not the address of a mail server", how)
     if parts.scheme not in MAIL_PORTS:
-        refuse(name, f"begins with none of {', '.join(MAIL_PORTS)}", how)
+        refuse(name, f"must begin with one of {', '.join(MAIL_PORTS)}", how)
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     if not (user + password).isprintable() or bool(user) != bool(password):
         refuse(name, "has control characters, or a user name or password without the other", how)
     if password and parts.scheme == "smtp" and not is_loopback(found):
-        refuse(name, "would send the password in clear", how)
+        refuse(name, "would send the password unencrypted", how)
     if "\n" in sender or "@" not in sender:
-        refuse("EMAIL_FROM", "is no e-mail address", "EMAIL_FROM=tweetwatch@watch.example")
+        refuse("EMAIL_FROM", "is not an e-mail address", "EMAIL_FROM=tweetwatch@watch.example")
     if timeout.total_seconds() > task_timeout / 2:
         refuse(
             "EMAIL_TIMEOUT", f"is more than half of TASK_TIMEOUT ({task_timeout} s)",
@@ -266,7 +276,7 @@ def ca_file(env: environ.Env, name: str) -> str:
     try:
         ssl.create_default_context(cafile=path)
     except ssl.SSLError:
-        refuse(name, f"holds no certificate in the form of PEM ({path})", how)
+        refuse(name, f"contains no PEM certificate ({path})", how)
     return str(path)
 
 
@@ -289,7 +299,7 @@ def database(env: environ.Env) -> dict[str, object] | None:
     how = "DATABASE_URL=postgres://user:password@host:5432/tweetwatch"
     scheme = text.partition(":")[0]
     if scheme not in {"postgres", "postgresql", "pgsql", "psql"}:
-        refuse("DATABASE_URL", f"starts with {scheme!r}, and only PostgreSQL will do", how)
+        refuse("DATABASE_URL", f"starts with {scheme!r}, but only PostgreSQL is supported", how)
     config: dict[str, object] | None
     try:
         config = env.db_url_config(text)
@@ -297,7 +307,7 @@ def database(env: environ.Env) -> dict[str, object] | None:
         config = None
     # Outside of the except: its text may hold a part of the password.
     if config is None:
-        refuse("DATABASE_URL", "is no address (% in a password is %25, / is %2F)", how)
+        refuse("DATABASE_URL", "is not an address (% in a password is %25, / is %2F)", how)
     if not config.get("NAME"):
         refuse("DATABASE_URL", "names no database", how)
     return config

@@ -301,8 +301,8 @@ HSTS_SUBDOMAINS = environment.truth(env, "HSTS_SUBDOMAINS", default=False)
 HSTS_PRELOAD = environment.truth(env, "HSTS_PRELOAD", default=False)
 if HSTS_PRELOAD and not (HSTS_SUBDOMAINS and HSTS_SECONDS >= 31_536_000):
     raise ImproperlyConfigured(
-        "HSTS_PRELOAD needs HSTS_SUBDOMAINS=true and HSTS_SECONDS=31536000 at least: the browsers' "
-        "list takes no less."
+        "HSTS_PRELOAD needs HSTS_SUBDOMAINS=true and HSTS_SECONDS=31536000 or more, as browsers "
+        "require."
     )
 SECURE_HSTS_SECONDS = HSTS_SECONDS if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and HSTS_SUBDOMAINS

@@ -57,14 +57,14 @@ def test_a_person_changes_sixty_seconds_to_thirty(staff):
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"every_0": "0s"}, "Younger than 18m: every 0s is too often; at most once a second."),
+        ({"every_0": "0s"}, "Younger than 18m: every 0s is too often. Once a second is the limit."),
         ({"every_0": "2h"}, "is longer than the age itself"),
         ({"younger_than_1": "10m"}, "the ages must increase"),
-        ({"every_1": "soon"}, "“soon” is not a length of time"),
+        ({"every_1": "soon"}, "“soon” is not a duration"),
         ({"accuracy_0": "five"}, "“five” is not a percentage. Write it as 5%."),
-        ({"accuracy_0": "0"}, "An accuracy is from 0.1% to 50%, not 0%."),
-        ({"accuracy_0": "5%"}, "An accuracy needs at most every, as in 20s."),
-        ({"at_most_0": "20s"}, "At most and at least every go with an accuracy"),
+        ({"accuracy_0": "0"}, "An accuracy must be from 0.1% to 50%, not 0%."),
+        ({"accuracy_0": "5%"}, "An accuracy needs “at most every”, such as 20s."),
+        ({"at_most_0": "20s"}, "“at most every” and “at least every” need an accuracy"),
         (
             {"accuracy_0": "5", "at_most_0": "6m", "at_least_0": "5m"},
             "At most every 6m is longer than at least every 5m.",
@@ -166,7 +166,7 @@ def test_a_new_row_must_fit_among_the_others(staff):
     refused = staff.post(f"{LIST}add/", given)
     staff.post(f"{LIST}add/", {**given, "younger_than": "2:00:00"})
 
-    assert "Younger than 1h is there twice." in refused.content.decode()
+    assert "Younger than 1h appears twice." in refused.content.decode()
     assert Interval.objects.filter(younger_than=timedelta(hours=2)).count() == 1
 
 
@@ -177,7 +177,7 @@ def test_the_workers_replan_what_is_scheduled_and_the_page_tells_how_far_they_ar
 
     assert "workers are re-planning" in said(page)[0]
     assert TweetUpdate.objects.count() == 0
-    assert "Re-planning, 0 % done" in page.content.decode()
+    assert "Re-planning, 0% done" in page.content.decode()
     run_all()
     page = staff.get(LIST)
     assert "0 next checks moved, 1 resting tweets scheduled again" in page.content.decode()
@@ -236,7 +236,7 @@ def test_the_command_tells_the_cost_and_changes_nothing():
 
     assert rows() == before
     assert "Look-ups of one tweet, over its life: 96 now, 120 then." in told
-    assert "Share of X’s rate limit: unknown: X has not reported its rate limits yet." in told
+    assert "Share of X's rate limit: unknown: X has not reported its rate limits yet." in told
     assert counted["after"]["life"] == 120
 
 

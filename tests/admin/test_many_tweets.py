@@ -49,12 +49,12 @@ def test_all_of_a_long_list_are_untracked_by_the_workers_with_the_number_before(
     )
     act = BulkAct.objects.get()
     assert page.redirect_chain[-1][0] == f"/admin/trackers/bulkact/{act.pk}/change/"
-    assert "0 of 1,500 (0 %)" in page.content.decode()
+    assert "0 of 1,500 (0%)" in page.content.decode()
     run_all()
 
     act.refresh_from_db()
     assert (act.by, act.tweets, act.seen, act.done) == ("ada", MANY, MANY, MANY)
-    assert "1,500 of 1,500 (100 %)" in staff.get(page.redirect_chain[-1][0]).content.decode()
+    assert "1,500 of 1,500 (100%)" in staff.get(page.redirect_chain[-1][0]).content.decode()
     assert not Tweet.objects.filter(paused=True).exists()
     assert Tweet.objects.count() == MANY
     assert not BulkPiece.objects.exists()

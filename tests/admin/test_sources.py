@@ -74,7 +74,7 @@ def test_a_rule_is_added_and_nothing_of_it_is_polled(staff):
         ({"of": ""}, "Enter whose posts"),
         ({"every": "1s"}, "A source is polled every 5s to 1d."),
         ({"pages": "501"}, "A poll reads 1 to 500 pages."),
-        ({"late_by": "-0:00:05"}, "A length of time cannot be negative."),
+        ({"late_by": "-0:00:05"}, "A duration cannot be negative."),
     ],
 )
 def test_what_is_wrong_is_said_beside_its_field(staff, changed, why):

@@ -94,13 +94,13 @@ def nobody():
     ("there", "why"),
     [
         (nobody, "Nothing listens at 127.0.0.1:"),
-        (hanging, "did not answer in time. It is tried again by itself."),
+        (hanging, "did not answer in time. The e-mail will be retried."),
         (
             lambda: listening(Box(mail="451 busy")),
             "refuses the sender tweetwatch@here.example: 451",
         ),
         (lambda: listening(Box(rcpt="450 later")), "refuses the address: 450 later."),
-        (lambda: listening(Box(data="452 full")), "does not take the e-mail: 452 full."),
+        (lambda: listening(Box(data="452 full")), "rejects the e-mail: 452 full."),
         (lambda: listening(Box(), password="x"), "refuses the sender"),
     ],
     ids=["away", "hangs", "busy", "greylisted", "full", "login wanted"],

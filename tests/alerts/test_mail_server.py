@@ -37,12 +37,12 @@ def test_a_server_is_read(monkeypatch, url, place, security, password):
 @pytest.mark.parametrize(
     ("url", "given", "why"),
     [
-        ("http://u:hunter2@mail.example", {}, "begins with none of smtp+tls, smtp+ssl, smtp"),
-        ("smtp://u:hunter2@mail.example", {}, "would send the password in clear"),
+        ("http://u:hunter2@mail.example", {}, "must begin with one of smtp+tls, smtp+ssl, smtp"),
+        ("smtp://u:hunter2@mail.example", {}, "would send the password unencrypted"),
         ("smtp+tls://u:hunter2@mail.example:x", {}, "is not the address of a mail server"),
         ("smtp+tls://u:hunter2@mail.example/?a=b", {}, "is not the address of a mail server"),
         ("smtp+tls://hunter2@mail.example", {}, "without the other"),
-        ("smtp://mail.example", {"EMAIL_FROM": "nobody"}, "EMAIL_FROM is no e-mail address"),
+        ("smtp://mail.example", {"EMAIL_FROM": "nobody"}, "EMAIL_FROM is not an e-mail address"),
         ("smtp://mail.example", {"EMAIL_TIMEOUT": "20"}, "more than half of TASK_TIMEOUT"),
     ],
 )

@@ -61,7 +61,7 @@ def test_a_credential_that_x_refuses_is_told_and_that_it_is_well_again():
         "admin, then check it again.",
     )
     Credential.objects.update(refused=0)
-    assert minute(2) == [("back", "X takes it again.")]
+    assert minute(2) == [("back", "X accepts it again.")]
     # Within the pause it is not told again, and neither is that it is over.
     Credential.objects.filter(pk=one.pk).update(refused=3)
     assert minute(3) == []
@@ -83,7 +83,7 @@ def test_sources_that_are_hidden_or_leak():
     found = {
         one.rule_name: [line["what"] for line in one.lines] for one in AlertNotice.objects.all()
     }
-    leak = "3 posts slipped through the polls of @nasa's posts today, and came later."
+    leak = "3 posts were missed by the polls of @nasa's posts today, and found later."
     hidden = "X no longer shows the source @esa's posts: protected."
     assert {name: sorted(said) for name, said in found.items()} == {
         "all": [leak, hidden], "nasa": [leak],
@@ -117,8 +117,8 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, **projec
     ("given", "said"),
     [
         ({"posts_a_day": 2000}, ""),
-        ({"posts_a_day": 1400}, "runs dry tomorrow: it takes about 1,500 tweet-days as today does,"
-         " and 1,400 are left for it."),
+        ({"posts_a_day": 1400}, "runs dry tomorrow: it needs about 1,500 tweet-days, as today does,"
+         " and 1,400 are left."),
         ({"posts_a_day": 1500, "waiting": 7, "runs_dry_at": NOW + HOUR}, "runs dry at 13:00"),
         ({"posts_a_day": 1400, "rationed_at": NOW - HOUR}, ""),
         ({"posts_a_day": 1400, "needs": None}, ""),

@@ -79,7 +79,7 @@ def test_a_program_does_its_work_with_it(watch, client_file, settings):
     before = watch.intervals()
     assert watch.replace_intervals(before) == before
     Interval.objects.update(every=F("every") + timedelta(seconds=1))
-    with pytest.raises(client_file.ApiError, match="412: The intervals were changed"):
+    with pytest.raises(client_file.ApiError, match="412: The intervals have changed"):
         watch.replace_intervals(before)
 
     assert "tweet:update" in [one["name"] for one in watch.queues()]

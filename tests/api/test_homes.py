@@ -150,9 +150,9 @@ BAD = {
     "anchor=-5": "-5 is not the id of a tweet.",
     "anchor=9223372036854775808": "anchor: an id has up to 64 bits.",
     "anchor=99999999999999999999": "anchor: an id",
-    "anchor=1&before=2": "Give one of anchor, before and after.",
+    "anchor=1&before=2": "Give only one of anchor, before and after.",
     "before=1&after=2": "before a tweet or after one",
-    "limit=-1&before=5": "A limit below 0 goes with anchor alone.",
+    "limit=-1&before=5": "A limit below 0 needs anchor, not before or after.",
 }
 
 

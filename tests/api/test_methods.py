@@ -11,8 +11,10 @@ from trackers.timelines import store
 from trackers.timelines.store import Entry
 
 pytestmark = pytest.mark.django_db
-METHOD = {"error": "This address does not take that method; the header Allow names those it takes."}
-ADDRESS = {"error": "There is no such address."}
+METHOD = {
+    "error": "This address does not support that method; the header Allow names those it does."
+}
+ADDRESS = {"error": "There is no such address; /api/v1/docs lists them all."}
 
 
 @pytest.fixture

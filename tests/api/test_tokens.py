@@ -62,7 +62,9 @@ def test_no_token_is_in_the_database_or_in_a_log(program, caplog, settings):
     caplog.set_level(logging.DEBUG)
     program.get("users")
     program.get("users/me/timeline?limit=x")
-    assert program.get("nowhere") == {"error": "There is no such address."}
+    assert program.get("nowhere") == {
+        "error": "There is no such address; /api/v1/docs lists them all."
+    }
     program.put("timelines/a", {"entries": []})
     program.ask("GET", "users", Authorization=f"Token {program.token}")
     [token] = ApiToken.objects.all()

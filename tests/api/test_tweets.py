@@ -219,5 +219,8 @@ def test_a_cursor_of_another_tweet_is_refused(owner):
     measure(77, (0, 1), (1, 2), (2, 3))
     cursor = owner.get("tweets/77/history?limit=1")["next"]
 
-    assert "cursor is not one" in owner.get(f"tweets/78/history?limit=1&cursor={cursor}")["error"]
+    assert (
+        "cursor is not from this list"
+        in owner.get(f"tweets/78/history?limit=1&cursor={cursor}")["error"]
+    )
     assert owner.status == 400

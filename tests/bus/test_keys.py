@@ -68,7 +68,7 @@ def test_what_is_refused_does_not_use_the_key_up(bus, topic):
 
     for bad in ("", " ", "x" * 256, "é"):
         answer = publish(client, topic, bad)
-        assert (answer.status, answer.sentence[:19]) == (400, "Idempotency-Key has")
+        assert (answer.status, answer.sentence[:20]) == (400, "Idempotency-Key must")
     assert events(bus, topic) == 1
 
 

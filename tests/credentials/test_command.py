@@ -319,7 +319,7 @@ def test_an_oauth2_credential_is_added_with_or_without_a_clients_secret(run, giv
     [
         pytest.param({"refresh_token": ""}, "", "Enter the refresh token", id="no refresh token"),
         pytest.param({"bearer_token": "AAAA"}, "", "client_secret only", id="one of another kind"),
-        pytest.param({}, "--api v1.1", "v2 API only", id="v1.1"),
+        pytest.param({}, "--api v1.1", "only at its v2 API", id="v1.1"),
     ],
 )
 def test_an_oauth2_credential_that_cannot_work_is_refused(run, given, words, sentence):

@@ -40,8 +40,8 @@ BAD = [
     ("SECRET_KEY", "short", "too short"),
     ("FIELD_KEYS", "", "is missing"),
     ("FIELD_KEYS", " , ", "is missing"),
-    ("FIELD_KEYS", "not-a-key", "place 1"),
-    ("FIELD_KEYS", f"{FERNET},ünï", "place 2"),
+    ("FIELD_KEYS", "not-a-key", "position 1"),
+    ("FIELD_KEYS", f"{FERNET},ünï", "position 2"),
     ("DEBUG", "maybe", "neither true nor false"),
     ("HTTPS", "2", "neither true nor false"),
     ("BEHIND_PROXY", "x", "neither true nor false"),
@@ -68,8 +68,8 @@ BAD = [
     ("OVERLAP_DEPTH", "9999999", "not from"),
     ("SAMPLE_RETENTION_DAYS", "-1", "whole number"),
     ("TIMELINE_BOUNDS", "", "LOWER/UPPER"),
-    ("TIMELINE_BOUNDS", "850/800", "does not go up"),
-    ("TIMELINE_BOUNDS", "0/9", "does not go up"),
+    ("TIMELINE_BOUNDS", "850/800", "must be at least 1"),
+    ("TIMELINE_BOUNDS", "0/9", "must be at least 1"),
     ("TIMELINE_BOUNDS", "user:=3/4", "without a prefix"),
     ("TIMELINE_BOUNDS", "3/4,800/850", "without a prefix"),
     ("TIMELINE_IDLE_DAYS", "0", "whole number from 1"),
@@ -176,7 +176,7 @@ def read(read_one, name, value):
         (environment.proxy, "http://bob:hush/@proxy.example:3128", "with its port"),
         (environment.proxy, "http://bob:hush@[::1", "with its port"),
         (environment.proxy, "http://bob:hush%0d%0aX:@proxy.example:3128", "has control characters"),
-        (environment.ca_file, "manage.py", "no certificate"),
+        (environment.ca_file, "manage.py", "no PEM certificate"),
     ],
 )
 def test_a_bad_way_to_x_is_refused_without_its_password(read_one, value, why):
@@ -213,7 +213,7 @@ def test_networks_are_read():
 
 @pytest.mark.parametrize("value", ["10.1.2.3/16", "10.0.0.0/33", "a.example", "10.0.0.0-10.0.0.9"])
 def test_what_is_no_network_is_refused(value):
-    with pytest.raises(ImproperlyConfigured, match=f"IT has '{value}', which is no network"):
+    with pytest.raises(ImproperlyConfigured, match=f"IT has '{value}', which is not a network"):
         read(environment.networks, "IT", f"fd00::/8,{value}")
 
 

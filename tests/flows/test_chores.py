@@ -117,7 +117,7 @@ def test_a_backlog_of_packing_keeps_no_other_chore_waiting_and_is_done_in_severa
 
     # In the middle of packing, after the first piece that this test sees committed.
     before = product.value(IN_ARRAYS)
-    wait_until(lambda: product.value(IN_ARRAYS) > before, what="packing goes on")
+    wait_until(lambda: product.value(IN_ARRAYS) > before, what="packing continues")
     os.killpg(cluster.pid, signal.SIGKILL)
     cluster.wait(10)
     assert product.value(IN_EITHER) == everything

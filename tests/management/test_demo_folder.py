@@ -74,7 +74,7 @@ def test_what_somebody_put_into_a_demos_folder_keeps_it_from_being_emptied(folde
     demo_was_in(folder)
     (folder / "thesis.txt").write_text("years of work")
 
-    with pytest.raises(CommandError, match=r"not of the demo \(thesis\.txt\)"):
+    with pytest.raises(CommandError, match=r"no demo made \(thesis\.txt\)"):
         claim(folder)
 
     assert (folder / "log" / "pages.log").exists()

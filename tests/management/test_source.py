@@ -60,10 +60,10 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
     [
         (["account", "no name"], "is not a username"),
         (["account", "nasa", "--every", "1s"], "--every: A source is polled every 5s to 1d."),
-        (["account", "nasa", "--every", "soon"], "--every: “soon” is not a length of time"),
+        (["account", "nasa", "--every", "soon"], "--every: “soon” is not a duration"),
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
-        (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A length of time cannot be neg"),
+        (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A duration cannot be neg"),
         (["stream", "moon", "--without-replies"], "--without-replies: Add -is:reply to the rule"),
     ],
 )

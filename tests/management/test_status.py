@@ -180,7 +180,7 @@ def test_requests_are_told_with_their_ids():
     [line] = [line for line in status().splitlines() if line.startswith("Late by")]
 
     within = length(Tally.LATENESS[2])
-    assert line == f"Late by      half within {within}, 99 % within {within}, 95 ids a request"
+    assert line == f"Late by      half within {within}, 99% within {within}, 95 ids a request"
 
 
 def test_that_everything_is_paused_is_told_first():

@@ -55,7 +55,7 @@ def heard():
         pytest.param((None, 101), [], id="nobody knows what it had"),
         pytest.param((99, 101, None, 99, 101), [101], id="unknown in between"),
         pytest.param((99, 101, 99, 100, 91, 102), [101], id="sways around it"),
-        pytest.param((99, 101, 90, 101), [101], id="falls to 90 % of it"),
+        pytest.param((99, 101, 90, 101), [101], id="falls to 90% of it"),
         pytest.param((99, 101, 89, 102), [101, 102], id="falls further and returns"),
         pytest.param((99, 101, None, 89, 102), [101, 102], id="falls while it is unknown"),
         pytest.param((5, 2000), [2000, 2000], id="several at once"),

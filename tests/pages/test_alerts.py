@@ -64,17 +64,17 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"at": ""}, "Enter a number from 1 on."),
-        ({"metric": ""}, "Choose a figure."),
-        ({"to": "ada@here, bob@there.example"}, "“ada@here” is no e-mail address."),
-        ({"to": ""}, "Nobody would be told."),
+        ({"at": ""}, "Enter a number of 1 or more."),
+        ({"metric": ""}, "Choose a metric."),
+        ({"to": "ada@here, bob@there.example"}, "“ada@here” is not an e-mail address."),
+        ({"to": ""}, "It would notify nobody."),
         ({"rest": "5s"}, "From 60s to 30d"),
-        ({"rest": "soon"}, "is not a length of time"),
+        ({"rest": "soon"}, "is not a duration"),
         ({"about": "tweet", "of": "5"}, "There is no tracked tweet of this number."),
         ({"about": "author", "of": ""}, "There is no author of this number."),
         ({"kind": "milestone", "about": "tweet", "of": "1", "at": 10}, "It has 50 already."),
         ({"kind": "source", "about": "author", "of": "7"}, "not one of the available"),
-        ({"to": ", ".join(f"a{n}@here.example" for n in range(11))}, "At most 10 addresses."),
+        ({"to": ", ".join(f"a{n}@here.example" for n in range(11))}, "Enter at most 10 addresses."),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_the_reason(staff, given, why):
@@ -109,7 +109,7 @@ def test_a_test_reaches_the_addresses_and_the_subscribers_and_says_so(staff, set
         reply = staff.post(f"/alerts/{one.pk}/test", follow=True)
 
     assert "A test is on its way to ada@here.example, bob@here.example." in words(reply)
-    assert "Subscribers to alerts get an event." in words(reply)
+    assert "Subscribers to the topic alerts get an event." in words(reply)
     assert [found["Subject"] for found in box.got] == ["[tweetwatch] Test: velocity"] * 2
     [event] = told("alerts")
     assert (event.data["rule"], event.data["state"]) == ("velocity", "test")

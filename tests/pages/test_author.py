@@ -110,7 +110,7 @@ def test_where_x_shows_no_views_likes_are_compared(staff, ada):
 def test_too_few_posts_say_how_many_are_lacking(staff, ada):
     measured(posted_tweet(ada, 3 * DAY), 23 * HOUR, impressions=9)
 
-    assert "What is usual is known once 3 more posts have been measured" in page(staff)
+    assert "The usual is known once 3 more posts have been measured" in page(staff)
 
 
 def test_what_came_in_is_told_by_the_day(staff, ada):

@@ -89,10 +89,10 @@ def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address
     assert "Today by midnight 20,100 2,950" in seen
     assert "Tomorrow 21,000 3,000" in seen
     assert "Yesterday, forecast 20,000 2,900" in seen
-    assert "Yesterday, actual 19,600 −2 % 2,900 as forecast" in seen
-    assert "Waits are 1.4 × as long, since X’s windows have room for 71 % of the looks." in seen
-    assert "Accuracy: 5 % asked, 7 % at this stretch." in seen
-    assert "Highest in the last 24 hours: 1.8 × for X’s windows" in seen
+    assert "Yesterday, actual 19,600 −2% 2,900 as forecast" in seen
+    assert "Waits are 1.4 × as long, since X's windows have room for 71% of the look-ups." in seen
+    assert "Accuracy: 5% asked, 7% at this stretch." in seen
+    assert "Highest in the last 24 hours: 1.8 × for X's windows" in seen
 
 
 def test_operations_show_each_project_with_its_money(staff, now):
@@ -163,8 +163,8 @@ def test_status_has_the_same(now):
     assert found["stretch"]["most_windows_day"] == 1.8
     assert found["stretch"]["accuracy_now"] == pytest.approx(0.07)
     lines = told()
-    assert "Today        12,345 looks and 2,003 tweet-days, expected: 20,100 looks" in lines
-    assert "Yesterday    19,600 looks and 2,900 tweet-days, foreseen: 20,000 looks" in lines
+    assert "Today        12,345 look-ups and 2,003 tweet-days, expected: 20,100 look-ups" in lines
+    assert "Yesterday    19,600 look-ups and 2,900 tweet-days, forecast: 20,000 look-ups" in lines
     assert "Stretch      Waits are 1.4 × as long" in lines
 
 

@@ -64,7 +64,7 @@ def said():
         return len(found) + 1
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)
-    found[1] = "tweets younger than 1d are looked up every 1h."
+    found[1] = "tweets younger than 1d are checked every 1h."
     looked_at(2, now, age=2 * HOUR, due=now + 2 * HOUR)
     found[2] = f"{PUT_OFF}."
     found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
@@ -73,12 +73,12 @@ def said():
     # After 25 or 87 minutes, so that it is not due at the time of a day's last looks.
     found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = EARLIER
     found[usual(0.5 / 3600, times=1.4)] = (
-        "it grows by 50% an hour; the wait is 1.4 times as long as usual, since X’s windows have"
-        " room for 71% of the looks"
+        "it grows by 50% an hour; the wait is 1.4 times the usual, since X's windows have"
+        " room for 71% of the look-ups"
     )
     found[usual(0.0, age=20 * DAY, times=2.0, bounds=MONTH)] = (
-        "its figures hardly change; the wait is 2.0 times as long as usual, since X’s windows have"
-        " room for 71% of the looks and the budgets allow 25% of the tweet-days."
+        "its figures hardly change; the wait is 2.0 times the usual, since X's windows have"
+        " room for 71% of the look-ups and the budgets allow 25% of the tweet-days."
     )
     day = datetime.combine((now + HOUR).date(), datetime.min.time(), UTC)
     given = {"age": 20 * DAY, "due": day + timedelta(hours=23, minutes=40)}

@@ -135,7 +135,7 @@ def test_a_stream_without_money_waits_for_money(staff):
 
 
 def test_what_x_does_not_find_is_not_found(staff):
-    made = source(due_in=60, hidden_because="not_found", problem="X knows no such account or list.")
+    made = source(due_in=60, hidden_because="not_found", problem="X has no such account or list.")
 
     page = read(staff, f"/sources/{made.pk}/now/")
 

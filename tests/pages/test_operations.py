@@ -73,7 +73,7 @@ def test_the_minutes_are_bars(staff):
 
     page = staff.get("/operations/").content.decode()
 
-    assert "2,000 checks in the last sixty minutes, at most 1,500 in a minute" in page
+    assert "2,000 checks in the last 60 minutes, at most 1,500 in a minute" in page
     assert page.count('class="bar"') == 60
 
 
@@ -152,7 +152,7 @@ def test_while_something_is_behind_it_says_how_the_youngest_fare(staff):
 
     page = staff.get("/operations/").content.decode()
 
-    assert "The youngest come first meanwhile, with up to 75 % of each request" in page
+    assert "The youngest come first meanwhile, with up to 75% of each request" in page
     # However long the page takes, and since its transaction began.
     [waited] = re.findall(r"none of them has waited longer than (\d+) s\.", page)
     assert 15 <= int(waited) < 90
@@ -182,7 +182,7 @@ def test_that_the_credentials_are_too_few_is_said(staff):
 
     page = staff.get("/operations/").content.decode()
 
-    assert "Never with these credentials: the plan needs about 1 tweets a second" in page
+    assert "Never with these credentials: the intervals need about 1 tweets a second" in page
     assert '<data value="never" title="never">never</data>' in page
 
 

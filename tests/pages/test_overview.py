@@ -255,7 +255,7 @@ def test_arrows_say_who_rose_since_some_minutes_ago(staff):
 def test_the_page_of_the_fastest_has_fifty_and_the_overview_ten(staff):
     fast(*range(1, 13))
     assert len(order(staff.get("/"))) == 10
-    assert "The first fifty" in read(staff, "/")
+    assert "Show the first 50" in read(staff, "/")
     assert len(order(staff.get("/fastest/"))) == len(order(staff.get("/fastest/now/"))) == 12
 
 

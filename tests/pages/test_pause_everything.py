@@ -53,7 +53,7 @@ def test_it_is_resumed_just_as_it_was(staff):
 
 def test_while_it_lasts_every_page_says_so_once(staff, client):
     page = staff.post("/operations/pause/", {"because": "the bill"}, follow=True).content.decode()
-    assert "“the bill”. X is not asked for anything, and no queue runs." in words(page)
+    assert "“the bill”. No request goes to X, and no queue runs." in words(page)
 
     for address in PAGES:
         page = staff.get(address).content.decode()

@@ -78,7 +78,7 @@ def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
     [
         ("every", "1s", "every 5s to 1d"),
         ("every", "2d", "every 5s to 1d"),
-        ("every", "soon", "is not a length of time"),
+        ("every", "soon", "is not a duration"),
         ("pages", "0", "1 to 500 pages"),
         ("pages", "501", "1 to 500 pages"),
         ("backfill", "-1:00:00", "cannot be negative"),

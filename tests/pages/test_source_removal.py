@@ -46,7 +46,7 @@ def test_the_numbers_are_told_before_and_nothing_is_removed_by_looking(staff, ma
 def test_it_goes_with_its_tweets_and_its_page_tells_how_far_that_is(staff, made):
     page = staff.post(f"/sources/{made.pk}/remove/", follow=True)
     assert "2 tweets are being untracked; then it is removed" in words(page.content.decode())
-    assert "0 of 2 (0 %) have been untracked" in words(paged(staff, made))
+    assert "0 of 2 (0%) have been untracked" in words(paged(staff, made))
     page = staff.post(f"/sources/{made.pk}/remove/", follow=True)
     assert "It is already being removed." in words(page.content.decode())
 

@@ -40,7 +40,7 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
     ("given", "said"),
     [
         ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused not read until it is resumed"),
-        ({"hidden_because": "protected"}, "Hidden X shows nothing of it: protected"),
+        ({"hidden_because": "protected"}, "Hidden X does not show it: protected"),
         ({"problem": "X takes no such <query>."}, "X takes no such &lt;query&gt;."),
         ({"polled_at": None}, "New the first poll is due, then every 5 min"),
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),

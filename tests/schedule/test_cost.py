@@ -110,11 +110,11 @@ def test_all_numbers_that_come_from_a_sample_have_their_margin():
 
     lines = {line.what: line.after for line in lines_of(Change(found, found))}
 
-    assert lines["Look-ups a day"] == "60,000,000 ± 10 %"
-    assert lines["Requests to X a day"] == "600,000 ± 10 %"
-    assert lines["Tweet-days a day"] == "50,000 ± 2 %"
-    assert lines["Cost a day, at $0.005 a tweet-day"] == "$250.00 ± 2 %"
-    assert lines["Cost in 30 days, at $0.005 a tweet-day"] == "$7,500.00 ± 2 %"
+    assert lines["Look-ups a day"] == "60,000,000 ± 10%"
+    assert lines["Requests to X a day"] == "600,000 ± 10%"
+    assert lines["Tweet-days a day"] == "50,000 ± 2%"
+    assert lines["Cost a day, at $0.005 a tweet-day"] == "$250.00 ± 2%"
+    assert lines["Cost in 30 days, at $0.005 a tweet-day"] == "$7,500.00 ± 2%"
 
 
 def test_without_tweets_an_adapting_row_costs_what_most_tweets_do():

@@ -41,7 +41,7 @@ def test_before_anybody_looked_nothing_is_said_of_it():
 
 
 def test_without_limits_it_says_what_it_does_not_know():
-    assert said() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5 % asked, and kept."]
+    assert said() == [NO_WINDOWS, NO_BUDGET, "Accuracy: 5% asked, and kept."]
 
 
 def test_where_there_is_room_and_money_for_all():
@@ -57,22 +57,22 @@ def test_a_stretch_is_told_with_its_reason_and_what_it_does_to_the_accuracy():
     )  # fmt: skip
 
     assert found == [
-        "Waits are 1.4 × as long, since X’s windows have room for 71 % of the looks.",
+        "Waits are 1.4 × as long, since X's windows have room for 71% of the look-ups.",
         "Waits that end on another UTC day are 1.8 × as long, since the budgets have money for "
-        "62 % of the tweet-days (acme: tweet-days a UTC day).",
-        "Accuracy: 5 % asked, 7 % at this stretch.",
+        "62% of the tweet-days (acme: tweet-days a UTC day).",
+        "Accuracy: 5% asked, 7% at this stretch.",
     ]
 
 
 def test_rows_may_ask_for_different_accuracies():
     assert said(TWO, windows=1.25, room=10.0, demand=12.0)[-1] == (
-        "Accuracy: 5 % to 10 % asked, 6.2 % to 12 % at this stretch."
+        "Accuracy: 5% to 10% asked, 6.2% to 12% at this stretch."
     )
 
 
 def test_what_is_overdue_may_be_the_reason_alone():
     assert (
-        "to make up for 5,000 overdue looks"
+        "to make up for 5,000 overdue look-ups"
         in said(windows=1.2, room=10.0, demand=2.0, backlog=5000)[0]
     )
 

@@ -34,7 +34,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
 @pytest.mark.parametrize(
     ("tier", "waiting", "room", "said"),
     [
-        (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are looked up every 1h."),
+        (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are checked every 1h."),
         (FIXED, Waiting(7200, 0.1, 30), Room(), EARLIER),
         (FIXED, Waiting(7200, 0.1, 4000), Room(), f"{PUT_OFF}."),
         (
@@ -65,14 +65,14 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
             Room(windows=1.4, looks=0.71),
-            "it grows by 20% an hour; the wait is 1.4 times as long as usual, since X’s windows "
-            "have room for 71% of the looks.",
+            "it grows by 20% an hour; the wait is 1.4 times the usual, since X's windows "
+            "have room for 71% of the look-ups.",
         ),
         (
             ADAPTS,
             usual(7200, 0.2 / 3600, 1.4),
             Room(windows=1.4),
-            "it grows by 20% an hour; the wait is 1.4 times as long as usual, since X’s windows "
+            "it grows by 20% an hour; the wait is 1.4 times the usual, since X's windows "
             "had too little room.",
         ),
         # No stretch makes it so long.
@@ -80,7 +80,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(7200, 0.2 / 3600, 2),
             Room(windows=1.4, money=5, looks=0.71, days=0.4),
-            "it grows by 20% an hour; the wait is 2.0 times as long as usual, since "
+            "it grows by 20% an hour; the wait is 2.0 times the usual, since "
             f"{STRETCHED_OTHERWISE}.",
         ),
         (ADAPTS, usual(7200, 0.2 / 3600, 0.1), Room(), EARLIER),
@@ -88,7 +88,7 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
             Room(money=2, days=0.4),
-            "its figures hardly change; the wait is 2.0 times as long as usual, since the budgets "
+            "its figures hardly change; the wait is 2.0 times the usual, since the budgets "
             "allow 40% of the tweet-days.",
         ),
         # At least every is three times as long at most.
@@ -96,29 +96,29 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(80_000, 0, 3, looked_at=DAY_S - 3600),
             Room(money=9),
-            "its figures hardly change; the wait is 3.0 times as long as usual, since the budgets "
+            "its figures hardly change; the wait is 3.0 times the usual, since the budgets "
             "were short.",
         ),
         (
             ADAPTS,
             usual(80_000, 0, 3.5, looked_at=DAY_S - 3600),
             Room(money=9),
-            "its figures hardly change; the wait is 3.5 times as long as usual, since "
+            "its figures hardly change; the wait is 3.5 times the usual, since "
             f"{STRETCHED_OTHERWISE}.",
         ),
         (
             ADAPTS,
             usual(80_000, 0, 2, looked_at=DAY_S - 3600),
             Room(windows=1.5, money=1.4, looks=0.5, days=0),
-            "its figures hardly change; the wait is 2.0 times as long as usual, since X’s windows "
-            "have room for 50% of the looks and the budgets allow 0% of the tweet-days.",
+            "its figures hardly change; the wait is 2.0 times the usual, since X's windows "
+            "have room for 50% of the look-ups and the budgets allow 0% of the tweet-days.",
         ),
         # The new day's looks are spread over its first half hour.
         (
             ADAPTS,
             Waiting(7200, 0.2 / 3600, 900, looked_at=DAY_S - 600),
             Room(money=1.01, days=0.9),
-            "it grows by 20% an hour; the wait is 1.5 times as long as usual, since the budgets "
+            "it grows by 20% an hour; the wait is 1.5 times the usual, since the budgets "
             "allow 90% of the tweet-days.",
         ),
         (

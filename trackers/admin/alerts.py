@@ -42,7 +42,7 @@ class AlertRuleAdmin(Recorded):
             obj.made_by_id = request.user.pk
         super().save_model(request, obj, form, change)
 
-    @admin.display(description="tells when")
+    @admin.display(description="alerts when")
     def tells_when(self, one: AlertRule) -> str:
         return condition(one)
 

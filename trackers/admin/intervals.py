@@ -111,6 +111,6 @@ def sentence(replanning: Progress) -> str:
     )
     if replanning.finished:
         return f"Re-planning has finished: {done}."
-    far = f"Re-planning, {replanning.percent} % done: {done}."
+    far = f"Re-planning, {replanning.percent}% done: {done}."
     waits = " Waiting for a worker. Is a cluster running?" if replanning.lost else ""
     return far + waits

@@ -164,7 +164,7 @@ class BulkActAdmin(MachineMade):
 
     @admin.display(description="progress")
     def progress(self, row: BulkAct) -> str:
-        return f"{row.seen:,} of {row.tweets:,} ({row.percent} %)"
+        return f"{row.seen:,} of {row.tweets:,} ({row.percent}%)"
 
     @admin.display(description="removed with them")
     def of_source(self, row: BulkAct) -> str:

@@ -31,7 +31,7 @@ THERE: dict[str, type[Model]] = {
 OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
 FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
 PLAIN = {"spellcheck": "false", "autocomplete": "off"}
-SOON = f"From {spell(LEAST_REST)} to {spell(MOST_REST)}, as 30m, 6h or 1d."
+SOON = f"From {spell(LEAST_REST)} to {spell(MOST_REST)}, such as 30m, 6h or 1d."
 
 
 class AddressesField(forms.CharField):
@@ -43,12 +43,12 @@ class AddressesField(forms.CharField):
         words = (super().to_python(value) or "").replace(",", " ").replace(";", " ").split()
         found = list(dict.fromkeys(words))
         if len(found) > ADDRESSES_MOST:
-            raise ValidationError(f"At most {ADDRESSES_MOST} addresses.")
+            raise ValidationError(f"Enter at most {ADDRESSES_MOST} addresses.")
         for one in found:
             try:
                 forms.EmailField().clean(one)
             except ValidationError:
-                raise ValidationError(f"“{one[:80]}” is no e-mail address.") from None
+                raise ValidationError(f"“{one[:80]}” is not an e-mail address.") from None
         return found
 
     def prepare_value(self, value: Any) -> Any:
@@ -65,7 +65,7 @@ class RuleForm(forms.ModelForm):
         required=False,
         label="E-mail to",
         widget=forms.TextInput(attrs=PLAIN),
-        help_text="Addresses, separated by commas. Empty: no e-mail.",
+        help_text="Addresses, separated by commas. Leave empty for no e-mails.",
     )
 
     class Meta:
@@ -85,9 +85,9 @@ class RuleForm(forms.ModelForm):
         }
         widgets = {"name": forms.TextInput(attrs=PLAIN)}
         help_texts = {
-            "name": "The subject of its e-mails. Empty: a name is made.",
-            "of": "Of that tweet, author or source. Empty for all.",
-            "rest": f"For so long there is no other alert of it about the same thing. {SOON}",
+            "name": "The subject of its e-mails. Leave empty for a generated one.",
+            "of": "Of the tweet, author or source. Leave empty for all.",
+            "rest": f"After an alert, it is silent about the same thing for this long. {SOON}",
             "by_event": "",
         }
 
@@ -129,9 +129,9 @@ class RuleForm(forms.ModelForm):
             self.fields["at"].label = "Figure"
             self.fields[
                 "at"
-            ].help_text = "It also becomes a milestone, which subscribers hear of as events."
+            ].help_text = "It also becomes a milestone, so subscribers get an event."
         elif kind == Kind.USUAL:
-            self.fields["at"].help_text = "With fewer than this, nothing is said."
+            self.fields["at"].help_text = "Tweets with fewer than this are ignored."
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -141,14 +141,14 @@ class RuleForm(forms.ModelForm):
         self.fill_in(cleaned, Kind(kind))
         self.check_about(cleaned, Kind(kind))
         if kind in ABOUT_TWEETS and not cleaned.get("metric") and "metric" not in self.errors:
-            self.refuse("metric", "Choose a figure.")
+            self.refuse("metric", "Choose a metric.")
         if kind in (Kind.VELOCITY, Kind.MILESTONE) and not cleaned.get("at"):
-            self.refuse("at", "Enter a number from 1 on.")
+            self.refuse("at", "Enter a number of 1 or more.")
         rest = cleaned.get("rest")
         if rest is not None and not LEAST_REST <= rest <= MOST_REST:
             self.refuse("rest", SOON)
         if not cleaned.get("to") and not cleaned.get("by_event") and "to" not in self.errors:
-            self.refuse("to", "Nobody would be told. Enter an address, or tick the event.")
+            self.refuse("to", "It would notify nobody. Enter an address, or tick the event.")
         if self.is_new and AlertRule.objects.count() >= RULES_MOST:
             raise ValidationError(f"There are {RULES_MOST} rules already. Remove one first.")
         if kind == Kind.MILESTONE and not self.errors:
@@ -173,7 +173,7 @@ class RuleForm(forms.ModelForm):
     def check_about(self, cleaned: dict[str, Any], kind: AlertRule.Kind) -> None:
         about, of = cleaned["about"], cleaned["of"]
         if about not in SHAPES[kind].about:
-            self.refuse("about", "A rule of this kind cannot be about that.")
+            self.refuse("about", "This kind of rule cannot be about that. Choose another subject.")
         elif about != About.ANY and "of" not in self.errors:
             is_same = not self.is_new and (about, of) == (self.instance.about, self.instance.of)
             there = of is not None and 0 < of <= LARGEST_ID

@@ -32,7 +32,7 @@ class AlertRule(models.Model):
 
     class Kind(models.TextChoices):
         VELOCITY = "velocity", "It grows fast"
-        MILESTONE = "milestone", "It reaches a figure"
+        MILESTONE = "milestone", "It reaches a milestone"
         USUAL = "usual", "It does far better than usual"
         LATENESS = "lateness", "Checks are late"
         CREDENTIAL = "credential", "A credential fails"
@@ -50,7 +50,7 @@ class AlertRule(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     about = models.CharField(max_length=6, choices=About, default=About.ANY)
     of = models.BigIntegerField(
-        "id", null=True, blank=True, help_text="The number of that tweet, author or source."
+        "id", null=True, blank=True, help_text="The number of the tweet, author or source."
     )
 
     metric = models.CharField(
@@ -61,8 +61,8 @@ class AlertRule(models.Model):
         "at least",
         default=0,
         validators=[MinValueValidator(0), MaxValueValidator(10**15)],
-        help_text="Of growth: the gain per hour. Of what is better than usual: with fewer than "
-        "this, nothing is said.",
+        help_text="For fast growth: the gain per hour. For tweets above the usual: those with "
+        "fewer than this are ignored.",
     )
     times = models.FloatField(
         "times the usual",
@@ -77,14 +77,14 @@ class AlertRule(models.Model):
         help_text="How late the most overdue tweet may be.",
     )
     lasting = models.DurationField(
-        "for at least", default=timedelta(minutes=5), help_text="How long that has to last."
+        "for at least", default=timedelta(minutes=5), help_text="How long it must be that late."
     )
 
     rest = models.DurationField(
         "pause after an alert",
         default=timedelta(hours=1),
         validators=[MinValueValidator(LEAST_REST), MaxValueValidator(MOST_REST)],
-        help_text="For so long there is no other alert of this rule about the same thing.",
+        help_text="After an alert, the rule is silent about the same thing for this long.",
     )
     to = ArrayField(
         models.EmailField(),
@@ -92,7 +92,7 @@ class AlertRule(models.Model):
         default=list,
         blank=True,
         verbose_name="e-mail to",
-        help_text="Addresses, separated by commas. Empty: no e-mail.",
+        help_text="Addresses, separated by commas. Leave empty for no e-mails.",
     )
     by_event = models.BooleanField(
         "also as an event", default=True, help_text="For subscribers to the topic alerts."

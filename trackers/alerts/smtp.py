@@ -18,7 +18,7 @@ from tweetwatch.mail_server import Server
 
 NOT_SET = "No mail server is set. Set EMAIL_URL in the environment, then restart."
 SAID_MOST, LONGEST = 120, 300
-LATER = "It is tried again by itself."
+LATER = "The e-mail will be retried."
 # Errors of one e-mail, or one address.
 OF_ONE = (smtplib.SMTPRecipientsRefused, smtplib.SMTPDataError, UnicodeError)
 
@@ -105,7 +105,7 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
             )
         case smtplib.SMTPDataError():
             said = quoted(error.smtp_code, error.smtp_error, server)
-            return f"The mail server does not take the e-mail: {said}.", error.smtp_code >= 500
+            return f"The mail server rejects the e-mail: {said}.", error.smtp_code >= 500
         case smtplib.SMTPNotSupportedError():
             return (
                 f"The mail server {at} does not offer what EMAIL_URL asks for (STARTTLS, or a "
@@ -137,10 +137,12 @@ def why(error: Exception, server: Server) -> tuple[str, bool]:
         case socket.gaierror():
             return f"There is no host {server.host}. Check EMAIL_URL.", False
         case UnicodeError():
-            return "The address cannot be written in an e-mail. Correct it.", True
+            said = "The address cannot be used in an e-mail"
+            return f"{said}. Correct it in the rule, or in the account.", True
         case OSError():
-            return f"The mail server {at} cannot be reached: {error.strerror or error}.", False
-    return f"The mail server {at} does not understand us. Check EMAIL_URL.", False
+            said = error.strerror or str(error)
+            return f"The mail server {at} cannot be reached: {said}. {LATER}", False
+    return f"What answers at {at} is not a mail server. Check EMAIL_URL.", False
 
 
 def quoted(code: int, answer: bytes | str, server: Server) -> str:

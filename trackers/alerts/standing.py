@@ -82,7 +82,7 @@ def credentials(rules: list[AlertRule], now: datetime) -> list[Look]:
         of_rule(
             rule,
             *("credential", one.name, failing(one)),
-            *("X takes it again.", f"/admin/trackers/credential/{one.pk}/change/"),
+            *("X accepts it again.", f"/admin/trackers/credential/{one.pk}/change/"),
         )
         for one in Credential.objects.all()
         for rule in rules
@@ -131,7 +131,7 @@ def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
         posts = "post" if leaked == 1 else "posts"
         yield (
             "leak",
-            f"{leaked:,} {posts} slipped through the polls of {source} today, and came later.",
+            f"{leaked:,} {posts} were missed by the polls of {source} today, and found later.",
         )
 
 
@@ -140,7 +140,7 @@ def budgets(rules: list[AlertRule], now: datetime) -> list[Look]:
     return [
         of_rule(
             *(rule, "project", one.project.name, dry(one, now=now)),
-            *(f"The budget of {one.project.name} lasts again.", OPERATIONS),
+            *(f"The budget of {one.project.name} is enough again.", OPERATIONS),
         )
         for one in books()
         for rule in rules
@@ -167,8 +167,8 @@ def dry(one: Books, *, now: datetime) -> str:
     if tomorrow is None or needed <= tomorrow:
         return ""
     return (
-        f"The budget of project {name} runs dry tomorrow: it takes about {needed:,} tweet-days as "
-        f"today does, and {max(0, tomorrow):,} are left for it. Raise it in the admin."
+        f"The budget of project {name} runs dry tomorrow: it needs about {needed:,} tweet-days, as "
+        f"today does, and {max(0, tomorrow):,} are left. Raise it in the admin."
     )
 
 

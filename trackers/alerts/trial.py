@@ -71,5 +71,5 @@ def of_event(rule: AlertRule) -> list[str]:
     if not rule.by_event:
         return []
     if Topic.objects.filter(name=ALERTS, wanted=True).exists():
-        return ["Subscribers to alerts get an event."]
-    return ["No subscriber wants the topic alerts."]
+        return ["Subscribers to the topic alerts get an event."]
+    return ["Nobody subscribes to the topic alerts yet."]

@@ -57,10 +57,10 @@ def condition(rule: AlertRule) -> str:
             return "X refuses a credential, or disables it"
         case kind.SOURCE:
             which = "a source" if rule.of is None else f"source {rule.of}"
-            return f"{which} leaks posts, or X hides it"
+            return f"the polls of {which} miss posts, or X hides it"
         case kind.BUDGET:
             return "a project's budget runs dry today or tomorrow"
-    return "requests keep failing, keys are isolated, or the stream is down"
+    return "requests keep failing, tweets are isolated, or the stream is down"
 
 
 def whose(rule: AlertRule) -> str:

@@ -13,7 +13,7 @@ from tweetwatch.problems import CONTENT_TYPE
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
-    "description": "RFC 9457. `detail` is a sentence; `errors`, if there are any, name the fields.",
+    "description": "RFC 9457. `detail` is a sentence; `errors`, if any, names the fields.",
     "required": ["type", "title", "status", "detail"],
     "properties": {
         "type": {"type": "string"},
@@ -37,10 +37,10 @@ SAID = {
     403: "Not allowed: the token's scope, or a permission of its user.",
     404: "Not found.",
     405: "The name is that of another call; the header Allow names its methods.",
-    409: "This cannot be done at the moment.",
+    409: "This cannot be done now.",
     412: "It has changed since you read it.",
     413: "The body is too large.",
-    422: "Understood, but impossible; or the Idempotency-Key was used for another request.",
+    422: "Understood, but impossible; or the Idempotency-Key belongs to another request.",
     429: "Too many requests this minute.",
     500: "A bug of ours; the server's log has details.",
     501: "The server lacks a package; `detail` names it.",

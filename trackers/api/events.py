@@ -66,14 +66,14 @@ def topics_for(user: User, text: str) -> frozenset[int]:
     names = {name.strip() for name in text.split(",")} - {""}
     if not names or len(names) > MOST_TOPICS:
         raise ValueError(
-            f"topics is a list of 1 to {MOST_TOPICS} names with commas between them, such as "
+            f"topics must be 1 to {MOST_TOPICS} names, comma-separated, such as "
             "topics=tweets,milestones."
         )
     for topic in sorted(names - FOR_ALL):
         permission = PERMISSIONS.get(topic, OTHERS)
         if not user.has_perm(permission):
             raise AuthorizationError(
-                message=f"Watching {topic[:60]} takes the permission {permission}; an "
+                message=f"Watching {topic[:60]} requires the permission {permission}; an "
                 "administrator can give it."
             )
     return frozenset(watch(names).values())

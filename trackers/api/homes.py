@@ -96,10 +96,10 @@ def timeline(
     `after` a tweet. Always newest first."""
     home = home_of(request, watcher)
     if anchor is not None and (before is not None or after is not None):
-        raise ValueError("Give one of anchor, before and after.")
+        raise ValueError("Give only one of anchor, before and after.")
     if limit < 0:
         if before is not None or after is not None:
-            raise ValueError("A limit below 0 goes with anchor alone.")
+            raise ValueError("A limit below 0 needs anchor, not before or after.")
         # Newer than the newest: nothing, as in Socialite.
         page = feeds.page(home, limit=-limit if anchor is not None else 0, after=anchor)
     else:

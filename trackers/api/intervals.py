@@ -34,9 +34,9 @@ from trackers.schedule.validate import (
 
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
 MOST = 100
-CHANGED = "The intervals were changed since they were read: read them again, then replace them."
+CHANGED = "The intervals have changed since you read them: read them again, then replace them."
 SILENT = (
-    "Some intervals in force adapt, and this list does not say which of its own do: give each an "
+    "Some current intervals adapt, but this list does not say which of its own do: give each an "
     "accuracy, null for a fixed interval."
 )
 NOTHING = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
@@ -44,7 +44,7 @@ NOTHING = "An empty list would stop all look-ups. Pause the queue tweet:update i
 
 def length(value: Any) -> timedelta:
     if not isinstance(value, str):
-        raise ValueError("a length of time is text, as 60s, 18m, 1h or 7d")
+        raise ValueError("a duration is text, such as 60s, 18m, 1h or 7d")
     return parse(value[:100])
 
 
@@ -59,7 +59,7 @@ Accuracy = Annotated[StrictFloat | StrictInt, Field(ge=LEAST_ACCURACY, le=MOST_A
 
 class IntervalIn(Strict):
     """Tweets younger than `younger_than`, and in no younger row, are looked up `every` so
-    often. With an `accuracy` (0.05 is 5 %) the row adapts instead: at most every `at_most`, at
+    often. With an `accuracy` (0.05 is 5%) the row adapts instead: at most every `at_most`, at
     least every `at_least`; `every` applies again when it is removed. While any current row
     adapts, each row of a new list must have an `accuracy`, or null."""
 

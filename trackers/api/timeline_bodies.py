@@ -20,7 +20,7 @@ def raw(value: Any) -> bytes:
     try:
         return base64.b64decode(value, validate=True)
     except (TypeError, ValueError, binascii.Error):
-        raise ValueError("metadata is base64") from None
+        raise ValueError("metadata must be base64") from None
 
 
 Metadata = Annotated[bytes, BeforeValidator(raw)]

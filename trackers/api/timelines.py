@@ -55,7 +55,7 @@ def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
     """One segment per ask, in the same order; a MISS for a missing timeline."""
     may_read(request, *(ask.name for ask in given.asks))
     if sum(ask.length for ask in given.asks) > MOST_TOLD:
-        raise ValueError(f"All lengths together are up to {MOST_TOLD}.")
+        raise ValueError(f"All lengths together may be at most {MOST_TOLD}.")
     asks = [one.ask() for one in given.asks]
     segments = [
         told(readable(ask.name, one.entries), one.state)
@@ -144,7 +144,7 @@ def drop(request: HttpRequest, name: str) -> Status:
 def bounded(rows: int) -> None:
     if rows > MOST_WRITTEN:
         raise ValueError(
-            f"Entries times timelines are up to {MOST_WRITTEN} a request, and not {rows}."
+            f"Entries times timelines may be at most {MOST_WRITTEN} a request, not {rows}."
         )
 
 

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from trackers.bus.answers import malformed
 
 MOST_BYTES = 256 * 1024
-CUT = "The body is incomplete."
+CUT = "The body is incomplete. Send it again."
 
 
 def object_of(request: HttpRequest) -> dict[str, Any]:

@@ -67,7 +67,7 @@ def topic_name(name: Any) -> str:
 
 def publication(given: Mapping[str, Any]) -> Publication:
     if given.get("type") not in Event.Type.values:
-        raise malformed(f"type is one of {', '.join(Event.Type.values)}.")
+        raise malformed(f"type must be one of {', '.join(Event.Type.values)}.")
     return Publication(
         given["type"],
         address(given, "url", most=MOST_EVENT),
@@ -81,7 +81,7 @@ def payload(given: Mapping[str, Any]) -> dict[str, Any] | None:
     if data is None:
         return None
     if not isinstance(data, dict):
-        raise malformed("data is a JSON object.")
+        raise malformed("data must be a JSON object.")
     try:
         size = len(orjson.dumps(data))
     except TypeError:
@@ -105,10 +105,12 @@ def has_nul(value: Any) -> bool:
 
 def wanted(given: Mapping[str, Any]) -> Wanted:
     if given.keys() - set(SUBSCRIPTION_KEYS):
-        raise malformed(f"A subscription has {', '.join(SUBSCRIPTION_KEYS)}, and nothing else.")
+        raise malformed(
+            f"A subscription may have {', '.join(SUBSCRIPTION_KEYS)}, and nothing else."
+        )
     topics = given.get("topics")
     if not isinstance(topics, list) or len(topics) > MOST_TOPICS:
-        raise malformed(f"topics is a list of at most {MOST_TOPICS:,} names.")
+        raise malformed(f"topics must be a list of at most {MOST_TOPICS:,} names.")
     return Wanted(
         frozenset(map(topic_name, topics)),
         address(given, "callback", most=MOST_CALLBACK),
@@ -130,7 +132,7 @@ def new_token(given: Mapping[str, Any]) -> NewToken:
     if not is_name(name):
         raise malformed(f"name {NAME_RULE}")
     if name == OURS:
-        raise malformed(f"The name {OURS} is kept for this program's own topics.")
+        raise malformed(f"The name {OURS} is reserved for this program's own topics.")
     if token is not None and not is_name(token):
         raise malformed(f"token {NAME_RULE}")
     return NewToken(name, token)
@@ -155,5 +157,5 @@ def whole(given: Mapping[str, Any], name: str, *, least: int, most: int) -> int 
         return None
     # bool is a subclass of int in Python.
     if type(value) is not int or not least <= value <= most:
-        raise malformed(f"{name} is a whole number from {least:,} to {most:,}.")
+        raise malformed(f"{name} must be a whole number from {least:,} to {most:,}.")
     return value

@@ -43,7 +43,7 @@ def key_of(header: str | None) -> str | None:
     if header is None:
         return None
     if not KEY.fullmatch(header):
-        raise malformed("Idempotency-Key has 1 to 255 printable characters of ASCII.")
+        raise malformed("Idempotency-Key must have 1 to 255 printable ASCII characters.")
     return header
 
 

@@ -28,7 +28,7 @@ def make(given: NewToken) -> str:
             name=given.name, digest=digest_of(token), begins=begins(token, given.name)
         )
     except IntegrityError:
-        raise malformed("There is already such a token or name.") from None
+        raise malformed("This token or name exists already.") from None
     return token
 
 

@@ -184,7 +184,7 @@ class Credential(models.Model):
 
         check_secrets(self.kind, self.secrets)
         if self.kind == self.Kind.OAUTH2 and self.api != self.Api.V2:
-            raise ValidationError("X takes an OAuth 2.0 token at its v2 API only.")
+            raise ValidationError("X accepts OAuth 2.0 tokens only at its v2 API.")
 
 
 class Window(models.Model):

@@ -74,7 +74,7 @@ class EncryptedJSONField(models.Field):
             return value
         if isinstance(value, Mapping):
             return Secrets(value)
-        raise ValidationError("Secrets are a JSON object of names and texts.")
+        raise ValidationError("Secrets must be a JSON object of names and strings.")
 
     def get_prep_value(self, value: Any) -> str | None:
         secrets = self.to_python(value)
@@ -104,4 +104,6 @@ def check_secrets(kind: str, secrets: Mapping[str, str] | None) -> None:
         raise ValidationError(f"A credential of kind {kind} has {known} only.")
     for name, value in given.items():
         if not isinstance(value, str) or not KEY.fullmatch(value):
-            raise ValidationError(f"{name} has white space or characters that no key of X has.")
+            raise ValidationError(
+                f"{name} contains white space or characters that X's keys never have."
+            )

@@ -126,11 +126,11 @@ def number(value: float | None) -> str:
 
 
 def off(came: float | None, foreseen: float | None) -> str:
-    """What came against the forecast: +2 %."""
+    """What came against the forecast: +2%."""
     if came is None or not foreseen:
         return ""
     share = round(100 * (came / foreseen - 1))
-    return f"+{share} %" if share > 0 else f"−{-share} %" if share else "as forecast"
+    return f"+{share}%" if share > 0 else f"−{-share}%" if share else "as forecast"
 
 
 def project_line(one: OfProject) -> ProjectLine:
@@ -157,7 +157,7 @@ def last_day(found: Sequence[Stretched], *, now: datetime) -> LastDay | None:
     said = (
         NOT_STRETCHED
         if max(windows, money) < VISIBLE
-        else f"Highest in the last 24 hours: {times(windows)} for X’s windows, "
+        else f"Highest in the last 24 hours: {times(windows)} for X's windows, "
         f"{times(money)} for money."
     )
     # Above 1, so that a day without a stretch is empty.

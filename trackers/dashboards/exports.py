@@ -26,7 +26,7 @@ def as_file(request: HttpRequest, table: Table, form: str) -> HttpResponseBase:
     if form not in FORMS:
         raise Http404(f"There is no export as {form[:80]!r}. Choose one of {', '.join(FORMS)}.")
     if form == "parquet" and not has_parquet():
-        return no_file(request, 501, "No Parquet here", NO_PARQUET)
+        return no_file(request, 501, "No Parquet on this server", NO_PARQUET)
     return in_turn(request, lambda: sent(table, form))
 
 

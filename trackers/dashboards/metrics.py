@@ -113,7 +113,11 @@ def of_queues() -> Iterator[Metric]:
     due = gauge("due", "Keys of a queue that are due.", "namespace")
     oldest = gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
     in_flight = gauge("in_flight", "Keys that workers have claimed.", "namespace")
-    isolated = gauge("isolated", "Keys set aside after four workers died over them.", "namespace")
+    isolated = gauge(
+        "isolated",
+        "Keys set aside after four workers in a row died while processing them.",
+        "namespace",
+    )
     checked = gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
     late = gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
     for name in sorted(namespaces()):

@@ -17,8 +17,8 @@ class ForecastDay(models.Model):
     day = models.DateField(primary_key=True)
 
     foreseen_at = models.DateTimeField(null=True)
-    known_looks = models.FloatField(null=True, help_text="At tweets that were known by then.")
-    new_looks = models.FloatField(null=True, help_text="At those expected to come.")
+    known_looks = models.FloatField(null=True, help_text="Of tweets that were known by then.")
+    new_looks = models.FloatField(null=True, help_text="Of tweets expected to arrive.")
     known_days = models.FloatField(null=True)
     new_days = models.FloatField(null=True)
     newcomers = models.FloatField(null=True, help_text="Expected new tweets.")

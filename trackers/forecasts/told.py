@@ -13,7 +13,7 @@ from trackers.money.projects import Project
 DAY = timedelta(days=1)
 # Rows are updated each minute; older numbers come from a cluster that has ended.
 FRESH_FOR = timedelta(minutes=5)
-NOT_YET = "Nothing is foreseen yet: a running qcluster does so within a minute."
+NOT_YET = "No forecast yet: a running qcluster makes one within a minute."
 
 
 @dataclass(frozen=True, slots=True)

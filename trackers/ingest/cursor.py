@@ -23,7 +23,7 @@ def next_since_id(latest_id: int, retrieved_at_ms: int | None, *, k_ms: int) -> 
     `k_ms`: how much later than its id says a post may appear. A negative id or k is a ValueError.
     """
     if latest_id < 0 or k_ms < 0:
-        raise ValueError(f"Neither an id nor k is negative, as in {latest_id} and {k_ms} ms.")
+        raise ValueError(f"An id and k must be 0 or more, not {latest_id} and {k_ms} ms.")
     lower = since_latest(latest_id, k_ms=k_ms)
     if retrieved_at_ms is None:
         return lower

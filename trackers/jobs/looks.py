@@ -43,6 +43,6 @@ def isolated_said(count: int) -> str:
         return ""
     are = "is" if count == 1 else "are"
     return (
-        f"{count:,} of its keys {are} isolated, because four workers in a row died over each. "
+        f"{count:,} of its keys {are} isolated: four workers in a row died while processing each. "
         "Retry them once you know why."
     )

@@ -35,7 +35,7 @@ def claim(directory: Path) -> int:
     except BlockingIOError:
         os.close(marker)
         raise CommandError(
-            f"Another demo is running in {directory}; end it, or give another --directory."
+            f"Another demo is running in {directory}; stop it, or give another --directory."
         ) from None
     return marker
 
@@ -45,12 +45,12 @@ def refuse_what_is_not_ours(directory: Path) -> None:
     if names and not is_marker(directory / MARKER):
         raise CommandError(
             f"{directory} is not empty, and no demo made it (it has no {MARKER}), so nothing in it "
-            "was touched. Give another --directory; or, if it is left from a demo of an older "
-            "version, remove it yourself."
+            "was touched. Give another --directory; or, if an older demo left it, remove it "
+            "yourself."
         )
     if others := sorted(names - {MARKER, POSTGRES, LOGS}):
         raise CommandError(
-            f"{directory} has something in it that is not of the demo ({', '.join(others[:3])}), "
+            f"{directory} contains files that no demo made ({', '.join(others[:3])}), "
             "so nothing was touched. Move it away, or give another --directory."
         )
 
@@ -72,7 +72,7 @@ def empty(directory: Path) -> Path:
     # If the last run was killed, its server takes a moment to end.
     while live_postmaster(data) is not None:
         if time.monotonic() > deadline:
-            raise CommandError(f"A PostgreSQL still runs in {directory}; end it first.")
+            raise CommandError(f"A PostgreSQL is still running in {directory}; stop it first.")
         time.sleep(0.1)
     for name in (POSTGRES, LOGS):
         remove(directory / name)

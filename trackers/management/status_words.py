@@ -35,7 +35,7 @@ def lines(told: Told) -> Iterator[str]:
     yield line(
         "Late by",
         within("half", told["lateness_p50_seconds"]),
-        within("99 %", told["lateness_p99_seconds"]),
+        within("99%", told["lateness_p99_seconds"]),
         "" if told["batch_fill"] is None else f"{told['batch_fill']:.0f} ids a request",
         nothing="nothing was looked up in the last five minutes",
     )
@@ -74,17 +74,25 @@ def section(title: str, rows: Sequence[Told], words: Any, *, none: str = "none")
         yield f"  {name:{width}}  {', '.join(filter(None, more))}".rstrip()
 
 
+# The day, what its expected figures are called in JSON, and in words.
+OF_DAYS = (
+    ("today", "expected", "expected"),
+    ("tomorrow", "expected", "expected"),
+    ("yesterday", "foreseen", "forecast"),
+)
+
+
 def days(row: Told) -> Iterator[str]:
-    for name, words in (("today", "expected"), ("tomorrow", "expected"), ("yesterday", "foreseen")):
+    for name, words, said in OF_DAYS:
         one = row[name]
         came = [
             f"{one[what]:,} {unit}"
-            for what, unit in (("looks", "looks"), ("tweet_days", "tweet-days"))
+            for what, unit in (("looks", "look-ups"), ("tweet_days", "tweet-days"))
             if one.get(what) is not None
         ]
         told = [one[f"{words}_{what}"] for what in ("looks", "tweet_days")]
         foreseen = (
-            f"{words}: {told[0]:,} looks and {told[1]:,} tweet-days" if None not in told else ""
+            f"{said}: {told[0]:,} look-ups and {told[1]:,} tweet-days" if None not in told else ""
         )
         yield line(name.capitalize(), " and ".join(came), foreseen, nothing="not known")
     if row["why"]:

@@ -15,7 +15,7 @@ ARE_KEPT = f"({MILESTONES}) IS NOT NULL OR EXISTS (SELECT FROM trackers_crossing
 # Follows the CTEs `topic` (outbox.staging) and `news` (tweets.record), whose tweets are locked; `f`
 # has the six metrics before and the six after.
 # A first measurement, or one after an unknown value, is not a crossing: nobody saw the
-# tweet reach the milestone. A crossing is kept until the metric falls below 90 % of the
+# tweet reach the milestone. A crossing is kept until the metric falls below 90% of the
 # milestone, so that a tweet that hovers around one is reported once.
 # The events of several milestones reached at once are a millisecond apart.
 # f[1:12], OFFSET 0: an array taken directly from a CTE would be unpacked at each access.

@@ -24,10 +24,10 @@ class Milestone(models.Model):
     at = models.BigIntegerField(
         validators=[MinValueValidator(1), MaxValueValidator(10**18)],
         help_text="A tweet whose figure rises to this or more triggers one milestone event. It can "
-        "trigger another only after falling below 90 % of this, so a figure that wavers "
+        "trigger another only after falling below 90% of this, so a figure that wavers "
         "around it triggers no more.",
     )
-    # 90 % of it, rounded up: a tweet that falls below this has to reach the milestone again.
+    # 90% of it, rounded up: a tweet that falls below this has to reach the milestone again.
     low = models.GeneratedField(
         expression=F("at") - F("at") / 10, output_field=models.BigIntegerField(), db_persist=True
     )
@@ -52,7 +52,7 @@ class Milestone(models.Model):
 
 
 class Crossing(models.Model):
-    """A tweet has reached a milestone, and has not fallen below 90 % of it since.
+    """A tweet has reached a milestone, and has not fallen below 90% of it since.
 
     While the row exists, reaching it again causes no event. `t`: that of its event.
     """

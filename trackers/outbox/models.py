@@ -26,7 +26,9 @@ class Topic(models.Model):
     name = models.CharField(
         max_length=64,
         unique=True,
-        validators=[RegexValidator(r"\A[a-z_]{1,64}\Z", "Small letters and _, 64 at the most.")],
+        validators=[
+            RegexValidator(r"\A[a-z_]{1,64}\Z", "Use up to 64 lowercase letters and underscores.")
+        ],
     )
     publisher = models.CharField(max_length=64, blank=True, default="", db_default="")
     # Whether it has subscribers; set when one subscribes or leaves. Our own topics are not recorded

@@ -2,7 +2,7 @@
 
 wait = accuracy / (pace + 0.2 / age), no shorter than *at most every* and no longer than *at least
 every*. The second term allows for a sudden wave; it keeps the wait of a quiet tweet below a quarter
-of its age at an accuracy of 5 %. Rule and measurements: `docs/how-often.md`.
+of its age at an accuracy of 5%. Rule and measurements: `docs/how-often.md`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ STRETCH_MOST = 3.0
 
 
 class Bounds(NamedTuple):
-    """What a person wants of an interval: miss no more than `accuracy` (0.05 is 5 %), look at most
+    """What a person wants of an interval: miss no more than `accuracy` (0.05 is 5%), look at most
     every `at_most` and at least every `at_least` seconds."""
 
     accuracy: float

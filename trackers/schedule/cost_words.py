@@ -91,7 +91,7 @@ def lines_of(change: Change) -> list[Line]:
         Line("Look-ups of one tweet, over its life", number(before.life), number(after.life)),
         Line("Look-ups a day", *(within(one.lookups, one.error) for one in (before, after))),
         Line("Requests to X a day", requests(before), requests(after)),
-        Line("Share of X’s rate limit", shares(before.lookups), shares(after.lookups)),
+        Line("Share of X's rate limit", shares(before.lookups), shares(after.lookups)),
         Line(
             "Tweet-days a day",
             *(within(one.tweet_days, one.days_error) for one in (before, after)),
@@ -116,7 +116,7 @@ def within(value: float | None, error: float) -> str:
 
 
 def margin(said: str, error: float) -> str:
-    return f"{said} ± {math.ceil(100 * error)} %" if error else said
+    return f"{said} ± {math.ceil(100 * error)}%" if error else said
 
 
 def dearest() -> Decimal:

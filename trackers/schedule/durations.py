@@ -26,7 +26,7 @@ def parse(text: str) -> timedelta:
         found = None
     if found is None:
         raise ValueError(
-            f"“{text[:40]}” is not a length of time. Write it as 60s, 18m, 1h, 7d or 1:30:00."
+            f"“{text[:40]}” is not a duration. Write it as 60s, 18m, 1h, 7d or 1:30:00."
         )
     return found
 

@@ -32,7 +32,7 @@ class Interval(models.Model):
         null=True,
         blank=True,
         help_text="The change in a tweet's figures that may be missed between two look-ups, 0.05 "
-        "for 5 %. Leave empty for a fixed interval.",
+        "for 5%. Leave empty for a fixed interval.",
     )
     at_most = models.DurationField(
         "at most every",

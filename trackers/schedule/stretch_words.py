@@ -15,7 +15,7 @@ ALL_FIXED = (
 )
 NOBODY_LOOKED = "Not worked out yet: a running qcluster does so once a minute."
 NO_WINDOWS = "X has not reported its rate limits yet, so no wait is stretched for them."
-ROOM_FOR_ALL = "X’s windows have room for all looks."
+ROOM_FOR_ALL = "X's windows have room for all look-ups."
 NO_BUDGET = "No budget limits the tweet-days."
 MONEY_FOR_ALL = "The budgets have money for all tweet-days."
 # Below this a page shows 1.00.
@@ -43,17 +43,18 @@ def of_windows(row: Stretch) -> str:
     share = room(row)
     if row.windows >= MOST or share is None:
         return (
-            "X’s windows have room for fewer looks than the intervals ask for at least, so the "
+            "X's windows have room for fewer look-ups than the intervals need at least, so the "
             "oldest are late."
         )
     if share >= 1:
         # There is room for all looks, but not for the backlog too.
         return (
-            f"Waits are {times(row.windows)} as long, to make up for {row.backlog:,} overdue looks."
+            f"Waits are {times(row.windows)} as long, to make up for {row.backlog:,} overdue "
+            "look-ups."
         )
     return (
-        f"Waits are {times(row.windows)} as long, since X’s windows have room for "
-        f"{100 * share:.0f} % of the looks."
+        f"Waits are {times(row.windows)} as long, since X's windows have room for "
+        f"{100 * share:.0f}% of the look-ups."
     )
 
 
@@ -62,7 +63,7 @@ def of_money(row: Stretch) -> str:
         return NO_BUDGET
     if row.money < VISIBLE:
         return MONEY_FOR_ALL
-    share = f"{100 * row.days_room / row.days_demand:.0f} % of " if row.days_demand else ""
+    share = f"{100 * row.days_room / row.days_demand:.0f}% of " if row.days_demand else ""
     budget = f" ({row.budget})" if row.budget else ""
     return (
         f"Waits that end on another UTC day are {times(row.money)} as long, since the budgets have "
@@ -80,7 +81,7 @@ def times(stretch: float) -> str:
 
 
 def accuracy(plan: Plan, stretch: float) -> str:
-    """For example: 5 % asked, 7 % at the present stretch."""
+    """For example: 5% asked, 7% at the present stretch."""
     asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
     least, most = min(asked), max(asked)
     said = between(least, most)
@@ -94,6 +95,6 @@ def between(least: float, most: float) -> str:
 
 
 def share(of: float) -> str:
-    """In whole percent, or two digits below ten: 5 %, 7.2 %."""
+    """In whole percent, or two digits below ten: 5%, 7.2%."""
     rounded = round(of, 2) if of >= 0.1 else round(of, 3)
-    return spell_share(rounded).replace("%", " %")
+    return spell_share(rounded)

@@ -46,19 +46,19 @@ def of_each(rows: Sequence[Row]) -> Iterator[str]:
         if row.younger_than <= timedelta(0):
             yield f"{name}: an age must be more than zero."
         elif row.younger_than > OLDEST:
-            yield f"{name}: an age of more than {spell(OLDEST)} is beyond any tweet."
+            yield f"{name}: no tweet is older than {spell(OLDEST)}."
         elif not row.adapts and row.every > row.younger_than and row.every >= SHORTEST:
             yield (
-                f"{name}: every {spell(row.every)} is longer than the age itself, so that no tweet "
-                "would be looked up in it."
+                f"{name}: every {spell(row.every)} is longer than the age itself, so no tweet "
+                "would be looked up at that age."
             )
         if row.every < SHORTEST:
-            yield f"{name}: every {spell(row.every)} is too often; at most once a second."
+            yield f"{name}: every {spell(row.every)} is too often. Once a second is the limit."
         elif row.every > LONGEST:
-            yield f"{name}: every {spell(row.every)} is too seldom; at least once a year."
+            yield f"{name}: every {spell(row.every)} is too seldom. Once a year is the limit."
         yield from (f"{name}: {said}" for _, said in of_adapting(row))
         if not 0 <= row.jitter <= MOST_JITTER:
-            yield f"{name}: a jitter is a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
+            yield f"{name}: a jitter must be a share from 0 to {MOST_JITTER}, not {row.jitter:g}."
 
 
 def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
@@ -68,26 +68,26 @@ def of_adapting(row: Row) -> Iterator[tuple[str, str]]:
         if row.at_most is not None or row.at_least is not None:
             yield (
                 "accuracy",
-                "at most and at least every go with an accuracy; leave all three empty for a "
-                "fixed row.",
+                "“at most every” and “at least every” need an accuracy. Leave all three empty "
+                "for a fixed row.",
             )
         return
     # NaN is outside any range.
     if not LEAST_ACCURACY <= row.accuracy <= MOST_ACCURACY:
         yield (
             "accuracy",
-            f"an accuracy is from {LEAST_ACCURACY:.1%} to {MOST_ACCURACY:.0%}, "
+            f"an accuracy must be from {LEAST_ACCURACY:.1%} to {MOST_ACCURACY:.0%}, "
             f"not {100 * row.accuracy:g}%.",
         )
     if row.at_most is None:
-        yield "at_most", "an accuracy needs at most every, as in 20s."
+        yield "at_most", "an accuracy needs “at most every”, such as 20s."
     elif row.at_most < SHORTEST:
         yield (
             "at_most",
-            f"at most every {spell(row.at_most)} is too often; once a second is the limit.",
+            f"at most every {spell(row.at_most)} is too often. Once a second is the limit.",
         )
     if row.at_least is None:
-        yield "at_least", "an accuracy needs at least every, as in 5m."
+        yield "at_least", "an accuracy needs “at least every”, such as 5m."
         return
     if row.at_most is not None and row.at_most > row.at_least:
         yield (
@@ -106,10 +106,10 @@ def of_the_order(rows: Sequence[Row]) -> Iterator[str]:
     bounds = [row.younger_than for row in rows]
     for before, after in pairwise(bounds):
         if after == before:
-            yield f"Younger than {spell(after)} is there twice."
+            yield f"Younger than {spell(after)} appears twice."
         elif after < before:
             yield (
-                f"Younger than {spell(after)} stands after younger than {spell(before)}: "
+                f"Younger than {spell(after)} comes after younger than {spell(before)}: "
                 "the ages must increase."
             )
 
@@ -117,6 +117,6 @@ def of_the_order(rows: Sequence[Row]) -> Iterator[str]:
 def of_the_whole(rows: Sequence[Row]) -> Iterator[str]:
     if not any(row.enabled for row in rows):
         yield (
-            "At least one interval must be enabled. To stop all look-ups, pause the namespace "
+            "At least one interval must be enabled. To stop all look-ups, pause the queue "
             "tweet:update."
         )

@@ -1,4 +1,4 @@
-"""Why is a tweet's next look at that time? One sentence, from what decided it. Pure."""
+"""Why is a tweet's next check at that time? One sentence, from what decided it. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 
 # Allows for due times in whole seconds, rounded up, and for the batch that a look waits for.
 TOLERANCE_S = 3.0
-# The last looks of a day come within this time of midnight.
+# The last checks of a day come within this time of midnight.
 LAST_LOOKS_S = LATE_S + SPREAD_S + TOLERANCE_S
 # Growth in an hour below this is not visible to a person.
 STILL = 0.0005
@@ -42,8 +42,8 @@ class Waiting:
 class Room:
     """The stretches by which the look was planned, 1 where there was room or money for all.
 
-    `looks`: the share of all looks for which X's windows have room, and `days`, of all tweet-days
-    that the budgets allow; None where that is unknown, or has changed since.
+    `looks`: the share of all look-ups for which X's windows have room, and `days`, of all
+    tweet-days that the budgets allow; None where that is unknown, or has changed since.
     """
 
     windows: float = 1.0
@@ -56,9 +56,9 @@ class Room:
         short = []
         if by_windows:
             short.append(
-                "X’s windows had too little room"
+                "X's windows had too little room"
                 if self.looks is None
-                else f"X’s windows have room for {self.looks:.0%} of the looks"
+                else f"X's windows have room for {self.looks:.0%} of the look-ups"
             )
         if by_money:
             short.append(
@@ -73,15 +73,14 @@ FOR_ALL = Room()
 
 
 def why(tier: Tier, waiting: Waiting, *, room: Room = FOR_ALL) -> str:
-    """The reason for the wait, to follow "Next look in 14 min: "."""
+    """The reason for the wait, to follow "Why then: "."""
     wait = waiting.wait
     if tier.bounds is None:
         every = tier.every.total_seconds()
         if abs(wait - every) > shift(every, tier):
             return f"{PUT_OFF}." if wait > every else EARLIER
         return (
-            f"tweets younger than {spell(tier.younger_than)} are looked up every "
-            f"{spell(tier.every)}."
+            f"tweets younger than {spell(tier.younger_than)} are checked every {spell(tier.every)}."
         )
     accuracy, at_most, at_least = tier.bounds
     usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
@@ -92,7 +91,7 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = FOR_ALL) -> str:
         return EARLIER
     if wait > usual + shift(usual, tier):
         because = why_longer(tier, waiting, usual, stretched, room)
-        times = f"{wait / usual:.1f} times as long as usual"
+        times = f"{wait / usual:.1f} times the usual"
         return f"{moves(waiting)}; the wait is {times}, since {because}."
     if usual <= at_most:
         return f"{moves(waiting)}, and the shortest interval is {length(at_most)}."
@@ -114,7 +113,7 @@ def why_longer(tier: Tier, waiting: Waiting, usual: float, stretched: float, roo
         by_money = room.money > 1 and waiting.is_for_another_day
         if by_money:
             longest = min(stretched * room.money, tier.bounds.at_least * STRETCH_MOST)
-            # A new day's looks are spread over its first half hour.
+            # A new day's checks are spread over its first half hour.
             most = max(longest, stretched + min(stretched, LATE_S + SPREAD_S))
         if waiting.wait > most + shift(most, tier):
             return STRETCHED_OTHERWISE
@@ -122,10 +121,10 @@ def why_longer(tier: Tier, waiting: Waiting, usual: float, stretched: float, roo
 
 
 # Where money is short: X bills a tweet once a day, so this look is paid for already.
-CLOSES = "it is a last look on a day that is paid for, since money is short."
-TOMORROW = "it waits for tomorrow’s money, since today’s is spent or kept for younger tweets."
-MORNING = "it waits for its turn with the new day’s money."
-EVENING = "it waits for what is left of today’s money in the evening."
+CLOSES = "it is a last check on a day that is paid for, since money is short."
+TOMORROW = "it waits for tomorrow's money, since today's is spent or kept for younger tweets."
+MORNING = "it waits for its turn with the new day's money."
+EVENING = "it waits for what is left of today's money in the evening."
 # A sample came in from a poll or the stream, a person asked for a look, or X names a newer version.
 EARLIER = "it was planned from earlier figures or other intervals, or was moved up."
 # Its request failed, or found no room.

@@ -85,9 +85,9 @@ def keep_movers() -> None:
 def watch_replanning() -> None:
     """Every minute: continue a re-planning, or an act on many tweets, whose worker died."""
     if replan.find_lost():
-        logger.warning("the task that re-planned was lost, another one goes on")
+        logger.warning("the task that was re-planning died; another one continues")
     if lost := bulk.find_lost():
-        logger.warning("%d tasks with acts on many tweets were lost, others go on", lost)
+        logger.warning("%d tasks with acts on many tweets died; others continue", lost)
 
 
 def tend_subscribers() -> None:
@@ -148,4 +148,4 @@ def pack_samples() -> None:
         logger.info("packed %d samples and dropped %d partitions", packed.rows, packed.dropped)
     if packed.left:
         schedules.run_soon("trackers.tasks.pack_samples")
-        logger.info("packing goes on soon: about %d samples are left", packed.left)
+        logger.info("packing continues soon: about %d samples are left", packed.left)

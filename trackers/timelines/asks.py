@@ -42,7 +42,7 @@ class Segment:
 
 def checked_ask(ask: Ask) -> Ask:
     if not isinstance(ask, Ask):
-        raise ValueError(f"An ask is an Ask, and not {ask!r}.")
+        raise ValueError(f"An ask must be an Ask, not {ask!r}.")
     checked_name(ask.name)
     offset = checked_count(ask.offset, of="An offset")
     length = None if ask.length is None else checked_count(ask.length, of="A length")

@@ -18,7 +18,9 @@ class Bounds:
 
     def __post_init__(self) -> None:
         if not 1 <= self.lower <= self.upper:
-            raise ValueError(f"Bounds go up from 1, and not from {self.lower} to {self.upper}.")
+            raise ValueError(
+                f"Bounds must be 1 or more, LOWER first, not {self.lower}/{self.upper}."
+            )
 
 
 def bounds_of(name: str) -> Bounds:

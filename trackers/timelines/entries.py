@@ -64,7 +64,7 @@ def checked_ids(ids: Iterable[int]) -> list[int]:
 
 def checked_entry(entry: Entry) -> Entry:
     if not isinstance(entry, Entry):
-        raise ValueError(f"An entry is an Entry, and not {entry!r}.")
+        raise ValueError(f"An entry must be an Entry, not {entry!r}.")
     checked_id(entry.id)
     if entry.secondary is not None:
         checked_id(entry.secondary)
@@ -92,21 +92,21 @@ def by_id(entry: Entry) -> int:
 
 def checked_count(value: int, *, of: str, least: int = 0) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{of} is a whole number from {least} on, and not {value!r}.")
+        raise ValueError(f"{of} must be a whole number of {least} or more, not {value!r}.")
     # More than any timeline has, and still an int for Postgres.
     return min(value, MOST_AT_ONCE)
 
 
 def checked_wait(wait: timedelta, *, of: str) -> timedelta:
     if not isinstance(wait, timedelta) or wait < timedelta(0):
-        raise ValueError(f"{of} is a timedelta that is not negative, and not {wait!r}.")
+        raise ValueError(f"{of} must be a timedelta of zero or more, not {wait!r}.")
     # Longer than anything here is old, and short enough for Postgres to subtract from now.
     return min(wait, LONGEST)
 
 
 def listed(things: Iterable[T], *, of: str) -> list[T]:
     if isinstance(things, str | bytes) or not isinstance(things, Iterable):
-        raise ValueError(f"A list of {of} is wanted, and not {things!r}.")
+        raise ValueError(f"A list of {of} is required, not {things!r}.")
     return list(things)
 
 

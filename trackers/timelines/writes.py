@@ -98,7 +98,7 @@ def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = N
 
 def checked_pair(pair: tuple[str, Entry]) -> tuple[str, Entry]:
     if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
-        raise ValueError(f"A pair is a timeline's name and an entry, and not {pair!r}.")
+        raise ValueError(f"A pair must be a timeline's name and an Entry, not {pair!r}.")
     return pair
 
 

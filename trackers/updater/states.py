@@ -52,15 +52,15 @@ def state_of(tweet: Tweet, job: TweetUpdate | None) -> State:
     if tweet.gone_at:
         return State("gone", "Gone", because)
     if tweet.paused:
-        return State("paused", "Paused", "it is not looked up until it is resumed")
+        return State("paused", "Paused", "it is not checked until it is resumed")
     if tweet.version_of and not job:
         return State("resting", "Resting", f"it is a version of tweet {tweet.version_of}")
     if job and job.attempts >= STRIKES:
-        return State("isolated", "Isolated", "four look-ups of it never finished")
+        return State("isolated", "Isolated", "four checks of it never finished")
     if tweet.missing_since and tweet.missing_because == NOT_FOUND:
-        return State("not_found", STATES["not_found"], "a second look will tell whether it is gone")
+        return State("not_found", STATES["not_found"], "a second check will show if it is gone")
     if tweet.missing_since:
-        return State("missing", "Missing", f"{because}; a second look will tell")
+        return State("missing", "Missing", f"{because}; a second check will show if it is gone")
     if tweet.unclear_since:
         return State("unclear", "Unclear", why_unclear(tweet))
     if job and job.waits_for_money:

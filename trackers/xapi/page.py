@@ -40,9 +40,9 @@ class Ask:
         if isinstance(self.of, str) != (self.kind == "search"):
             raise ValueError("Search wants a query, and the others an id.")
         if self.kind == "list" and (self.since_id, self.until_id, self.start_time) != (None,) * 3:
-            raise ValueError("X reads lists from their head alone.")
+            raise ValueError("X reads lists only from their head.")
         if self.exclude and self.kind != "account":
-            raise ValueError("X leaves out replies and retweets of an account's posts alone.")
+            raise ValueError("X can leave out replies and retweets only from an account's posts.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,7 +144,7 @@ def test_a_username_that_x_does_not_show_is_told_and_asked_again_within_the_hour
     step(source)
 
     assert source.hidden_because == "not_found"
-    assert "no account of this name" in source.problem
+    assert "no account with this name" in source.problem
     assert timedelta(minutes=59) < due_in(source) <= timedelta(hours=1)
     assert Spending.objects.filter(users_reserved=0).count() == Spending.objects.count()
 

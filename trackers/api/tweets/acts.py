@@ -78,7 +78,7 @@ ACTS = {
         steer.untrack, "trackers.delete_tweet", "Untrack, by the API.", history.DELETION
     ),
 }
-NOT_REFRESHED = "Not refreshed: it is paused, or being looked up right now."
+NOT_REFRESHED = "Not refreshed: it is paused, or being checked right now."
 
 
 @many.post("", response=TrackOut)

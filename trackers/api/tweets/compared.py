@@ -83,5 +83,5 @@ def ids_in(text: str) -> list[int]:
 def ages_in(text: str) -> list[timedelta]:
     ages = [parse(word) for word in text.split(",")]
     if len(ages) > MOST_AGES or any(not timedelta(0) < age <= OLDEST for age in ages):
-        raise ValueError(f"ages: up to {MOST_AGES} lengths of time, as {AGES}.")
+        raise ValueError(f"ages: up to {MOST_AGES} durations, such as {AGES}.")
     return ages

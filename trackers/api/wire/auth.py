@@ -44,7 +44,7 @@ class Bearer(AuthBase):
         needed = READ if request.method in ("GET", "HEAD") else self.changes
         if SCOPES.index(token.scope) < SCOPES.index(needed):
             raise Refused(
-                403, f"This takes a token of the scope {needed}; that of this one is {token.scope}."
+                403, f"This requires a token with the scope {needed}; this one has {token.scope}."
             )
         return token.user
 
@@ -130,7 +130,9 @@ def may_write(request: HttpRequest, *names: str) -> None:
     store_user(request)
     for name in names:
         if name.startswith(HOMES):
-            raise AuthorizationError(message=f"{HOMES} is kept for homes, which are not written.")
+            raise AuthorizationError(
+                message=f"{HOMES} is reserved for homes, which cannot be written."
+            )
 
 
 def may_read(request: HttpRequest, *names: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.signing import BadSignature, Signer
 
 LONGEST = 500
-NOT_OURS = "The cursor is not one that this list gave with these filters: begin without one."
+NOT_OURS = "This cursor is not from this list with these filters: begin without one."
 
 
 def cursor_of(position: Any, *, of: str) -> str:

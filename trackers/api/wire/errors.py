@@ -24,16 +24,20 @@ from tweetwatch.problems import problem
 from tweetwatch.sending import NoPlace
 
 UNKNOWN = "Send a valid token as Authorization: Bearer …"
-NOWHERE = "There is no such address."
-NO_METHOD = "This address does not take that method; the header Allow names those it takes."
+NOWHERE = "There is no such address; /api/v1/docs lists them all."
+NO_METHOD = "This address does not support that method; the header Allow names those it does."
 TOO_LARGE = "The body is too large: send less at a time."
 MISSING = "There is no timeline of this name."
 TOO_LONG = (
-    "This took too long and was stopped. Ask for less: more words, a shorter time, one state."
+    "This took too long and was stopped. Ask for less: more words, a shorter time, or one state."
 )
 TAKEN = "Other files are being sent. Ask again when they are done; Retry-After says when to try."
-BROKEN = "Something went wrong here; the server's log says what. Whether it was done is not known."
-AWAY = "The database cannot be reached. Try again in a moment; whether it was done is not known."
+BROKEN = (
+    "Something went wrong here; the server's log says what. The request may have been carried out."
+)
+AWAY = (
+    "The database cannot be reached. Try again in a moment; the request may have been carried out."
+)
 # Left out of messages: ninja's words for the parts of a request, and our views' for the body.
 UNTOLD = {"body", "query", "path", "header", "given"}
 # At most this many faults of one request are named.

@@ -42,10 +42,10 @@ def ids_of(text: str) -> list[int]:
     """Of tweets, from a query: with commas between them, each once."""
     words = [word.strip() for word in text.split(",")]
     if any(not (word.isascii() and word.isdigit() and len(word) < 20) for word in words):
-        raise ValueError("ids: ids of tweets with commas between them.")
+        raise ValueError("ids: ids of tweets, comma-separated.")
     ids = list(dict.fromkeys(int(word) for word in words))
     if max(ids) > LARGEST_ID:
-        raise ValueError("ids: no tweet has so large an id.")
+        raise ValueError("ids: no tweet has such a large id.")
     return ids
 
 

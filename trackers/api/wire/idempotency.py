@@ -15,7 +15,7 @@ from trackers.tokens import api_answers
 from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
 from tweetwatch.problems import problem
 
-BAD_KEY = "Idempotency-Key has 1 to 255 printable characters of ASCII."
+BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
 USED = "Another request was made with this Idempotency-Key: use a new one for each."
 
 

@@ -112,7 +112,7 @@ def alert_digest(request: HttpRequest) -> HttpResponseRedirect:
         messages.error(request, NO_ADDRESS)
     elif form.is_valid():
         row = arrange(user, **form.cleaned_data, now=timezone.now())
-        history.record(user, [row], "Arranged on the page of alerts.")
+        history.record(user, [row], "Set up on the page of alerts.")
         messages.success(request, f"{user.email} gets a daily e-mail at {row.hour:02}:00 UTC.")
     else:
         messages.error(request, "An hour is a number from 0 to 23.")

@@ -21,14 +21,14 @@ ADD, CHANGE, DELETE = (f"trackers.{what}_alertrule" for what in ("add", "change"
 ABOUT = ("about", "of")
 # What each kind is for, where a person chooses one.
 MEANT = {
-    Kind.VELOCITY: "It gains more per hour than you say.",
-    Kind.MILESTONE: "Its likes, views or another figure reach what you say.",
-    Kind.USUAL: "It has three times what its author's tweets usually have at that age.",
-    Kind.LATENESS: "Tweets are not looked at in time.",
+    Kind.VELOCITY: "It gains more per hour than a number that you choose.",
+    Kind.MILESTONE: "Its likes, views or another metric reach a number that you choose.",
+    Kind.USUAL: "It has several times what its author's tweets usually have at that age.",
+    Kind.LATENESS: "Tweets are not checked in time.",
     Kind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
-    Kind.SOURCE: "Posts slip through its polls, or X does not show it any more.",
-    Kind.BUDGET: "The money for look-ups ends today or tomorrow.",
-    Kind.TROUBLE: "Requests to X fail again and again, tweets are isolated, or the stream is down.",
+    Kind.SOURCE: "Its polls miss posts, or X no longer shows it.",
+    Kind.BUDGET: "The money for look-ups runs out today or tomorrow.",
+    Kind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
 }
 
 

@@ -47,7 +47,7 @@ class Key:
         try:
             return cls(int(origin[:20]), int(watcher[:20] or 0))
         except ValueError:
-            raise Http404(f"{text[:80]!r} is no place in this list.") from None
+            raise Http404(f"{text[:80]!r} is not a place in this list.") from None
 
     def __str__(self) -> str:
         return f"{self.origin}:{self.watcher}"

@@ -163,12 +163,12 @@ def act(request: HttpRequest, report: Import) -> HttpResponse:
         case "again":
             count = importing.try_again(report)
             tell(request, report, f"Tried {count:,} parts again.")
-            messages.success(request, f"{count:,} parts are tried again.")
+            messages.success(request, f"{count:,} parts will be tried again.")
         case "forget" if report.began_at is None:
             source = report.source
             life.remove([report.pk])
             history.record(request.user, [source], "Forgotten.", flag=history.DELETION)
-            messages.success(request, f"{report.source} is forgotten; nothing of it was imported.")
+            messages.success(request, f"{report.source} was discarded; nothing was imported.")
             return redirect("import-file")
         case _:
             messages.error(request, "This is not possible now. Reload the page.")

@@ -84,7 +84,7 @@ def live_rows(request: HttpRequest) -> HttpResponse:
 def topics_of(request: HttpRequest) -> tuple[str, ...]:
     show = request.GET.get("show", "")
     if show not in CHOICES:
-        raise Http404(f"{show[:80]!r} is nothing that can be shown.")
+        raise Http404(f"{show[:80]!r} cannot be shown here.")
     topics = allowed(request, CHOICES[show][1])
     if not topics:
         access.demand(request, access.SOURCES)

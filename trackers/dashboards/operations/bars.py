@@ -41,7 +41,7 @@ def bars(minutes: Iterable[Minute], *, now: datetime) -> Bars:
     return Bars(
         bars=tuple(bar(place, at, measured.get(at, 0), most) for place, at in enumerate(times)),
         most=counted(most),
-        label=f"{counted(total)} checks in the last sixty minutes, at most {counted(most)} in a "
+        label=f"{counted(total)} checks in the last 60 minutes, at most {counted(most)} in a "
         "minute",
     )
 

@@ -53,7 +53,7 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
             mood=lateness(figures.oldest_due_seconds),
         ),
         whole("In flight", figures.in_flight, "Tweets that a worker is asking X about."),
-        whole("Checked / min", figures.checked_last_minute, "Over the last sixty seconds."),
+        whole("Checked / min", figures.checked_last_minute, "In the last 60 seconds."),
         seconds(
             "Lateness p50", figures.lateness_p50_seconds, "Half of the last five minutes' checks "
             "were no later than this.",
@@ -64,7 +64,7 @@ def cards(figures: QueueSummary) -> tuple[Card, ...]:
         ),
         fill(figures.batch_fill),
         whole(
-            "Isolated", figures.isolated, "Tweets set aside after four look-ups that never ended.",
+            "Isolated", figures.isolated, "Tweets set aside after four checks that never finished.",
             mood="warn" if figures.isolated else "",
         ),
     )  # fmt: skip
@@ -101,9 +101,7 @@ def seconds(label: str, number: float | None, help: str, mood: str = "") -> Card
 
 
 def fill(ids: float | None) -> Card:
-    help = (
-        "How many tweets one look-up asks for, on average over the last five minutes; X takes 100."
-    )
+    help = "How many tweets a request asks for, on average over the last five minutes; X takes 100."
     if ids is None:
         return Card("Ids per request", "–", "not known", help)
     return Card("Ids per request", f"{ids:,.1f}", f"{ids} ids a request", help)

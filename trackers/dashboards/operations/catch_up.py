@@ -12,12 +12,12 @@ from trackers.jobs.queue import URGENT_SHARE
 from trackers.schedule.forecast import Forecast
 
 LABEL = "Catch-up"
-HELP = "How long until no tweet is behind, by what is due, what X allows and what the plan needs."
+HELP = "How long until no tweet is overdue, given what X allows and the intervals need."
 NEVER = {
-    "credentials": "Never with these credentials: the plan needs about {demand} tweets a second, "
-    "and X allows {allowed}. Add credentials, or lengthen the intervals.",
-    "workers": "Never with these workers: the plan needs about {demand} tweets a second, and their "
-    "best minute of the last day came to {allowed}. Start another qcluster.",
+    "credentials": "Never with these credentials: the intervals need about {demand} tweets a "
+    "second, and X allows {allowed}. Add credentials, or lengthen the intervals.",
+    "workers": "Never with these workers: the intervals need about {demand} tweets a second, and "
+    "their best minute of the last day came to {allowed}. Start another qcluster.",
 }
 
 
@@ -43,7 +43,7 @@ def sentence_of(
     if youngest is None:
         return said
     return (
-        f"{said} The youngest come first meanwhile, with up to {URGENT_SHARE} % of each request; "
+        f"{said} The youngest come first meanwhile, with up to {URGENT_SHARE}% of each request; "
         f"none of them has waited longer than {youngest:.0f} s."
     )
 

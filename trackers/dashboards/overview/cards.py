@@ -49,7 +49,7 @@ def cards(
         ),
         Card(
             "checked", "Checked a minute", counted(figures.checked_last_minute),
-            str(figures.checked_last_minute), "in the last sixty seconds.",
+            str(figures.checked_last_minute), "in the last 60 seconds.",
             operations, OPERATIONS,
         ),
         Card(
@@ -72,7 +72,7 @@ def isolated(number: int) -> tuple[Card, ...]:
     return (
         Card(
             "isolated", "Isolated", counted(number), str(number),
-            "set aside after four checks that never ended.",
+            "set aside after four checks that never finished.",
             f"{reverse('tweets')}?state=isolated", "", "warn",
         ),
     )  # fmt: skip

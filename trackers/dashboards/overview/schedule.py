@@ -36,7 +36,7 @@ def schedule(found: Ahead, *, now: datetime) -> Schedule:
     total = counted(sum(known)) if is_whole else f"more than {counted(sum(known))}"
     times = [minute_of(now) + timedelta(minutes=place) for place in range(MINUTES)]
     return Schedule(
-        chart=BarChart(counts, f"{total} checks are due in the next sixty minutes"),
+        chart=BarChart(counts, f"{total} checks are due in the next 60 minutes"),
         total=total,
         most=counted(max(known, default=0)),
         note="" if is_whole else note(times[len(known)]),

@@ -29,7 +29,7 @@ WORDS = {
     "waiting": "Waiting",
     "stopped": "Not running",
     "uploading": "Uploading",
-    "uploaded": "To be started",
+    "uploaded": "Ready to start",
     "done": "Done",
 }
 MOODS = {
@@ -172,7 +172,7 @@ def said(standing: Standing) -> str:
         case "paused":
             return "not read until it is resumed"
         case "hidden":
-            return f"X shows nothing of it: {standing.reason}"
+            return f"X does not show it: {standing.reason}"
         case "not_found":
             return "X does not know this name: correct it, or remove the source"
         case "problem" | "no_money":

@@ -116,7 +116,7 @@ def detail(request: HttpRequest, id: int) -> dict[str, Any]:
     one = find(id)
     outcome = request.GET.get("outcome", "")
     if outcome not in ("", *Attempt.Outcome.values):
-        raise Http404(f"{outcome[:80]!r} is no outcome of an attempt.")
+        raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
     found = read_attempts(one, limit=ATTEMPTS, outcome=outcome)
     batches = one.batches.order_by("place")[: BATCHES + 1]
     row = line(standing_of(one, now=now), hours_of_subscribers(one.pk).get(one.pk, Hour()))

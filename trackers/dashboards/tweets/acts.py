@@ -15,13 +15,13 @@ CHANGE = "trackers.change_tweet"
 ACTS = {
     "refresh": Act(
         steer.refresh_now,
-        "It will be looked up next.",
-        "Not refreshed: it is paused, or being looked up right now.",
+        "It will be checked next.",
+        "Not refreshed: it is paused, or being checked right now.",
         CHANGE,
     ),
     "pause": Act(
         steer.pause,
-        "Paused. It will not be looked up until it is resumed.",
+        "Paused. It will not be checked until it is resumed.",
         "It was already paused.",
         CHANGE,
     ),

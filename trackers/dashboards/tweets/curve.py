@@ -194,7 +194,7 @@ def fall(before: Run, after: Run) -> float:
 def told(runs: Sequence[Run], holes: frozenset[int]) -> str:
     """The curve in a sentence, for those who cannot see it."""
     if not runs:
-        return "No measurement falls into this time."
+        return "There are no measurements in this range."
     if len(runs) == 1 and runs[0].measurements == 1:
         return "One measurement so far."
     length = lasting(runs[-1].measured_until - runs[0].taken_at)

@@ -59,7 +59,7 @@ CHOICES = {
         takes_tag=True,
     ),
     Do.UNTAG: Choice(
-        "Remove the tag", "The tag “{tag}” is removed from {tweets}.",
+        "Remove the tag", "Removed the tag “{tag}” from {tweets}.",
         "None of them has the tag “{tag}”.", takes_tag=True,
     ),
     Do.REFRESH: Choice(
@@ -162,9 +162,9 @@ def ask(
 @needs(CHANGE)
 def stop_act(request: HttpRequest, id: int) -> HttpResponseRedirect:
     if bulk.stop([id]):
-        messages.success(request, "Stopped. What was done until now stays done.")
+        messages.success(request, "Stopped. What is already done stays done.")
     else:
-        messages.warning(request, "It had ended before it could be stopped.")
+        messages.warning(request, "It had already ended.")
     return redirect("tweets-progress", id)
 
 

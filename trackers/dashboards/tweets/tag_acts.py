@@ -38,7 +38,7 @@ def untag_tweet(request: HttpRequest, id: int) -> HttpResponseRedirect:
     tweet, tag = find(id), named(request.POST.get("tag", ""))
     if tag and tagging.take(tag.pk, [tweet.pk]):
         history.record(request.user, [tweet], f"Removed the tag “{tag}”, on its page.")
-        messages.success(request, f"{tweet}: the tag “{tag}” is removed.")
+        messages.success(request, f"{tweet}: removed the tag “{tag}”.")
     else:
         messages.error(request, f"{tweet} does not have this tag any more.")
     return redirect("tweet", id=id)

@@ -19,7 +19,7 @@ from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 
 OWN_TOPICS = (
     (TWEETS, "tweets: found, changed, gone"),
-    (MILESTONES, "milestones: a figure was reached"),
+    (MILESTONES, "milestones: a metric has reached one"),
     (SOURCES, "sources: a gap, a leak, hidden, back"),
     (ALERTS, "alerts: something needs a person"),
 )

@@ -16,7 +16,7 @@ from trackers.events.subscribers.addresses import MOST_CALLBACK, fault_of
 NAME = re.compile(r"\A[a-z0-9:_-]{1,64}\Z")
 NAME_RULE = "has 1 to 64 of the characters a to z, 0 to 9, : _ and -."
 TOPIC = re.compile(r"\A[a-z_]{1,64}\Z")
-TOPIC_RULE = "has 1 to 64 small letters a to z and underscores."
+TOPIC_RULE = "has 1 to 64 lowercase letters a to z and underscores."
 # The user name of HTTP Basic auth.
 UUID = re.compile(r"\A[ -9;-~]{1,200}\Z")
 UUID_RULE = "is up to 200 printable characters of ASCII without a colon."

@@ -78,7 +78,7 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
             Rejected(
                 number,
                 line[:SHOWN],
-                f"names no column of tweets; one of {WOULD_DO} would, or --column",
+                f"names no column of tweets: rename it to {ID_COLUMNS[0]}, or use --column",
             )
             for number, line in chain(sample, lines)
         )
@@ -104,9 +104,6 @@ def read_rows(lines: Numbered, place: Place) -> Iterator[Found | Rejected]:
 def why_not(row: Row, column: int) -> str:
     cell = row.cells[column] if column < len(row.cells) else ""
     return ROUNDED_THERE if is_rounded(cell) else f"has no id in column {column + 1}"
-
-
-WOULD_DO = ", ".join(ID_COLUMNS)
 
 
 def rows(lines: Numbered, delimiter: str) -> Iterator[Row]:

@@ -27,8 +27,8 @@ from trackers.xapi.timelines import Named, look_up_username
 # A name that X does not show may return, or a person may correct a typo.
 UNKNOWN_WAIT = timedelta(hours=1)
 UNKNOWN: Mapping[str, str] = {
-    "not_found": "X knows no account of this name.",
-    "suspended": "X has suspended the account of this name.",
+    "not_found": "X has no account with this name.",
+    "suspended": "X has suspended the account with this name.",
 }
 
 
@@ -85,8 +85,8 @@ def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
 def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
     """Store what X said about the name."""
     if named.account is None and named.missing is None:
-        fail(batch, source, Garbage("X said nothing of the username."))
-        return "X said nothing of the username."
+        fail(batch, source, Garbage("X's answer does not mention the username."))
+        return "X's answer does not mention the username."
     with held(batch, source) as row:
         if row is None:
             return "changed in the meantime"
@@ -102,7 +102,7 @@ def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
             return f"is account {named.account.id}"
         tell_shown(row.pk, row.hidden_because, named.missing or "")
         row.hidden_because = named.missing or ""
-        row.problem = UNKNOWN.get(row.hidden_because, "X does not show the account of this name.")
+        row.problem = UNKNOWN.get(row.hidden_because, "X does not show the account with this name.")
         row.poll_at = now + UNKNOWN_WAIT
         leave(batch, row, UNKNOWN_WAIT)
         return row.problem

@@ -38,7 +38,7 @@ from trackers.xapi.page import Page
 from tweetwatch.database import array, cursor
 
 HIDDEN: Mapping[str, str] = {
-    "not_found": "X knows no such account or list.",
+    "not_found": "X has no such account or list.",
     "protected": "The account is protected: X shows its posts only to its followers.",
     "suspended": "X has suspended the account.",
 }

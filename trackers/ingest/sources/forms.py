@@ -165,7 +165,7 @@ class SourceForm(forms.ModelForm):
 
 def not_negative(length: timedelta | None) -> timedelta | None:
     if length is not None and length < timedelta(0):
-        raise ValidationError("A length of time cannot be negative.")
+        raise ValidationError("A duration cannot be negative.")
     return length
 
 

@@ -32,13 +32,13 @@ class Command(PagelessCommand):
             ("remove", "remove the tag from these tweets"),
         ):
             act = actions.add_parser(action, help=help)
-            act.add_argument("tag", help="its name; to be added, it is made if there is none")
+            act.add_argument("tag", help="its name; `add` creates it if there is none")
             act.add_argument("what", nargs="+", metavar="ID|URL|FILE|-")
             act.add_argument("--format", choices=["auto", *READERS], default="auto")
             act.add_argument("--column", help="for a CSV: the column with the tweets")
-        actions.add_parser("list", help="list the tags, and on how many tweets each is")
+        actions.add_parser("list", help="list the tags, and how many tweets have each")
         for one in actions.choices.values():
-            one.add_argument("--json", action="store_true", help="print one object a line")
+            one.add_argument("--json", action="store_true", help="print JSON Lines")
 
     def handle(self, *args: Any, **options: Any) -> None:
         act: Callable[[Mapping[str, Any]], None] = getattr(self, f"do_{options['action']}")

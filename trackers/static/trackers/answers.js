@@ -32,7 +32,7 @@
     notice(words, "warn");
   };
   const nobody = () =>
-    fails("No answer", `The server does not answer. ${again()}. What you did last may have to be repeated.`);
+    fails("No answer", `The server does not answer. ${again()}. You may have to repeat what you did last.`);
   const errs = (status) =>
     fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
   const answers = () => {

@@ -57,7 +57,7 @@ class Ask:
         if before is not None and after is not None:
             raise ValueError("A page is before a tweet or after one, not both.")
         if not 0 <= limit <= MOST:
-            raise ValueError(f"A page has up to {MOST} tweets, not {limit}.")
+            raise ValueError(f"A page may have up to {MOST} tweets, not {limit}.")
         for anchor in (before, after):
             if anchor is not None and not 0 <= anchor <= LARGEST_ID:
                 raise ValueError(f"{anchor} is not the id of a tweet.")
