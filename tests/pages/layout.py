@@ -55,8 +55,11 @@ CROWDED = """() => {
     const list = document.querySelector('#changelist');
     if (list && box(list).right < box(document.querySelector('#content')).right - 60)
         found.push('a button narrows the list');
+    const last = document.querySelector('#result_list .field-enabled:last-child input');
+    if (last && innerWidth >= 1280 && box(last).right > box(list).right)
+        found.push('the last column of the intervals is cut');
     for (const rule of document.querySelectorAll('#result_list .field-rule a'))
-        if (box(rule).height > 30) found.push(`“${rule.textContent}” is folded`);
+        if (box(rule).height > 62) found.push(`“${rule.textContent}” is folded`);
     for (const label of document.querySelectorAll('.aligned .form-row label')) {
         const field = label.parentElement.querySelector('input:not([type=checkbox]), select');
         const padding = parseFloat(getComputedStyle(label).paddingRight);

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
+from tests.pages.sources import words
 from trackers.credentials.models import Window
 from trackers.jobs.models import Namespace, Tally, Worker
 
@@ -165,6 +166,7 @@ def test_why_nothing_is_asked_is_said_once_on_the_page(staff):
     page = staff.get("/operations/").content.decode()
 
     assert page.count("No credential is enabled (main: disabled by ada)") == 1
+    assert "Disabled by ada. Enable it in the admin to use it again." in words(page)
     assert "60 tweets are due, and there is no forecast. See above." in page
 
 
