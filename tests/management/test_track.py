@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pty
 import sys
@@ -9,6 +10,7 @@ import zipfile
 from io import StringIO
 
 import pytest
+from django.contrib.admin.models import LogEntry
 from django.core.management import CommandError, call_command
 
 from trackers.tweets.models import Tweet
@@ -46,6 +48,53 @@ def test_a_workbook_in_a_pipe_is_refused_too(tmp_path, monkeypatch):
         monkeypatch.setattr(sys, "stdin", stdin)
         with pytest.raises(CommandError, match="Save the sheet as CSV"):
             run("-")
+
+
+def test_files_before_one_that_is_refused_are_tracked_and_counted(tmp_path):
+    ids, table = tmp_path / "ids.txt", tmp_path / "ages.csv"
+    ids.write_text("20\n21\n")
+    table.write_text("name,age\nbob,12\n")
+    out = StringIO()
+
+    with pytest.raises(CommandError, match=r"ages\.csv: We could not tell which column") as refused:
+        call_command("track", str(ids), str(table), stdout=out)
+
+    assert refused.value.returncode == 2
+    assert "2 read: 2 tracked" in out.getvalue()
+    assert LogEntry.objects.get().change_message.startswith("Tracked.")
+    assert set(Tweet.objects.values_list("pk", flat=True)) == {20, 21}
+
+
+def test_a_table_without_ids_does_not_keep_the_other_files_of_an_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as made:
+        made.writestr("a.csv", "name,age\nbob,12\n")
+        made.writestr("b.txt", "20\n")
+
+    with pytest.raises(CommandError, match="which column"):
+        run(tmp_path / "all.zip")
+
+    assert set(Tweet.objects.values_list("pk", flat=True)) == {20}
+
+
+def test_a_pipe_may_be_given_by_name(tmp_path):
+    # As the shell gives the output of a program: track <(zcat ids.gz)
+    ours, theirs = os.pipe()
+    os.write(theirs, gzip.compress(b"20\n21\n"))
+    os.close(theirs)
+
+    assert "2 tracked" in run(f"/proc/self/fd/{ours}")
+    os.close(ours)
+
+
+@pytest.mark.parametrize("text", ["", "[" * 100_000])
+def test_a_file_without_tweets_is_said_to_have_none(tmp_path, capsys, text):
+    (tmp_path / "empty").write_text(text)
+
+    with pytest.raises(SystemExit) as ended:
+        run(tmp_path / "empty")
+
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.endswith("empty: There are no tweets in it.\n")
 
 
 def test_a_file_that_cannot_be_read_is_told_by_its_name():

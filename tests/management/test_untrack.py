@@ -85,11 +85,15 @@ def test_all_of_an_author(name):
         (["1", "--only-from-there"], "needs a --source", 2),
         (["--source", "9"], "There is no source 9", 1),
         (["--author", "@nobody"], "There is no tracked tweet by @nobody", 1),
+        # The name of an account that only its id is known of is empty.
+        (["--author", "@"], "Enter a name", 2),
+        (["--author", " @ "], "Enter a name", 2),
         (["nothing.txt"], "or a file", 2),
+        (["."], "is a folder", 2),
     ],
 )
 def test_what_cannot_be_meant_is_told_and_nothing_is_untracked(words, why, status):
-    TweetFactory(id=1)
+    TweetFactory(id=1, author=Author.objects.create(id=7, username=""))
 
     with pytest.raises(CommandError, match=why) as refused:
         run(*words)

@@ -17,8 +17,8 @@ ADDRESS = re.compile(
     re.IGNORECASE,
 )
 SHOWN = 80
-# 2.1E+18, as a spreadsheet writes a number of more than 15 digits.
-ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}", re.IGNORECASE)
+# 2.1E+18 or 2100000000000000000.0, as spreadsheets write numbers of more than 15 digits.
+ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}|[0-9]{16,19}\.0+", re.IGNORECASE)
 ROUNDED_THERE = (
     "is an id that a spreadsheet has rounded, so its last digits are lost: export the table again "
     "with this column as text"

@@ -9,6 +9,7 @@ from typing import BinaryIO
 
 from django.core.management.base import CommandError
 
+from trackers.ingest.files.archive import Archive
 from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
 from trackers.ingest.files.opening import packer_of
 from trackers.ingest.found import UnreadableError
@@ -18,9 +19,15 @@ AT_TERMINAL = "Reading from this terminal: one id or address per line. End with 
 
 
 def demand(name: str) -> None:
-    """CommandError for what is neither standard input nor a file."""
-    if name != STDIN and not Path(name).is_file():
-        raise CommandError(f"{name} is not a tweet id, a tweet's address or a file.", returncode=2)
+    """CommandError for what is neither standard input nor a file; a pipe may be given by name."""
+    if name == STDIN:
+        return
+    if name and Path(name).is_dir():
+        raise CommandError(f"{name} is a folder. Give the files in it.", returncode=2)
+    if not name or not Path(name).exists():
+        raise CommandError(
+            f"“{name}” is not a tweet id, a tweet's address or a file.", returncode=2
+        )
 
 
 def opened(name: str) -> BinaryIO:
@@ -41,6 +48,9 @@ def look(name: str, file: BinaryIO) -> str:
         head = file.peek(LOOKED_AT)[:LOOKED_AT] if isinstance(file, BufferedReader) else b""
         head = b"" if packer_of(head) else head
     if head.startswith(ZIP):
+        if file.seekable():
+            # A workbook is one too, and has a sentence of its own.
+            Archive(file)
         raise UnreadableError("It is a ZIP archive. Unpack it first.")
     # An empty one has nothing to check; the counts show that.
     told = check(head) if head else ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
+import zlib
 from datetime import timedelta
 
 import pytest
@@ -21,6 +23,7 @@ from tests.ingest.files.uploads import (
     work,
 )
 from trackers.ingest.files import importing
+from trackers.ingest.files.archive import OPEN_DOCUMENT
 from trackers.ingest.files.opening import LONGEST_LINE
 from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found import UnreadableError
@@ -101,6 +104,18 @@ def test_after_a_very_long_line_the_numbers_are_those_of_the_file():
     assert bad_lines(report) == [2, 5]
 
 
+def zipped(files):
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return made.getvalue()
+
+
+PACKED = zlib.compress(b"20\n" * 100, wbits=-15)
+DAMAGED_ZIP = zipped({"ids.txt": "20\n" * 100}).replace(PACKED, b"\xff" * len(PACKED))
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -116,6 +131,14 @@ def test_after_a_very_long_line_the_numbers_are_those_of_the_file():
         (b"BZh91AY&SYrest", "bzip2, and damaged"),
         (b"\xfd7zXZ\x00rest", "xz, and damaged"),
         (b"7z\xbc\xaf\x27\x1crest", "7-Zip"),
+        (b"PK\x05\x06" + b"\0" * 18, "empty ZIP archive"),
+        (zipped({"[Content_Types].xml": "", "word/document.xml": ""}), "an office document"),
+        (
+            zipped({"mimetype": f"{OPEN_DOCUMENT}spreadsheet", "content.xml": f"{A}"}),
+            "a workbook",
+        ),
+        (DAMAGED_ZIP, r"Left out: ids.txt \(it is damaged\)"),
+        (b"ids.txt".ljust(257, b"\0") + b"ustar", "a tar archive"),
         (b"\x1f\x8bgarbage that is no gzip", "damaged from the start"),
         (b"Dear diary,\ntoday nothing happened.\n", "contains no tweets. Line 2"),
         (b"a,b\nc,d\n", "contains no tweets"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import READERS, Found, Rejected, id_of, read
+from trackers.ingest.found import UnreadableError
 
 ID = 1212092628029698048
 
@@ -117,13 +119,29 @@ def test_a_csv_without_a_header_is_read_by_its_long_ids(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["name,age\nbob,12\neve,33\n", "bob,12\neve,33\n", "12,bob\n33,eve\n"]
+    "text",
+    [
+        "name,age\nbob,12\neve,33\n",
+        "bob,12\neve,33\n",
+        "12,bob\n33,eve\n",
+        "age\n12\n33\n",
+        '"Age in years"\n12\n33\n',
+    ],
 )
 def test_ages_are_no_ids(text):
-    assert found(text)[0] == []
+    first = text.partition("\n")[0]
+    with pytest.raises(UnreadableError, match=f"which column holds the tweets.*: {first}$"):
+        found(text)
 
 
-@pytest.mark.parametrize("text", ["2.1E+18\n20\n", "name,tweet_id\nbob,2.1E+18\neve,20\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2.1E+18\n20\n",
+        "2100000000000000000.0\n20\n",
+        "name,tweet_id\nbob,2.1E+18\neve,20\n",
+    ],
+)
 def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
     all = list(read(text.splitlines(keepends=True)))
 
@@ -146,7 +164,10 @@ def test_bad_lines_of_a_csv_are_told_by_number():
 
 def test_a_bad_first_line_refuses_nothing_else():
     assert found("exported, by hand\n1\n2\n") == ([1, 2], [1])
-    assert found("no,column\nof,ids\n", format="csv") == ([], [1, 2])
+    assert found("mine\n1\nbad\n2\n") == ([1, 2], [1, 3])
+    assert found(f"mine\n{ID}\n") == ([ID], [1])
+    with pytest.raises(UnreadableError, match="The first line is: no,column"):
+        found("no,column\nof,ids\n", format="csv")
 
 
 V2 = {
@@ -218,6 +239,21 @@ def test_a_bad_line_of_jsonl_is_told_by_number_and_refuses_nothing_else(line):
 
 
 @pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('{"a":' * 100_000, "is nested too deeply"),
+        (f'{{"id": {"9" * 6000}}}', "has a number with too many digits"),
+        (f'{{"id": {ID}.0}}', "is not a tweet: its id is a number that was rounded"),
+        ("{", "is not JSON: Expecting property name"),
+    ],
+)
+def test_bad_json_is_told_in_words_of_json(line, why):
+    [one] = read([line], format="jsonl")
+
+    assert one.why.startswith(why)
+
+
+@pytest.mark.parametrize(
     "line",
     [
         '{"id": "3", "public_metrics": 5}', '{"id": "3", "public_metrics": {"like_count": "many"}}',
@@ -254,6 +290,10 @@ anything = st.text(st.characters(codec="utf-8"), max_size=60)
 
 @given(st.lists(anything | st.integers(-10, 2**65).map(str)), st.sampled_from(["auto", *READERS]))
 def test_no_line_at_all_breaks_the_reader(lines, format):
-    for one in read(lines, format=format):
+    # A table without a column of ids is refused as a whole.
+    all: list[object] = []
+    with suppress(UnreadableError):
+        all += read(lines, format=format)
+    for one in all:
         assert isinstance(one, Found | Rejected)
         assert not isinstance(one, Found) or 0 < one.id < 2**63

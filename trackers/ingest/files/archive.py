@@ -25,6 +25,9 @@ LONGEST_NAME = 80
 # The posts of an account, as X has called them over the years.
 OF_X = re.compile(r"(?:^|/)data/tweets?(?:-part\d+)?\.js$", re.IGNORECASE)
 WORKBOOK = "It is a workbook. Save the sheet as CSV."
+DOCUMENT = "It is an office document. Save its text as a plain text file."
+# How the type of an OpenDocument file begins, which it has in a file of its own.
+OPEN_DOCUMENT = "application/vnd.oasis.opendocument."
 NOT_THE_POSTS = "of X's archive, without posts"
 
 
@@ -52,9 +55,19 @@ class Archive:
             self._names = [one for one in self._zip.infolist() if not one.is_dir()]
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as fault:
             raise UnreadableError(f"It is a damaged ZIP archive: {fault}.") from None
-        if any(one.filename == "[Content_Types].xml" for one in self._names):
-            raise UnreadableError(WORKBOOK)
+        self._refuse_documents()
         self.left_out: list[LeftOut] = []
+
+    def _refuse_documents(self) -> None:
+        names = {one.filename for one in self._names}
+        if "[Content_Types].xml" in names:
+            is_workbook = any(name.startswith("xl/") for name in names)
+            raise UnreadableError(WORKBOOK if is_workbook else DOCUMENT)
+        if {"mimetype", "content.xml"} <= names:
+            kind = self._head("mimetype").decode("ascii", "replace")
+            if kind.startswith(OPEN_DOCUMENT):
+                is_workbook = kind.startswith(f"{OPEN_DOCUMENT}spreadsheet")
+                raise UnreadableError(WORKBOOK if is_workbook else DOCUMENT)
 
     def members(self) -> Iterator[Member]:
         """Those that may be read, by name; the others are added to `left_out`."""
@@ -78,16 +91,19 @@ class Archive:
     def _look(self, one: zipfile.ZipInfo) -> str:
         if one.flag_bits & 1:
             raise UnreadableError("It is protected by a password. Unpack it first.")
-        with self._open(one.filename) as file:
+        head = self._head(one.filename)
+        if head.startswith(ZIP):
+            raise UnreadableError("It is a ZIP archive itself, or a workbook.")
+        return check(head)
+
+    def _head(self, name: str) -> bytes:
+        with self._open(name) as file:
             try:
-                head = head_of(file)
+                return head_of(file)
             except DAMAGE as fault:
                 if not is_damage(fault):
                     raise
                 raise UnreadableError("It is damaged.") from None
-        if head.startswith(ZIP):
-            raise UnreadableError("It is a ZIP archive itself, or a workbook.")
-        return check(head)
 
     def _open(self, name: str) -> BinaryIO:
         try:

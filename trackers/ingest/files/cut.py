@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from trackers.ingest.files.documents import Values
-from trackers.ingest.files.lines import filled_in, guess, is_remark
+from trackers.ingest.files.lines import filled_in, guess, is_column_of_numbers, is_remark
 from trackers.ingest.files.table import (
     SAMPLE,
     Record,
@@ -52,7 +52,9 @@ def cut(lines: Iterable[str]) -> Cut:
     format = guess(first[1].strip())
     # Two hundred lines of JSON could be a gigabyte.
     sample = [first, *islice(filled, SAMPLE - 1 if format in ("csv", "ids") else 0)]
-    if format == "csv" or (format == "ids" and hides_a_table(sample)):
+    if format == "csv" or (
+        format == "ids" and (hides_a_table(sample) or is_column_of_numbers(sample))
+    ):
         return table(sample, filled, damage)
     all = chain(sample, filled)
     if format == "jsonl" and first[1].startswith("[") and len(first[1]) > LONGEST_LIST:

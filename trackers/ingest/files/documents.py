@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from trackers.ingest.files.objects import found_in
+from trackers.ingest.files.objects import found_in, not_json
 from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
@@ -67,7 +67,7 @@ class Values:
                 if self._may_go_on(fault):
                     self._feed()
                     continue
-                yield Rejected(self._number(), self._shown(), f"is not JSON: {fault}")
+                yield Rejected(self._number(), self._shown(), not_json(fault))
                 self._skip()
                 continue
             if end >= len(self._text) and not self._over and not isinstance(value, dict | list):

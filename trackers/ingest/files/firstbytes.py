@@ -26,6 +26,9 @@ KNOWN = (
     ),
     (b"7z\xbc\xaf\x27\x1c", "It is packed with 7-Zip. Unpack it, or pack it as a ZIP archive."),
     (b"Rar!\x1a\x07", "It is packed with RAR. Unpack it, or pack it as a ZIP archive."),
+    (b"PAR1", "It is a Parquet file. Export it as CSV or JSON Lines."),
+    (b"SQLite format 3\0", "It is an SQLite database. Export the table as CSV."),
+    (b"PK\x05\x06", "It is an empty ZIP archive."),
     (b"\xff\xfe", "It is in UTF-16. Save it as UTF-8."),
     (b"\xfe\xff", "It is in UTF-16. Save it as UTF-8."),
 )
@@ -65,6 +68,8 @@ def check(head: bytes) -> str:
     for mark, sentence in KNOWN:
         if head.startswith(mark):
             raise UnreadableError(sentence)
+    if head[257:262] == b"ustar":
+        raise UnreadableError("It is a tar archive. Unpack it, or pack the files as a ZIP archive.")
     if b"\0" in head:
         sparse = head[::2].count(0) == 0 or head[1::2].count(0) == 0
         raise UnreadableError(

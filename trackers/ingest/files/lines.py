@@ -7,13 +7,20 @@ A bad line is reported, and no other is refused because of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 
 from trackers.ingest.files.documents import read_json
 from trackers.ingest.files.objects import read_jsonl
 from trackers.ingest.files.opening import LONGEST_LINE, CutOff
-from trackers.ingest.files.table import ID_COLUMNS, column_name, read_csv
+from trackers.ingest.files.table import (
+    ID_COLUMNS,
+    NUMBER,
+    SAMPLE,
+    column_name,
+    kind_of,
+    read_csv,
+)
 from trackers.ingest.found import (
     ROUNDED_THERE,
     SHOWN,
@@ -29,6 +36,8 @@ __all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
 
 # In characters, each of at most four bytes; the last one may be in the next piece.
 LONGEST_PIECE = LONGEST_LINE // 4 - 1
+# The name of a column, alone on its line.
+NAME = re.compile(r'"?[a-z_][a-z0-9_ ]{0,38}"?', re.IGNORECASE)
 # The head of a tweet archive's file, or of JSON that is spread over many lines.
 SPREAD = re.compile(r"window\.|[\[{][\s\[{]*$")
 NOT_A_TWEET = "is neither the id nor the address of a tweet"
@@ -46,8 +55,14 @@ def read(
     filled = filled_in(lines, damage)
     first = next((one for one in filled if not is_remark(one[1])), None)
     if first is not None:
-        format = guess(first[1].strip()) if format == "auto" else format
-        yield from READERS[format](chain((first,), filled), options or Options())
+        sample = [first]
+        if format == "auto":
+            format = guess(first[1].strip())
+            if format == "ids" and NAME.fullmatch(first[1].strip()):
+                # Further lines are awaited only here: at a terminal they come one by one.
+                sample += islice(filled, SAMPLE - 1)
+                format = "csv" if is_column_of_numbers(sample) else format
+        yield from READERS[format](chain(sample, filled), options or Options())
     yield from damage
 
 
@@ -81,6 +96,16 @@ def guess(line: str) -> str:
     if (id_of(line) is None and any(c in line for c in ",;\t")) or column_name(line) in ID_COLUMNS:
         return "csv"
     return "ids"
+
+
+def is_column_of_numbers(sample: Sequence[tuple[int, str]]) -> bool:
+    """A name, and below it short numbers alone: ages or counts, unless a person says otherwise."""
+    (_, name), *below = sample
+    return (
+        bool(below)
+        and NAME.fullmatch(name.strip()) is not None
+        and all(kind_of(line) == NUMBER for _, line in below)
+    )
 
 
 def read_ids(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:

@@ -29,9 +29,20 @@ def read_jsonl(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
         try:
             value = value_of(line)
         except (ValueError, RecursionError) as fault:
-            yield Rejected(number, line[:SHOWN], f"is not JSON: {fault}")
+            yield Rejected(number, line[:SHOWN], not_json(fault))
             continue
         yield from found_in(value, options, number=number, text=line[:SHOWN])
+
+
+def not_json(fault: Exception) -> str:
+    """Why a text is refused, in words that do not speak of Python."""
+    match fault:
+        case RecursionError():
+            return "is nested too deeply"
+        case json.JSONDecodeError():
+            return f"is not JSON: {fault}"
+        case _:
+            return "has a number with too many digits"
 
 
 def value_of(line: str) -> Any:
@@ -128,6 +139,8 @@ def found(value: Any, number: int, text: str) -> Found:
             raise Broken("neither an id, an address nor an object")
         return Found(id)
     given = value.get("id_str") or value.get("id")
+    if isinstance(given, float):
+        raise Broken("its id is a number that was rounded, so its last digits are lost")
     id = id_of(str(given)) if isinstance(given, int | str) else None
     if id is None:
         raise Broken("there is no id in it")

@@ -70,19 +70,17 @@ class Row:
 
 
 def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
-    """Tweets of one column; lines before its header, or before the first id, are rejected."""
+    """Tweets of one column; lines before its header, or before the first id, are rejected.
+
+    Raises UnreadableError if the column is unknown: a rejection of each line would not help.
+    """
     sample = list(islice(lines, SAMPLE))
     place = place_named(sample, options.column) if options.column else place_of_ids(sample)
     if place is None:
-        yield from (
-            Rejected(
-                number,
-                line[:SHOWN],
-                f"names no column of tweets: rename it to {ID_COLUMNS[0]}, or use --column",
-            )
-            for number, line in chain(sample, lines)
+        raise UnreadableError(
+            "We could not tell which column holds the tweets. Give its name or number with "
+            f"--column. The first line is: {sample[0][1].strip()[:SHOWN]}"
         )
-        return
     options.tell(f"column {place.name} holds the tweets")
     for number, line in sample[: place.head - place.has_header]:
         yield Rejected(number, line[:SHOWN], "comes before the table")
@@ -237,8 +235,8 @@ def column_of_ids(names: Sequence[str], kinds: Sequence[Kinds]) -> int | None:
         if is_mostly_ids(kinds[n]) and not any(word in name for word in OF_SOMETHING_ELSE)
     ]
     tweets = [n for n in mostly if TWEET in kinds[n]]
-    # A single column is a list of ids, however old the tweets are.
-    return next(iter([*tweets, *(mostly if len(names) == 1 else []), *known]), None)
+    # A single column without a name is a list of ids, however old the tweets are.
+    return next(iter([*tweets, *(mostly if names == [""] else []), *known]), None)
 
 
 def place_named(sample: Sequence[tuple[int, str]], column: str) -> Place:

@@ -84,10 +84,12 @@ class Command(PagelessCommand):
             self.say(began, as_json=options["json"])
             raise CommandError(f"{name}: {error} The tweets counted so far are tracked.") from error
         except UnreadableError as error:
+            self.say_so_far(began, as_json=options["json"])
             raise CommandError(f"{name}: {error}", returncode=2) from error
         except BrokenPipeError:
             raise
         except OSError as error:
+            self.say_so_far(began, as_json=options["json"])
             fault = error.strerror or error
             raise CommandError(f"{name} cannot be read: {fault}.", returncode=2) from error
         except KeyboardInterrupt:
@@ -100,8 +102,9 @@ class Command(PagelessCommand):
 
     def track_file(self, name: str, options: dict[str, Any]) -> None:
         came_from = "standard input" if name == STDIN else f"the file {Path(name).name}"
+        before, unread = self.total.read, []
         with opened(name) as file:
-            size = None if name == STDIN else Path(name).stat().st_size
+            size = None if name == STDIN else Path(name).stat().st_size or None
             progress = Progress(name, size, self.limits)
             chosen = Options(
                 column=options["column"],
@@ -110,9 +113,19 @@ class Command(PagelessCommand):
             )
             try:
                 for lines in progress.texts_of(file):
-                    self.track(read(lines, format=options["format"], options=chosen), came_from)
+                    try:
+                        self.track(read(lines, format=options["format"], options=chosen), came_from)
+                    except TooLargeError:
+                        raise
+                    except UnreadableError as error:
+                        # The other files of an archive are read all the same.
+                        unread.append(error)
             finally:
                 progress.end()
+        if unread:
+            raise unread[0]
+        if self.total.read == before:
+            note(f"{name}: There are no tweets in it.")
 
     def track(self, stream: Iterable[Found | Rejected], came_from: str) -> None:
         for chunk in track_stream(stream, came_from=came_from):
@@ -137,6 +150,11 @@ class Command(PagelessCommand):
             note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
         elif self.warnings == TOLD_ONE_BY_ONE + 1:
             note("Further warnings are counted, but not shown.")
+
+    def say_so_far(self, began: float, *, as_json: bool) -> None:
+        """Where one of several files is refused, those before it are tracked."""
+        if self.total.read:
+            self.say(began, as_json=as_json)
 
     def say(self, began: float, *, as_json: bool) -> None:
         if self.total.tracked:

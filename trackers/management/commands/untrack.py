@@ -100,7 +100,10 @@ class Command(PagelessCommand):
 
 def authors_of(named: str) -> list[int]:
     """The author of that id, or those of exactly that name; CommandError where there is none."""
-    name = named.removeprefix("@")
+    name = named.strip().removeprefix("@").strip()
+    if not name:
+        # Authors whose name is not known yet have an empty one.
+        raise CommandError("--author: Enter a name, such as @nasa, or an id.", returncode=USAGE)
     found = [int(name)] if name.isascii() and name.isdigit() and len(name) < 20 else []
     if named.startswith("@") or not found:
         found = list(Author.objects.filter(username__iexact=name).values_list("pk", flat=True))
