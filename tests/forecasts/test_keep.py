@@ -1,4 +1,4 @@
-"""What is kept of a day: so far, expected, and yesterday's forecast beside what came."""
+"""What is kept of a day: so far, expected, and yesterday's forecast beside the actual figures."""
 
 from __future__ import annotations
 

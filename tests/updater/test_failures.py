@@ -39,7 +39,7 @@ FAULTS = {
     "429_per_second": "429, more than one a second",
     "429_past": "429, the window is used up, with a reset that is past",
     "429_twice": "429, the window is used up, and each rate header comes twice",
-    "429_edge": "429 of a machine before X, without rate headers",
+    "429_edge": "429 of a server in front of X, without rate headers",
     "429_cap": "429, the cap of the month is reached",
     "429_connections": "429, too many connections",
     "402_credits": "402, no credits",
@@ -62,7 +62,7 @@ FAULTS = {
     "garbage_list": "200 with a list",
     "omit": "the tweets are left out of the answer",
     "broken": "the tweets come with figures of a wrong type",
-    "not_found": "all tweets are said not to exist, at once",
+    "not_found": "X says at once that all tweets do not exist",
     "null_count": "the tweets come with one count of six that is null",
 }
 

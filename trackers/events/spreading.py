@@ -1,6 +1,6 @@
 """Spreads events to their subscribers, and makes due batches ready, for as long as it runs.
 
-look ─> spread ─> promote ─> wake up the claims
+poll ─> spread ─> promote ─> wake up the claims
 It has a database thread of its own: spreading to thousands takes a while, and neither claims nor
 settlements wait for it.
 """

@@ -49,7 +49,7 @@ BARS = {
 WAVES_BARS = {"late second waves: curve": 1.0, "late second waves: now": 0.8}
 NOTES = (
     "now: mean error of the newest look; curve: of the straight line between looks; off: the "
-    "share of time in which a figure is off by more than 10 %. Each of the five default rows "
+    "share of time in which a figure is off by more than 10%. Each of the five default rows "
     "counts alike.",
     "× and bars are shares: of the fixed rows; with little room, of the fixed rows with as little, "
     "or made longer by hand; with little money, of the oldest row made longer until it is enough.",

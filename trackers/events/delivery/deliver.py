@@ -1,10 +1,10 @@
 """The delivery process: one event loop for thousands of sockets, two threads for the database.
 
-look ─> spread ─> promote    (`spreading`, in a thread of its own)
+poll ─> spread ─> promote    (`spreading`, in a thread of its own)
                      │
                      └─> claim ─> load ─┐  the other thread
                            ^            └─> a task for each batch: POST ─┐  the loop
-                           └─ settle <─────── what came of them <────────┘
+                           └─ settle <──────── outcomes <───────────┘
 No transaction or database connection waits for a subscriber. Any number of these processes can
 share the work: claims skip what is locked, and everything is fenced by leases.
 """
