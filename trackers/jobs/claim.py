@@ -217,7 +217,11 @@ def claim(
 
 
 def get(namespace: str, limit: int = 1) -> Batch | None:
-    """Claim up to `limit` keys that are due now, without waiting for more; None if none are."""
+    """Claim up to `limit` keys that are due now, without waiting for more; None if none are.
+
+    The claim lasts until `Batch.expires_at`; end it with `finish` or `release`. ValueError:
+    `limit` is below 1. LookupError: there is no such namespace.
+    """
     if limit < 1:
         raise ValueError("A batch has at least one key.")
     return _claim(namespace, {"limit": limit, "buffer_ttl": NO_DELAY})

@@ -145,7 +145,10 @@ def put_back(batch: Batch) -> set[int]:
 
 
 def finish(batch: Batch, next: Mapping[int, timedelta]) -> set[int]:
-    """Reschedule the keys in `next`, remove the others; return the keys still ours."""
+    """Move the keys in `next` to that long from now, and remove the others.
+
+    Returns the keys that were still ours: those not moved, removed or claimed by others since.
+    """
     moved = [key for key in batch.keys if key in next]
     with cursor() as db:
         db.execute(

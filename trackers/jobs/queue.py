@@ -107,7 +107,10 @@ CLAIMS = """
 
 
 def schedule(namespace: str, key: int, delay: timedelta) -> None:
-    """Add the key, due after `delay`, or move it to that time; a claim on it ends."""
+    """Add the key (64 bits), due after `delay`, or move it to that time.
+
+    A claim on it ends: its late save writes nothing. LookupError: there is no such namespace.
+    """
     with cursor() as db:
         db.execute(on(namespace, SCHEDULE), {"key": key, "delay": delay, "stamp": new_stamp()})
 
@@ -120,7 +123,8 @@ def schedule_many(
     Under backlog the keys in `urgent` come before those that have been due for longer.
 
     One COPY, whatever the number. The first key of a burst is due after its delay, each next one
-    1/rate later, in steps of a tenth of a second, and a burst begins where the last one ends.
+    1/rate later, in steps of a tenth of a second, and a burst begins where the last one ends. If
+    a key comes twice, the last delay counts. LookupError: there is no such namespace.
     """
     query = on(namespace, SCHEDULE_ARRIVALS)
     with transaction.atomic(), cursor() as db:
@@ -143,7 +147,8 @@ def schedule_many(
 
 
 def remove(namespace: str, keys: Iterable[int]) -> set[int]:
-    """Remove the keys from the queue, claimed or not; return those that were in it."""
+    """Remove the keys from the queue, claimed or not; return those that were in it. LookupError:
+    there is no such namespace."""
     with cursor() as db:
         db.execute(on(namespace, REMOVE), {"keys": sorted(keys)})
         return set(keys_of(db))

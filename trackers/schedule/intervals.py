@@ -152,8 +152,9 @@ def read_current(rows: Sequence[tuple[Any, ...]]) -> tuple[datetime, Plan]:
 def update_delay(created_at: datetime | None, *, now: datetime) -> timedelta | None:
     """The seed's getTweetUpdateDelay with the intervals that are in force.
 
-    The wait before the next look-up of a tweet posted at `created_at`, without jitter; None without
-    that time, past the last tier, or when it is more than five minutes after `now`.
+    The wait before the next look-up of a tweet posted at `created_at`, without jitter. None, the
+    seed's -1: without that time, past the last tier, or if it is more than five minutes after
+    `now`. Both times have a zone. Reads the intervals from the database, with each call.
     """
     return current()[1].update_delay(created_at, now=now)
 

@@ -166,7 +166,7 @@ def retiring(kept: timedelta) -> Callable[[], int | None]:
 
 
 def drop(name: str) -> None:
-    """Expire it now."""
+    """Expire it now, if it is live: its entries go, its tombstones stay."""
     with transaction.atomic():
         end([one.id for one in lock([checked_name(name)]) if one.live])
 

@@ -112,21 +112,22 @@ class Found:
 
 
 def get(name: str, offset: int, length: int, *, dedupe: bool = False) -> list[Entry]:
-    """A page, counted from the newest. `dedupe` leaves out repetitions, like `originals`."""
+    """At most `length` entries, the newest first, after the newest `offset`. TimelineMissing: it
+    was never set, or has expired. `dedupe` leaves out repetitions, like `originals`."""
     [segment] = get_multi([Ask(name, offset, length, dedupe)])
     return told(segment, name)
 
 
 def get_since(name: str, entry_id: int, *, dedupe: bool = False) -> list[Entry]:
     """What was inserted after that entry, newest first, including lower ids that came late. All, if
-    the timeline no longer knows the entry."""
+    the timeline no longer knows the entry. TimelineMissing as in `get`."""
     [segment] = get_multi([Ask(name, 0, None, dedupe, checked_id(entry_id))])
     return told(segment, name)
 
 
 def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[Entry]:
     """The entries with one of these ids, or that repeat one, among the newest `max_search`; -1 for
-    all. (`store.filter`)"""
+    all. TimelineMissing as in `get`. (`store.filter`)"""
     wanted = checked_ids(ids)
     most = None if max_search == -1 else checked_count(max_search, of="max_search")
     given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
@@ -138,7 +139,8 @@ def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[E
 
 
 def get_multi(asks: Iterable[Ask]) -> list[Segment]:
-    """A segment for each ask, hit or miss; several asks may be for the same timeline."""
+    """A segment for each ask, in their order; a MISS for a timeline that is missing. Several asks
+    may be for the same timeline."""
     checked = [checked_ask(ask) for ask in listed(asks, of="asks")]
     found = read(checked)
     touch(one for one in found if one)

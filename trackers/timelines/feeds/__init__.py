@@ -41,7 +41,7 @@ def strategies(settings: FeedSettings | None = None) -> dict[str, FeedStrategy]:
 
 
 def strategy() -> FeedStrategy:
-    """The strategy that the settings name."""
+    """The strategy that the feed settings name, read from the database with each call."""
     settings = current()
     return strategies(settings)[settings.strategy]
 
