@@ -160,3 +160,4 @@ def test_a_late_save_writes_no_pace(late):
 
     assert bool(saved.ours) == (late == "a newer measurement came first")
     assert Tweet.objects.get().pace == known > 0
+    assert Tweet.objects.get().likes == 5
