@@ -79,3 +79,17 @@ def test_each_alert_says_what_is_wrong_and_what_to_do_next():
         assert rule["labels"]["severity"] in ("page", "ticket")
         for name in ("summary", "next"):
             assert rule["annotations"][name].endswith((".", "it."))
+
+
+def test_the_table_of_alerts_says_what_the_rules_say():
+    rows = re.findall(
+        r"^\| [^|]+ \| ([^|]*`[^|]*tweetwatch_[^|]+) \|",
+        (PROJECT / "docs" / "operations.md").read_text(),
+        re.MULTILINE,
+    )
+    assert len(rows) == 6
+    for row in rows:
+        [metric], [minutes] = NAME.findall(row), re.findall(r"for (\d+) min", row)
+        # Of two about one metric, the first is the one that calls somebody.
+        rule = next(one for one in rules() if metric in one["expr"])
+        assert rule["for"] == f"{minutes}m", row
