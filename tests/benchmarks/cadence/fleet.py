@@ -106,7 +106,7 @@ class Windows:
         """What has fallen due."""
         while self.ahead and self.ahead[0][0] <= now:
             due_at, place = heapq.heappop(self.ahead)
-            if place not in self.settled:
+            if self.bounds and place not in self.settled:
                 self.fresh.add(place)
             # What was never looked at comes with the young, as new tweets do.
             is_young = self.young_first and row(due_at - self.members[place].born) == 0
