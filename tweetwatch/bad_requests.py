@@ -1,7 +1,7 @@
 """Unreadable requests are answered with 400 and a sentence, before they reach a view.
 
 Django reads a body in the charset that the request names, and fails where it is read first: in the
-check for forgery, and again in the page that should report the error.
+check for forgery, or only in the page that should report another error, which is then a 500.
 """
 
 from __future__ import annotations
@@ -11,16 +11,22 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from django.core.exceptions import ValidationError
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation, ValidationError
 from django.db import DataError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.datastructures import MultiValueDict
 from django.utils.http import parse_header_parameters
+from django.views import defaults
 
 from tweetwatch.problems import CONTENT_TYPE, described, is_of_api, problem
 
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
+FORM = "The form in this request is damaged. Go back, load the page again, and send it once more."
+TOO_LARGE = "The form in this request is larger than this server accepts. Send less at once."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
 # In the error of psycopg, for any text meant for the database.
 NUL_FAULT = "NUL (0x00)"
@@ -45,6 +51,14 @@ class BadRequestMiddleware:
     def process_view(
         self, request: HttpRequest, view: Any, args: Any, kwargs: Any
     ) -> HttpResponse | None:
+        """What the check for forgery would fail on; it reads the form of whoever has its cookie."""
+        checked = not getattr(view, "csrf_exempt", False)
+        reads = checked and settings.CSRF_COOKIE_NAME in request.COOKIES
+        if reads and (fault := fault_of_form(request)):
+            return refused(request, fault)
+        return self.chosen_rows(request, view)
+
+    def chosen_rows(self, request: HttpRequest, view: Any) -> HttpResponse | None:
         """An admin's list looks up the chosen rows without checking their ids."""
         admin = getattr(view, "model_admin", None)
         if admin is None or request.method != "POST":
@@ -61,6 +75,29 @@ class BadRequestMiddleware:
         if isinstance(error, (DataError, ValueError)) and NUL_FAULT in str(error):
             return refused(request, NUL)
         return None
+
+
+def fault_of_form(request: HttpRequest) -> str:
+    """Why the form in a request cannot be read; empty if it can."""
+    try:
+        request.POST  # noqa: B018 - read here first
+    except (MultiPartParserError, SuspiciousOperation) as error:
+        # As Django does it after most of these errors: the next one to look finds an empty form.
+        request.POST, request._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
+        return FORM if isinstance(error, MultiPartParserError) else TOO_LARGE
+    return ""
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """The page of a 404 reads the form, which nobody may have read before."""
+    fault = fault_of_form(request)
+    return refused(request, fault) if fault else defaults.page_not_found(request, exception)
+
+
+def denied(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Likewise that of a 403."""
+    fault = fault_of_form(request)
+    return refused(request, fault) if fault else defaults.permission_denied(request, exception)
 
 
 def guarded(application: Application) -> Application:

@@ -5,6 +5,9 @@ from django.urls import include, path
 
 from trackers.dashboards.account import views as account
 
+handler403 = "tweetwatch.bad_requests.denied"
+handler404 = "tweetwatch.bad_requests.not_found"
+
 urlpatterns = [
     # Before the admin's own: there is one way to log in.
     path("admin/login/", account.admin_login),

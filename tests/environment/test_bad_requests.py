@@ -43,6 +43,33 @@ def test_a_body_in_another_charset_is_refused_with_a_sentence(
     assert bad_requests.CHARSET in said(answer)
 
 
+@pytest.mark.parametrize("name", ["root", "anybody"])
+@pytest.mark.parametrize(
+    ("kind", "body", "sentence"),
+    [
+        ("multipart/form-data", BODY, bad_requests.FORM),
+        ("multipart/form-data; boundary=\u00e9", BODY, bad_requests.FORM),
+        (URLENCODED, b"&".join([b"a=1"] * 5000), bad_requests.TOO_LARGE),
+    ],
+)
+@pytest.mark.parametrize("address", ["/login/", "/tweets/", "/nothing/", "/tweets/x/"])
+def test_a_form_that_django_cannot_read_is_refused_with_a_sentence(
+    root, caplog, address, kind, body, sentence, name
+):
+    # With the cookie of the check for forgery, which anybody may get, the form is read.
+    if name == "anybody":
+        root.logout()
+        root.get("/login/")
+    root.get("/account/")
+    root.handler.enforce_csrf_checks = True
+    caplog.clear()
+
+    answer = root.generic("POST", address, body, content_type=kind)
+
+    assert (answer.status_code, sentence in said(answer)) == (400, True)
+    assert not [one for one in caplog.records if one.exc_info]
+
+
 def test_the_api_says_so_in_json(root):
     kind = "application/json; charset=utf-16"
 
@@ -109,3 +136,17 @@ def test_chosen_rows_that_are_no_ids_are_refused(root, chosen):
     assert bad_requests.CHOSEN in said(answer)
     made.refresh_from_db()
     assert made.paused_at is None
+
+
+def test_a_page_that_refuses_a_person_reads_no_form(client, db, settings):
+    settings.SECURE_SSL_REDIRECT = False
+    client.force_login(User.objects.create_user("somebody"))
+    client.get("/account/")
+    client.raise_request_exception = False
+    client.handler.enforce_csrf_checks = True
+
+    # This view checks the form itself.
+    answer = client.generic("POST", "/sources/import/", BODY, content_type="multipart/form-data")
+
+    assert answer.status_code == 400
+    assert bad_requests.FORM in said(answer)
