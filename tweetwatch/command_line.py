@@ -69,8 +69,16 @@ def execute(argv: Sequence[str]) -> int:
         if isinstance(ending.code, str):
             say(ending.code)
             return FAILED
-        return ending.code or DONE
+        # Django has said so already, but ends with 1.
+        return USAGE if is_unknown(argv) else ending.code or DONE
     return DONE
+
+
+def is_unknown(argv: Sequence[str]) -> bool:
+    from django.core.management import get_commands
+
+    named = argv[1] if len(argv) > 1 else "help"
+    return not named.startswith("-") and named not in {"help", "version", *get_commands()}
 
 
 def sentence_of(error: Exception) -> str | None:
@@ -103,6 +111,9 @@ def sentence_of(error: Exception) -> str | None:
             )
         case OSError():
             return of_file(error)
+        case EOFError() if sys.stdin.isatty():
+            # Ctrl-D, where something was asked for.
+            return "The input ended before everything was entered."
     return None
 
 

@@ -189,7 +189,7 @@ def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--timeout", "-1"), "greater than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--concurrency", "101"), "less than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--rate", "0"), "rate: .* greater than"),
-        ("known", ("--callback", CALLBACK, "--topic", "a"), "already exists"),
+        ("known", ("--callback", CALLBACK, "--topic", "a"), "already a subscriber"),
     ],
 )
 def test_a_bad_subscriber_is_refused_and_nothing_stored(name, given, says):

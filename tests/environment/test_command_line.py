@@ -84,6 +84,9 @@ def until(fact, what):
             id="a closed output",
         ),
         pytest.param(f"{MANAGE} demo --port 99999", {}, 2, "is not a port", id="a wrong port"),
+        pytest.param(
+            f"{MANAGE} statsu", {}, 2, "Did you mean status?", id="a command that there is not",
+        ),
     ],
 )  # fmt: skip
 def test_each_ends_in_a_sentence(line, given, status, sentence):
@@ -95,6 +98,27 @@ def test_each_ends_in_a_sentence(line, given, status, sentence):
 
 def test_who_has_read_enough_is_no_failure_and_nothing_is_said():
     assert ran(f"{MANAGE} help | true; exit ${{PIPESTATUS[0]}}") == (0, "")
+
+
+def test_ctrl_d_at_a_question_ends_it_with_a_sentence(fresh_database):
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "credential", "add", "main", "--kind", "bearer"],
+        cwd=PROJECT,
+        env={**os.environ, "DATABASE_URL": fresh_database},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Without a terminal of its own it asks on standard error, and reads standard input.
+        start_new_session=True,
+    )
+    os.close(theirs)
+    # What is typed before the question is thrown away.
+    assert process.stderr.read(14) == b"bearer_token: "
+    os.write(ours, b"\x04")
+
+    assert ended(process) == (1, "The input ended before everything was entered.\n")
+    os.close(ours)
 
 
 def test_a_database_that_was_never_migrated_is_told(django_db_setup, django_db_blocker):

@@ -138,12 +138,12 @@ def test_the_stream_is_told_once_there_was_one():
 
     at = now()
     Stream.objects.create(
-        state="waiting", because="X answered 503", heard_at=at, lines=9, duplicates=2, garbled=1,
+        state="waiting", because="X answered 503.", heard_at=at, lines=9, duplicates=2, garbled=1,
         connects=4, rules_of_others=3,
     )  # fmt: skip
 
     assert status("--json")["stream"] == {
-        "state": "waiting", "because": "X answered 503", "heard_at": iso(at), "lines": 9,
+        "state": "waiting", "because": "X answered 503.", "heard_at": iso(at), "lines": 9,
         "duplicates": 2, "garbled": 1, "connects": 4, "rules_of_others": 3,
     }  # fmt: skip
     assert "Stream       waiting, X answered 503, last heard " in status()

@@ -148,7 +148,7 @@ def source(row: Told) -> Sequence[str]:
 def stream(row: Told) -> Sequence[str]:
     return (
         row["state"],
-        row["because"],
+        row["because"].rstrip("."),
         f"last heard {when(row['heard_at'])}" if row["heard_at"] else "",
         f"{row['lines']:,} posts",
         some(row["duplicates"], "duplicates"),

@@ -13,7 +13,8 @@ from trackers.ingest.sources import life
 from trackers.ingest.sources.forms import LATER, SourceForm
 from trackers.ingest.sources.models import Source
 
-KINDS = (*Source.POLLED, Source.Kind.STREAM)
+# Plain words, as argparse shows them.
+KINDS = tuple(str(kind.value) for kind in (*Source.POLLED, Source.Kind.STREAM))
 PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
 CHANGED = ("of", *LATER)
 # As in the admin: a stream is not polled, and a file was read once.

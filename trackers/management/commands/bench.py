@@ -23,6 +23,10 @@ WITHOUT_TESTS = (
     "The benches are in tests/benchmarks, which is not here ({error}): they come with the "
     "sources, not with an installed package. Run this in a checkout of the project."
 )
+WITHOUT_PACKAGES = (
+    "The benches need the packages of the tests ({error}). Install them: "
+    "{python} -m pip install -r requirements-dev.txt"
+)
 
 
 class Command(BaseCommand):
@@ -143,9 +147,12 @@ def benches(part: str) -> Any:
     try:
         return importlib.import_module(f"tests.benchmarks.{part}")
     except ModuleNotFoundError as error:
-        if error.name and error.name.split(".")[0] == "tests":
+        package = (error.name or "").partition(".")[0]
+        if package == "tests":
             raise CommandError(WITHOUT_TESTS.format(error=error)) from None
-        raise
+        if package in {"trackers", "tweetwatch"}:
+            raise
+        raise CommandError(WITHOUT_PACKAGES.format(error=error, python=sys.executable)) from None
 
 
 def interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from argparse import ArgumentTypeError
 from typing import Any, NoReturn
 
 from django.conf import settings
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandParser
 
+from trackers.fakex.arguments import port, whole
 from trackers.management.pageless import PagelessCommand
 
 BIND = "127.0.0.1:8100"
@@ -16,6 +18,7 @@ BIND = "127.0.0.1:8100"
 ITS_OWN = {"DATABASE_POOL", "DATABASE_STATEMENT_TIMEOUT"}
 # Longer than proxies keep an idle connection, so that they are the ones to close it.
 KEEP_ALIVE = 75
+MOST = 1000
 
 
 class Command(PagelessCommand):
@@ -23,25 +26,39 @@ class Command(PagelessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--bind", default=BIND, metavar="HOST:PORT", help=f"{BIND} by default; port 0: any"
+            "--bind",
+            type=address,
+            default=BIND,
+            metavar="HOST:PORT",
+            help=f"{BIND} by default; port 0: any",
         )
-        parser.add_argument("--workers", type=int, default=2, help="worker processes")
-        parser.add_argument("--threads", type=int, default=8, help="threads in each process")
+        parser.add_argument("--workers", type=whole(1, MOST), default=2, help="worker processes")
+        parser.add_argument(
+            "--threads", type=whole(1, MOST), default=8, help="threads in each process"
+        )
 
     def handle(self, *args: Any, **options: Any) -> NoReturn:
-        workers, threads = options["workers"], options["threads"]
-        if workers < 1 or threads < 1:
-            raise CommandError("Give at least one worker and one thread.", returncode=2)
         if not settings.BUS_ROOT_TOKEN:
             self.announce(
                 "BUS_ROOT_TOKEN is not set, so no client has root access. Create tokens with "
                 "`manage.py bus_token add NAME`."
             )
         kept = {name: value for name, value in os.environ.items() if name not in ITS_OWN}
-        command = gunicorn(options["bind"], workers=workers, threads=threads)
+        command = gunicorn(options["bind"], workers=options["workers"], threads=options["threads"])
         sys.stderr.flush()
         # In this same process, so that signals go to gunicorn.
         os.execve(sys.executable, command, kept)  # noqa: S606 - our own program
+
+
+def address(text: str) -> str:
+    """What gunicorn understands; it ends with a traceback at a port that there is not."""
+    if text.startswith(("unix:", "fd://")):
+        return text
+    host, _, number = text.rpartition(":")
+    if not host:
+        raise ArgumentTypeError(f"{text} is not HOST:PORT, such as {BIND}")
+    port(number)
+    return text
 
 
 def gunicorn(bind: str, *, workers: int, threads: int) -> list[str]:

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
+from trackers.fakex.arguments import whole
 from trackers.management.pageless import PagelessCommand
 
 MOST_SLOTS = 20_000
@@ -28,13 +29,14 @@ class Command(PagelessCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--slots", type=int, default=2000, help="deliveries in progress at a time (2,000)"
+            "--slots",
+            type=whole(1, MOST_SLOTS),
+            default=2000,
+            help="deliveries in progress at a time (2,000)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         slots = options["slots"]
-        if not 1 <= slots <= MOST_SLOTS:
-            raise CommandError(f"--slots must be from 1 to {MOST_SLOTS:,}.")
         make_room(slots)
         uvloop.run(deliver(settings_with(slots)))
 

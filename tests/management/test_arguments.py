@@ -1,0 +1,40 @@
+"""Arguments that a command cannot take are refused by name, before it begins."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from django.core.management import CommandError, call_command
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("deliver --slots 0", "--slots: 0 is not a whole number from 1 to 20,000"),
+        ("bus --workers 0", "--workers: 0 is not a whole number from 1"),
+        ("bus --threads -1", "--threads: -1 is not a whole number from 1"),
+        ("bus --bind 127.0.0.1:99999", "--bind: 99999 is not a port"),
+        ("bus --bind 127.0.0.1", "--bind: 127.0.0.1 is not HOST:PORT, such as"),
+        (
+            "source add feed nasa",
+            "KIND: invalid choice: 'feed' (choose from 'account', 'mentions', 'search', 'list', "
+            "'stream')",
+        ),
+    ],
+)
+def test_what_is_out_of_range_is_told_with_the_range(words, why):
+    with pytest.raises(CommandError) as refused:
+        call_command(*words.split())
+
+    assert f"argument {why}" in str(refused.value)
+
+
+def test_without_the_packages_of_the_tests_bench_says_how_to_install_them(monkeypatch):
+    for name in [*sys.modules]:
+        if name == "tests.factories" or name.startswith("tests.benchmarks"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "factory", None)
+
+    with pytest.raises(CommandError, match=r"pip install -r requirements-dev\.txt"):
+        call_command("bench")
