@@ -149,6 +149,18 @@ def test_a_second_look_sees_what_changed_and_is_counted(x):
     assert Sample.objects.values_list("likes", "measurements").get() == (5, 2)
 
 
+def test_a_key_without_a_tweet_leaves_the_queue_and_costs_no_request(x):
+    """As when a tweet is untracked just while a person resumes it."""
+    [id] = x.ids(1)
+    queue.schedule(TWEET_UPDATE, id, timedelta(0))
+    turn_clock(timedelta(minutes=10))
+
+    refresh()
+
+    assert not TweetUpdate.objects.exists()
+    assert x.log() == []
+
+
 @pytest.mark.parametrize(
     "kind", ["503_json", "503_text", "500", "html", "garbage_list", "reset", "truncated"]
 )

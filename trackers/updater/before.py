@@ -83,13 +83,14 @@ class Before:
     """What is known at the database's time `now`.
 
     `usual`: tweets that X shows, described, never edited, and withheld nowhere. `odd`: all others,
-    each with its own facts.
+    each with its own facts. `untracked`: keys that are no tweets.
     """
 
     now: datetime
     plan: Plan
     usual: Sequence[Group]
     odd: Mapping[int, Prior]
+    untracked: frozenset[int]
     purses: Sequence[Purse]
 
     def groups(self) -> Iterator[Group]:
@@ -111,9 +112,8 @@ def read_before(ids: Sequence[int]) -> Before:
     ]
     odd = set(ids).difference(*(group.ids for group in usual))
     facts = read_priors(odd) if odd else {}
-    return Before(
-        now, plan, usual, {id: facts.get(id, NOTHING) for id in sorted(odd)}, read_purses(purses)
-    )
+    untracked = frozenset(odd - facts.keys())
+    return Before(now, plan, usual, dict(sorted(facts.items())), untracked, read_purses(purses))
 
 
 def read_priors(ids: Iterable[int]) -> dict[int, Prior]:

@@ -11,23 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from trackers.jobs import queue
-from trackers.jobs.queue import Batch
 from trackers.tweets.paid import mark_paid
 from trackers.tweets.versions import Seen, learn
-from trackers.updater.before import NOTHING, Before, Prior
+from trackers.updater.before import NOTHING, Prior
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import Saved
 from trackers.xapi.answers import Lookup
-
-
-def without_merged(batch: Batch, before: Before) -> Batch:
-    """Remove versions of other tweets: they rest, and those tweets are looked up instead."""
-    merged = {id for id, tweet in before.odd.items() if tweet.version_of is not None}
-    if not merged:
-        return batch
-    queue.finish(replace(batch, keys=tuple(id for id in batch.keys if id in merged)), {})
-    return replace(batch, keys=tuple(id for id in batch.keys if id not in merged))
 
 
 def newest_of(id: int, prior: Mapping[int, Prior]) -> int:

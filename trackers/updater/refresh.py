@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, InterfaceError
 
 from trackers.credentials import turns
 from trackers.credentials.rests import rest_after
-from trackers.jobs import task_time
+from trackers.jobs import queue, task_time
 from trackers.jobs.queue import Batch
 from trackers.money import ledger
 from trackers.tweets.paid import mark_paid
-from trackers.updater.before import read_before
-from trackers.updater.edits import without_merged
+from trackers.updater.before import Before, read_before
 from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
 from trackers.updater.promote import CheckRules
 from trackers.updater.reserve import Granted, Held, Waiting, reserve
@@ -93,7 +92,7 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
     # Taken before the database's time is read, so no measurement is dated before X's answer.
     began = time.monotonic()
     before = read_before(batch.keys)
-    batch = without_merged(batch, before)
+    batch = only_tracked(batch, before)
     if not batch.keys:
         return Waiting()
     granted = reserve(batch, before, timeout=asking.timeout)
@@ -124,6 +123,19 @@ def refresh(batch: Batch, asking: Asking) -> Refreshed | Held | Waiting:
     until = min(lease_ends, task_time.ends_at())
     saved, unclear = write(batch, answers, before, rules, until=until)
     return Refreshed(batch, answers, saved, unclear, failures, broke, granted.room)
+
+
+def only_tracked(batch: Batch, before: Before) -> Batch:
+    """Take what X need not be asked for out of the queue.
+
+    Versions of other tweets rest, and those tweets are looked up instead. Keys without a tweet are
+    left when somebody untracked it while its job was being put back, for a resume or a refresh.
+    """
+    over = before.untracked | {id for id, one in before.odd.items() if one.version_of is not None}
+    if not over:
+        return batch
+    queue.finish(replace(batch, keys=tuple(id for id in batch.keys if id in over)), {})
+    return replace(batch, keys=tuple(id for id in batch.keys if id not in over))
 
 
 def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
