@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation, ValidationError
+from django.core.exceptions import (
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+    ValidationError,
+)
 from django.db import DataError
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.http.multipartparser import MultiPartParserError
@@ -28,6 +34,7 @@ NUL = "The request contains a NUL character, which cannot be stored. Send it wit
 FORM = "The form in this request is damaged. Go back, load the page again, and send it once more."
 TOO_LARGE = "The form in this request is larger than this server accepts. Send less at once."
 CHOSEN = "The chosen rows are not in this list. Go back and choose again."
+LARGER = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 # In the error of psycopg, for any text meant for the database.
 NUL_FAULT = "NUL (0x00)"
 
@@ -74,6 +81,9 @@ class BadRequestMiddleware:
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         if isinstance(error, (DataError, ValueError)) and NUL_FAULT in str(error):
             return refused(request, NUL)
+        if isinstance(error, (MultiPartParserError, *LARGER)):
+            # From a view that checks for forgery itself.
+            return refused(request, why_unread(error))
         return None
 
 
@@ -84,8 +94,12 @@ def fault_of_form(request: HttpRequest) -> str:
     except (MultiPartParserError, SuspiciousOperation) as error:
         # As Django does it after most of these errors: the next one to look finds an empty form.
         request.POST, request._files = QueryDict(), MultiValueDict()  # type: ignore[attr-defined]
-        return FORM if isinstance(error, MultiPartParserError) else TOO_LARGE
+        return why_unread(error)
     return ""
+
+
+def why_unread(error: Exception) -> str:
+    return FORM if isinstance(error, MultiPartParserError) else TOO_LARGE
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

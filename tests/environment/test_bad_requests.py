@@ -138,6 +138,17 @@ def test_chosen_rows_that_are_no_ids_are_refused(root, chosen):
     assert made.paused_at is None
 
 
+def test_a_view_that_checks_for_forgery_itself_leaves_no_traceback_either(root, caplog):
+    root.get("/account/")
+    root.handler.enforce_csrf_checks = True
+    caplog.clear()
+
+    answer = root.generic("POST", "/sources/import/", BODY, content_type="multipart/form-data")
+
+    assert (answer.status_code, bad_requests.FORM in said(answer)) == (400, True)
+    assert not [one for one in caplog.records if one.exc_info]
+
+
 def test_a_page_that_refuses_a_person_reads_no_form(client, db, settings):
     settings.SECURE_SSL_REDIRECT = False
     client.force_login(User.objects.create_user("somebody"))

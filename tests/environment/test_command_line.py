@@ -24,6 +24,13 @@ pytestmark = pytest.mark.django_db
 
 MANAGE = f"{shlex.quote(sys.executable)} manage.py"
 NOBODY_THERE = "postgres://user:secret-of-ours@127.0.0.1:1/tweetwatch"
+# Where only requirements.txt is installed.
+WITHOUT_FACTORY = """
+import sys
+sys.modules["factory"] = None
+from tweetwatch.command_line import run
+sys.exit(run(["manage.py", "bench"]))
+"""
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -84,6 +91,11 @@ def until(fact, what):
             id="a closed output",
         ),
         pytest.param(f"{MANAGE} demo --port 99999", {}, 2, "is not a port", id="a wrong port"),
+        pytest.param(
+            f"{shlex.quote(sys.executable)} -c '{WITHOUT_FACTORY}'",
+            {"DJANGO_SETTINGS_MODULE": "tweetwatch.settings"}, 1,
+            "-m pip install -r requirements-dev.txt", id="benches without their packages",
+        ),
         pytest.param(
             f"{MANAGE} statsu", {}, 2, "Did you mean status?", id="a command that there is not",
         ),

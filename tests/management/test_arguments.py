@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -18,8 +16,7 @@ from django.core.management import CommandError, call_command
         ("bus --bind 127.0.0.1", "--bind: 127.0.0.1 is not HOST:PORT, such as"),
         (
             "source add feed nasa",
-            "KIND: invalid choice: 'feed' (choose from 'account', 'mentions', 'search', 'list', "
-            "'stream')",
+            "KIND: invalid choice: feed (choose from account, mentions, search, list, stream)",
         ),
     ],
 )
@@ -27,14 +24,5 @@ def test_what_is_out_of_range_is_told_with_the_range(words, why):
     with pytest.raises(CommandError) as refused:
         call_command(*words.split())
 
-    assert f"argument {why}" in str(refused.value)
-
-
-def test_without_the_packages_of_the_tests_bench_says_how_to_install_them(monkeypatch):
-    for name in [*sys.modules]:
-        if name == "tests.factories" or name.startswith("tests.benchmarks"):
-            monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "factory", None)
-
-    with pytest.raises(CommandError, match=r"pip install -r requirements-dev\.txt"):
-        call_command("bench")
+    # Newer Pythons quote no choices.
+    assert f"argument {why}" in str(refused.value).replace("'", "")

@@ -155,6 +155,8 @@ def test_a_person_sees_what_a_column_gives_and_chooses_another():
 
 
 def test_a_table_whose_column_nobody_can_guess_waits_for_a_person():
+    ages = upload("age\n12\n33\n")
+    assert (ages.format, ages.column) == ("csv", "")
     report = upload(f"user_id,account_id\n{A},{B}\n")
     report.refresh_from_db()
     assert report.column == ""

@@ -115,6 +115,8 @@ class Command(PagelessCommand):
             idle = timedelta(days=days)
         except (OverflowError, ValueError):
             raise CommandError(f"{days} is not a number of days.", returncode=USAGE) from None
+        if days < 0:
+            raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=USAGE)
         expired = store.expire(idle)
         history.record_command(Timeline, "Expired.", count=expired, flag=history.DELETION)
         self.tell(
