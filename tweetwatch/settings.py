@@ -163,7 +163,9 @@ _options: dict[str, Any] = {
     f" -c statement_timeout={DATABASE_STATEMENT_TIMEOUT}s".strip(),
 }
 if DATABASE_POOL:
-    _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+    # A page says that the database is away before its browser gives up on it (answers.js). While it
+    # is away, each request makes new attempts: older ones wait twice as long each time.
+    _options["pool"] = {"min_size": 1, "max_size": 8, "timeout": 3, "reconnect_timeout": 3}
 DATABASES = {
     "default": {
         **_database,

@@ -17,3 +17,6 @@ urlpatterns = [
     path("api/v1/", include("trackers.api.urls")),
     path("", include("trackers.dashboards.urls")),
 ]
+
+# For every address but those of the API.
+handler500 = "tweetwatch.failures.failed"

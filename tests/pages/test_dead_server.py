@@ -1,4 +1,5 @@
-"""A page whose server is dead, or hangs, does not look live; and it says when that is over."""
+"""A page whose server is dead, hangs, or has no database does not look live; and it says when that
+is over."""
 
 from __future__ import annotations
 
@@ -9,7 +10,11 @@ import subprocess
 import sys
 
 import pytest
+import requests
+from django.conf import settings
+from django.db import connection
 
+from tests.chaos.relay import Relays
 from tests.conftest import OURS, PROJECT, url_of
 from tests.pages.browser import poll
 from tests.pages.looking import looking
@@ -21,7 +26,8 @@ COUNT = "() => { window.ticks = 0; document.body.addEventListener('tick', () => 
 class Server:
     """gunicorn on a port that stays the same when it is started again."""
 
-    def __init__(self, log):
+    def __init__(self, log, database=None):
+        self.database = database or url_of(OURS)
         with socket.socket() as one:
             one.bind(("127.0.0.1", 0))
             self.port = one.getsockname()[1]
@@ -29,12 +35,14 @@ class Server:
         self.start()
 
     def start(self):
-        flags = f"--bind=127.0.0.1:{self.port} --worker-class=gthread --no-control-socket"
+        flags = (
+            f"--bind=127.0.0.1:{self.port} --worker-class=gthread --threads=8 --no-control-socket"
+        )
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "gunicorn", "tweetwatch.wsgi", *flags.split()],
                 cwd=PROJECT,
-                env={**os.environ, "DATABASE_URL": url_of(OURS), "HTTPS": "false"},
+                env={**os.environ, "DATABASE_URL": self.database, "HTTPS": "false"},
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
@@ -90,3 +98,56 @@ def test_a_dead_server_is_told_within_two_polls_and_so_is_that_it_is_back(server
         # The browser's and htmx's own words about each request that failed.
         told = ("console: htmx:", "console: Failed to load resource: net::ERR_")
         seen.faults[:] = [one for one in seen.faults if not one.startswith(told)]
+
+
+# What the browser and htmx say about an answer with this status.
+TOLD = ("console: htmx:", "console: Response Status Error Code 503", "console: Failed to load")
+
+
+def way_to_the_database(relays):
+    """A relay, and the test's own database behind it."""
+    given = connection.get_connection_params()
+    host, port = given.get("host") or "/var/run/postgresql", given.get("port") or 5432
+    target = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, int(port))
+    relay = relays.make(target)
+    who = f"{given['user']}:{given.get('password') or ''}"
+    return relay, f"postgres://{who}@127.0.0.1:{relay.port}/{OURS}"
+
+
+@pytest.mark.browser
+def test_a_page_says_that_the_database_is_away_and_comes_back_with_it(
+    tmp_path, transactional_db, staff
+):
+    relays = Relays()
+    relay, url = way_to_the_database(relays)
+    server = Server(tmp_path / "server.txt", url)
+    try:
+        with looking(staff, server) as seen:
+            page = seen.page
+            button, notice = page.locator("[data-live]"), page.locator("[data-trouble]")
+            page.goto(f"{server.url}/operations/")
+            relay.cut()
+            notice.get_by_text("The server cannot use its database right now.").wait_for()
+            label = button.inner_text()
+            opened = page.context.new_page()
+            told = opened.goto(f"{server.url}/admin/")
+            status, heading = told.status, opened.inner_text("h1")
+            cookies = {
+                settings.SESSION_COOKIE_NAME: staff.cookies[settings.SESSION_COOKIE_NAME].value
+            }
+            asked = requests.get(f"{server.url}/tweets/1/series.json", cookies=cookies, timeout=60)
+            opened.get_by_text("This page reloads when the database is ready.").wait_for()
+
+            relay.heal()
+            notice.get_by_text("The server answers again.").wait_for()
+            opened.get_by_role("heading", name="What is watched").wait_for()
+
+            assert (label, button.inner_text()) == ("No database", "Live")
+            assert (status, heading) == (503, "The database cannot be reached")
+            assert (asked.status_code, asked.headers["Retry-After"]) == (503, "5")
+            assert asked.json()["error"].startswith("The database cannot be reached.")
+            seen.faults[:] = [one for one in seen.faults if not one.startswith(TOLD)]
+    finally:
+        server.kill()
+        relays.close()
+    assert "Traceback" not in server.log.read_text()

@@ -4,6 +4,9 @@
   // Two ticks. Who has not answered by then may never do so.
   const PATIENCE = 6000;
   const SHOWN_FOR = 6000;
+  // The status of a server whose database is away (tweetwatch/failures.py), and its label.
+  const AWAY = 503;
+  const NO_DATABASE = "No database";
   const asked = new Map();
   // What is wrong, in a word or two for the button; empty while all is well.
   let wrong = "";
@@ -34,7 +37,9 @@
   const nobody = () =>
     fails("No answer", `The server does not answer. ${again()}. You may have to repeat what you did last.`);
   const errs = (status) =>
-    fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
+    status === AWAY
+      ? fails(NO_DATABASE, `The server cannot use its database right now. ${again()}. You may have to repeat what you did last.`)
+      : fails("Error", `The server answered with an error (${status}). ${again()}. If this stays, reload the page.`);
   const answers = () => {
     if (!wrong) return;
     wrong = "";
@@ -63,8 +68,10 @@
   const probe = async () => {
     const mark = {};
     asked.set(mark, Date.now());
+    // Without its database the server still answers the small question.
+    const { answers, ready } = document.body.dataset;
     try {
-      const answer = await fetch(document.body.dataset.answers, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
+      const answer = await fetch(wrong === NO_DATABASE ? ready : answers, { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) });
       heard(mark, answer.ok, answer.status);
     } catch {
       heard(mark, false, 0);
@@ -76,7 +83,8 @@
       for (const [request, at] of asked) {
         if (at > since) continue;
         asked.delete(request);
-        nobody();
+        // Requests that wait for a lost database are slow.
+        if (wrong !== NO_DATABASE) nobody();
       }
       // After htmx had its turn.
       setTimeout(() => { if (!asked.size) probe(); }, 0);

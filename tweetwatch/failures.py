@@ -1,0 +1,95 @@
+"""The page for what failed unexpectedly, at every address of people, the admin's included.
+
+the database is away, busy, or not migrated ─> 503, what is wrong, and what to do
+anything else                               ─> 500, as Django answers it
+
+It neither reads the database nor knows who asks. The API has answers of its own (`problems`).
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import asdict, dataclass
+
+from django.db import ProgrammingError
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.template.loader import render_to_string
+from django.views.defaults import server_error
+from psycopg import errors
+
+from tweetwatch.database import LOST
+
+logger = logging.getLogger(__name__)
+
+LOOKS = ("GET", "HEAD")
+RETRY_SECONDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """`ends`: it ends by itself or by an administrator, and then the page reloads."""
+
+    heading: str
+    sentence: str
+    ends: bool = True
+
+
+AWAY = Failure(
+    "The database cannot be reached",
+    "Nothing that was saved is lost. Try again in a moment. If this lasts, whoever runs this "
+    "server should check that PostgreSQL is running and that DATABASE_URL is right.",
+)
+BUSY = Failure(
+    "This took too long",
+    "The database did not finish in time, so this was stopped. Try again in a moment, or ask for "
+    "less: a shorter time, or fewer tweets.",
+    ends=False,
+)
+UNMIGRATED = Failure(
+    "The database is not up to date",
+    "It lacks tables or columns that this version needs. Whoever runs this server should run "
+    "manage.py migrate.",
+)
+MISSING = (errors.UndefinedTable, errors.UndefinedColumn)
+
+
+def failed(request: HttpRequest) -> HttpResponseBase:
+    """Django calls this while it handles the exception."""
+    error = sys.exc_info()[1]
+    failure = failure_of(error)
+    if error is None or failure is None:
+        return server_error(request)
+    # Every open page asks again and again, so a line each, and no traceback.
+    logger.warning("answered 503, because the database failed: %s", one_line(error))
+    answer = told(request, failure)
+    answer.__dict__["_has_been_logged"] = True
+    answer["Retry-After"] = str(RETRY_SECONDS)
+    answer["Cache-Control"] = "no-store"
+    return answer
+
+
+def failure_of(error: BaseException | None) -> Failure | None:
+    if isinstance(error, LOST):
+        return BUSY if isinstance(error.__cause__, errors.QueryCanceled) else AWAY
+    if isinstance(error, ProgrammingError) and isinstance(error.__cause__, MISSING):
+        return UNMIGRATED
+    return None
+
+
+def told(request: HttpRequest, failure: Failure) -> HttpResponse:
+    if request.path.endswith(".json"):
+        return JsonResponse({"error": f"{failure.heading}. {failure.sentence}"}, status=503)
+    looks = request.method in LOOKS
+    given = {
+        **asdict(failure),
+        "again": request.get_full_path() if looks else "",
+        "lost": not looks,
+    }
+    return HttpResponse(render_to_string("503.html", given), status=503)
+
+
+def one_line(error: BaseException) -> str:
+    """Its first line; the others may be the statement."""
+    first = (str(error).splitlines() or [""])[0]
+    return f"{type(error.__cause__ or error).__name__}: {first}"
