@@ -131,7 +131,7 @@ def test_an_anchor_that_is_none_is_not_there(staff, page, query):
     answer = staff.get(f"{page}?{query}")
 
     assert answer.status_code == 404
-    assert "tweet" in answer.content.decode().partition("<main>")[2]
+    assert "tweet" in answer.content.decode().partition("<main")[2]
 
 
 @pytest.mark.parametrize("clock", ["x", "1/2:1:", "'; --", "9" * 30])
