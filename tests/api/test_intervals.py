@@ -68,10 +68,10 @@ def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
 
 BAD = [
     ({"intervals": []}, 422, "An empty list"),
-    ({"intervals": [{"younger_than": "1h", "every": "60s"}] * 2}, 422, "Younger than 1h is there"),
+    ({"intervals": [{"younger_than": "1h", "every": "60s"}] * 2}, 422, "Younger than 1h appears"),
     ({"intervals": [{"younger_than": "1h", "every": "2h"}]}, 422, "Younger than 1h: every 2h"),
     ({"intervals": [{"younger_than": "1h", "every": "often"}]}, 400, "intervals.0.every: “often”"),
-    ({"intervals": [{"younger_than": 60, "every": "1s"}]}, 400, "intervals.0.younger_than: a len"),
+    ({"intervals": [{"younger_than": 60, "every": "1s"}]}, 400, "intervals.0.younger_than: a dur"),
     (
         {"intervals": [{"younger_than": "1h", "every": "1s", "jitter": 2}]},
         400,

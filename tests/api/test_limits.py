@@ -28,7 +28,7 @@ def test_a_token_to_read_changes_nothing(keeper):
     assert reader.post("timelines/get_multi", {"asks": [{"name": "a"}]})["segments"]
     told = reader.put("timelines/a", {"entries": [{"id": "1"}]})
     assert (reader.status, store.get("a", 0, 9)) == (403, [])
-    assert told["error"] == "This takes a token of the scope write; that of this one is read."
+    assert told["error"] == "This requires a token with the scope write; this one has read."
 
 
 def test_a_token_to_write_adds_no_subscriber(owner):

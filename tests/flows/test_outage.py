@@ -8,8 +8,10 @@ from __future__ import annotations
 import random
 from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
+from django.db.models.functions import Now
 
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
@@ -20,7 +22,7 @@ from trackers.fakex.world.ids import Ids
 from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Namespace, Worker
 from trackers.management.status import status
 from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
@@ -37,6 +39,13 @@ START = datetime(2026, 12, 1, 8, tzinfo=UTC)
 BEHIND_AFTER = 30
 
 
+def join_as_worker():
+    """Be the living worker without which nothing is forecast."""
+    Worker.objects.create(
+        cluster=uuid4(), host="h", pid=1, kind="worker", started_at=Now(), seen_at=Now()
+    )
+
+
 class Outage:
     def __init__(self, x, time):
         self.x, self.time = x, time
@@ -44,6 +53,7 @@ class Outage:
         found = born(ids, random.Random(3), START - HOUR, START - MINUTE, TWEETS)
         x.put("tweets", {str(id): {"state": "live"} for id in found})
         list(track((Found(id) for id in found), came_from="a test"))
+        join_as_worker()
 
     def run(self, *, until):
         """Work for so long, or until it is so; how long it took."""
@@ -51,6 +61,7 @@ class Outage:
         is_over = until if callable(until) else lambda: self.time.now() - began >= until
         while not is_over():
             self.look_around()
+            Worker.objects.update(seen_at=Now())
             while batch := queue.claim(TWEET_UPDATE):
                 tasks.update_tweets(batch)
             ready = queue.ready_in(TWEET_UPDATE)
@@ -156,6 +167,7 @@ class Backlog(Outage):
         self.old = born(ids, rng, START - 3 * HOUR - OLD * MINUTE / 100, START - 3 * HOUR, OLD)
         x.put("tweets", {str(id): {"state": "live"} for id in self.coming + self.old})
         self.late = []
+        join_as_worker()
         self.look_around()
 
     def first_id(self, before):

@@ -55,7 +55,7 @@ def test_without_a_clock_the_bound_below_the_newest_id_holds_alone(latest):
 
 @pytest.mark.parametrize(("latest", "k"), [(-1, 0), (L, -1)])
 def test_nothing_negative_is_taken(latest, k):
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match="must be 0 or more"):
         next_since_id(latest, AT, k_ms=k)
 
 
