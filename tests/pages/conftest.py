@@ -14,7 +14,7 @@ from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.xapi.answers import Figures
 
-BORN = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
+began_at = datetime.now(UTC)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -37,6 +37,13 @@ def _plain_http(settings):
     settings.SECURE_SSL_REDIRECT = False
 
 
+@pytest.fixture(autouse=True)
+def _begin():
+    """A run may be long, and what grew in the last 15 minutes is asked for."""
+    global began_at
+    began_at = datetime.now(UTC)
+
+
 @pytest.fixture
 def staff(client, db):
     """A client that is logged in as an administrator."""
@@ -44,10 +51,15 @@ def staff(client, db):
     return client
 
 
+def born():
+    """When the tweet of this test was born: ten minutes before the test began."""
+    return began_at.replace(microsecond=0) - timedelta(minutes=10)
+
+
 def watched(low=0, *, text="Some words", author_id=7, username="ada", due_in=48, **given):
     """A tweet that is kept fresh, born ten minutes ago and not measured yet."""
     author, _ = Author.objects.get_or_create(id=author_id, defaults={"username": username})
-    tweet = TweetFactory(id=id_born(BORN, low), author=author, created_at=BORN, **given)
+    tweet = TweetFactory(id=id_born(born(), low), author=author, created_at=born(), **given)
     TweetText.objects.create(tweet=tweet, text=text)
     TweetUpdateFactory(key=tweet.id, due_at=datetime.now(UTC) + timedelta(seconds=due_in))
     return tweet
@@ -56,5 +68,5 @@ def watched(low=0, *, text="Some words", author_id=7, username="ada", due_in=48,
 def measure(tweet, seconds, **counts):
     """X answered with these counts so many seconds after the tweet's birth; the others are 0."""
     given = Figures(*(counts.get(metric, 0) for metric in METRICS))
-    at = BORN + timedelta(seconds=seconds)
+    at = born() + timedelta(seconds=seconds)
     record([Measured(tweet.id, at, given, hole_after=timedelta(seconds=120))])

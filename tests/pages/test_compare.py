@@ -13,7 +13,7 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import TweetFactory, figures, id_born
-from tests.pages.conftest import BORN, watched
+from tests.pages.conftest import born, watched
 from tests.pages.sources import source
 from trackers.dashboards.compare.asked import asked_of
 from trackers.ingest.sources.models import SourceTweet
@@ -28,7 +28,7 @@ M, H, D = (timedelta(**{unit: 1}) for unit in ("minutes", "hours", "days"))
 def grown(number, counts, *, author_id=7, text="words"):
     """A tweet of some days ago with these views, by the minutes of its age."""
     Author.objects.get_or_create(id=author_id, defaults={"username": f"author{author_id}"})
-    at = BORN - (number + 10) * D
+    at = born() - (number + 10) * D
     tweet = TweetFactory(id=id_born(at, number), author_id=author_id, created_at=at)
     TweetText.objects.create(tweet=tweet, text=text)
     for minutes, views in counts.items():
@@ -92,7 +92,7 @@ def test_what_was_not_measured_around_an_age_is_no_number(staff):
 
 def test_a_young_tweet_says_that_it_is_not_that_old(staff):
     old, young = steady(1, 10), watched()
-    record([Measured(young.id, BORN + 5 * M, figures(3, impressions=50), H)])
+    record([Measured(young.id, born() + 5 * M, figures(3, impressions=50), H)])
 
     page = page_of(staff, f"ids={old.id},{young.id}")
 
@@ -124,7 +124,7 @@ def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
     made = source("account", "nasa")
     for number in range(1, 6):
         SourceTweet.objects.create(
-            source_id=made.pk, tweet_id=steady(number, number).pk, seen_at=BORN
+            source_id=made.pk, tweet_id=steady(number, number).pk, seen_at=born()
         )
     steady(9, 1000)
 
@@ -136,7 +136,7 @@ def test_the_last_tweets_of_a_source_are_a_band_of_their_own(staff):
 
 def test_a_tweet_that_was_gone_before_its_first_check_is_not_promised_one(staff):
     known, lost = steady(1, 1), watched(2)
-    Tweet.objects.filter(pk=lost.pk).update(gone_at=BORN, missing_since=BORN)
+    Tweet.objects.filter(pk=lost.pk).update(gone_at=born(), missing_since=born())
 
     page = page_of(staff, f"ids={known.id},{lost.id}")
 

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.factories import TweetFactory, figures, id_born, post
-from tests.pages.conftest import BORN, measure, watched
+from tests.pages.conftest import born, measure, watched
 from trackers import history
 from trackers.dashboards.tweets.outlook import standing
 from trackers.milestones.models import Milestone
@@ -29,11 +29,11 @@ def page_of(staff, tweet, query=""):
 
 
 def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="words"):
-    """Tweets from before BORN, that had `early` views after five minutes and `late` after a day."""
+    """Tweets born earlier, with `early` views after five minutes and `late` after a day."""
     Author.objects.get_or_create(id=author_id, defaults={"username": f"author{author_id}"})
     made = []
     for place in range(number):
-        at = BORN - (place + 2) * every
+        at = born() - (place + 2) * every
         tweet = TweetFactory(id=id_born(at, author_id), author_id=author_id, created_at=at)
         TweetText.objects.create(tweet=tweet, text=text)
         for age, views in ((timedelta(minutes=5), early), (D, late)):
@@ -45,7 +45,7 @@ def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="wor
 
 def test_a_change_says_since_when_it_is_counted(staff):
     tweet = watched()
-    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 2 * H)
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * H)
     for seconds, likes in ((-3660, 5), (-30, 100), (0, 120)):
         measure(tweet, seconds, likes=likes, impressions=7)
 
@@ -53,14 +53,14 @@ def test_a_change_says_since_when_it_is_counted(staff):
 
     assert '<small class="delta">+115</small>' in page
     assert '<small class="delta same">no change</small>' in page
-    since = BORN - timedelta(seconds=3660)
+    since = born() - timedelta(seconds=3660)
     assert f'Changes in the last hour: measured at <time datetime="{since.isoformat()}"' in page
-    assert f'and <time datetime="{BORN.isoformat()}"' in page
+    assert f'and <time datetime="{born().isoformat()}"' in page
 
 
 def test_a_change_over_much_more_or_less_than_an_hour_says_how_long_that_was(staff):
     tweet = watched()
-    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 9 * H)
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 9 * H)
     measure(tweet, -4 * 3600, likes=5)
     measure(tweet, 0, likes=3)
 
@@ -109,7 +109,7 @@ def test_what_cannot_be_told_yet_says_so(staff):
 
 def test_after_a_day_it_says_what_was_measured_then(staff):
     tweet = watched()
-    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - 2 * D)
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - 2 * D)
     for hours, views in ((-47, 10), (-25, 80), (-1, 100)):
         measure(tweet, hours * 3600, impressions=views)
 
@@ -133,7 +133,7 @@ def test_the_usual_is_that_of_the_authors_own_earlier_posts(staff):
     assert "100 – 100" in page
     assert "more than usual: 1.5 × the median" in page
     usual = series["usual"]["impressions"]
-    assert usual["times"][-1] == (BORN + timedelta(seconds=300)).timestamp()
+    assert usual["times"][-1] == (born() + timedelta(seconds=300)).timestamp()
     assert (usual["low"][-1], usual["high"][-1]) == (100, 100)
 
 
@@ -149,13 +149,13 @@ def test_a_standing_is_said_in_words(count, words):
 
 
 def test_what_happened_is_a_list_and_marks(staff):
-    tweet = watched(tracked_at=BORN + timedelta(seconds=1), text="hopefuly")
+    tweet = watched(tracked_at=born() + timedelta(seconds=1), text="hopefuly")
     Milestone.objects.create(metric="likes", at=7)
     for seconds, likes in ((60, 5), (120, 9), (180, 3), (240, 8)):
         measure(tweet, seconds, likes=likes)
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
-    learn([Seen(edited, BORN + timedelta(seconds=200))])
+    learn([Seen(edited, born() + timedelta(seconds=200))])
     history.record(User.objects.get(), [tweet], "Pause, on its page.")
     other = watched(9)
     history.record(User.objects.get(), [other], "Untouched, on its page.")
@@ -171,7 +171,7 @@ def test_what_happened_is_a_list_and_marks(staff):
     assert told.count("Reached 7 likes") == 1
     assert "Untouched" not in told
     assert [one["number"] for one in marks] == [1, 2, 3, 4, 5]
-    assert marks[2]["at"] == (BORN + timedelta(seconds=120)).timestamp()
+    assert marks[2]["at"] == (born() + timedelta(seconds=120)).timestamp()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.pages.conftest import BORN, measure, watched
+from tests.pages.conftest import born, measure, watched
 from trackers.dashboards.tweets.curve import Curve, series
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetText
@@ -82,7 +82,7 @@ def test_a_page_that_names_no_version_gets_everything(staff, tweet):
 
 
 def test_the_holes_of_a_curve_cost_little():
-    runs = [Run(1, BORN, BORN, 1, 0, 0, place, 0, 0, 0) for place in range(15_000)]
+    runs = [Run(1, born(), born(), 1, 0, 0, place, 0, 0, 0) for place in range(15_000)]
     none, many = Curve(runs, frozenset()), Curve(runs, frozenset(range(3, 15_000, 5)))
 
     # Three times as many points are drawn; when each looked at each hole it was 180 times as long.

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 
 from tests.factories import TweetFactory, post
-from tests.pages.conftest import BORN, measure, watched
+from tests.pages.conftest import born, measure, watched
 from tests.pages.test_tweets import shown
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 def epoch(seconds):
-    return (BORN + timedelta(seconds=seconds)).timestamp()
+    return (born() + timedelta(seconds=seconds)).timestamp()
 
 
 def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
@@ -41,7 +41,7 @@ def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
 
 def test_a_range_leaves_out_what_ended_before_it(staff):
     tweet = watched()
-    Tweet.objects.filter(pk=tweet.id).update(created_at=BORN - timedelta(seconds=7500))
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - timedelta(seconds=7500))
     measure(tweet, -7200, likes=1)
     measure(tweet, 0, likes=2)
 
@@ -74,26 +74,26 @@ def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
     ],
 )
 def test_of_what_x_tells_nothing_the_page_says_since_when_and_why(staff, because, said):
-    tweet = watched(unclear_since=BORN, unclear_because=because)
+    tweet = watched(unclear_since=born(), unclear_because=because)
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
     assert '<span class="badge unclear">Unclear</span>' in page
-    assert f'{said}, since <time datetime="{BORN.isoformat()}"' in page
+    assert f'{said}, since <time datetime="{born().isoformat()}"' in page
 
 
 def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
     tweet = watched(text="hopefuly")
     second = tweet.id + 5
     edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
-    learn([Seen(edited, BORN)])
+    learn([Seen(edited, born())])
 
     page = staff.get(f"/tweets/{tweet.id}/").content.decode()
 
     assert '<p class="said" dir="auto">hopefully</p>' in page
     assert '<p dir="auto">hopefuly</p>' in page
     assert "Edited: 2 versions" in page
-    assert f'first seen <time datetime="{BORN.isoformat()}"' in page
+    assert f'first seen <time datetime="{born().isoformat()}"' in page
     assert f"https://x.com/i/status/{second}" in page
     for words in ("hopefully", str(second), f"https://x.com/ada/status/{second}"):
         assert shown(staff.get("/tweets/", {"q": words})) == [tweet.id]
@@ -117,9 +117,9 @@ def test_what_x_tells_besides_is_on_the_page(staff):
 
 
 def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
-    first, second = watched(1, tracked_at=BORN), watched(2, due_in=60)
+    first, second = watched(1, tracked_at=born()), watched(2, due_in=60)
     edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
-    learn([Seen(edited, BORN)])
+    learn([Seen(edited, born())])
     TweetUpdate.objects.filter(pk=second.id).delete()
 
     page = staff.get(f"/tweets/{second.id}/").content.decode()

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import end
 from tests.factories import TweetFactory, id_born
-from tests.pages.conftest import BORN, measure, watched
+from tests.pages.conftest import born, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.test_tweets import shown
 from trackers.dashboards.tweets.list_acts import VIEWS_MOST
@@ -76,12 +76,12 @@ def test_each_filter_keeps_what_it_says(staff, three, query, kept):
 
 
 def test_a_period_ends_the_search_at_its_end(staff, three):
-    old = TweetFactory(id=id_born(BORN - timedelta(days=9)))
+    old = TweetFactory(id=id_born(born() - timedelta(days=9)))
     page = staff.get(LIST, {"age": "7d"})
 
     assert shown(page) == three[::-1]
     assert "further back" not in page.content.decode()
-    assert shown(staff.get(LIST, {"until": f"{BORN - timedelta(days=8):%Y-%m-%d}"})) == [old.pk]
+    assert shown(staff.get(LIST, {"until": f"{born() - timedelta(days=8):%Y-%m-%d}"})) == [old.pk]
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, mo
     assert [row["tweet_id"] for row in exported(staff, sort="likes", order="up")] == ids
     [row] = exported(staff, q=ids[5])
     assert (row["text"], row["state"], row["likes"], row["author"]) == ("'=1+1", "fresh", "5", "b")
-    assert row["created_at"] == f"{BORN:%Y-%m-%dT%H:%M:%S}.000000Z"
+    assert row["created_at"] == f"{born():%Y-%m-%dT%H:%M:%S}.000000Z"
 
 
 def test_the_file_in_an_order_reads_the_list_once(staff):

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from tests.factories import TweetFactory, TweetUpdateFactory
-from tests.pages.conftest import BORN, measure, watched
+from tests.pages.conftest import born, measure, watched
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.updater.models import TweetBucket
 
@@ -46,7 +46,7 @@ def test_a_row_shows_every_figure_exactly_and_what_the_last_change_was(staff):
     assert '<small class="delta falls"' in page
     assert ">−2</small>" in page
     assert "Something &amp; &lt;b&gt;more&lt;/b&gt;" in page
-    assert f'datetime="{(BORN + timedelta(seconds=120)).isoformat()}"' in page
+    assert f'datetime="{(born() + timedelta(seconds=120)).isoformat()}"' in page
     assert "next <time" in page
 
 
