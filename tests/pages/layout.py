@@ -27,6 +27,14 @@ SPILLS = """() => {
             }
         }
     }
+    // A note below a figure, and not over it.
+    for (const note of document.querySelectorAll('main .note')) {
+        const above = note.previousElementSibling;
+        if (!above || !note.checkVisibility() || !above.checkVisibility()) continue;
+        const [a, b] = [above.getBoundingClientRect(), note.getBoundingClientRect()];
+        if (b.top < a.bottom - 2 && b.bottom > a.top && a.left < b.right && b.left < a.right)
+            found.push(`“${note.textContent}” lies over “${above.textContent.trim()}”`);
+    }
     const wide = document.documentElement.scrollWidth - innerWidth;
     if (wide > 0) found.push(`the page is ${wide} px wider than the screen`);
     const head = document.querySelector('.top');

@@ -25,6 +25,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
 from trackers.jobs.observed.minutes import QueueMinute
 from trackers.jobs.observed.tasks import NotedTask
+from trackers.money.projects import Spending
 from trackers.outbox.troubles import News
 from trackers.schedule import bulk
 from trackers.schedule.models import Interval, Stretch
@@ -66,7 +67,10 @@ def filled(user):
     bring(there.pk, tweet(1))
     Column.objects.create(user=user, position=1, source=there)
     Column.objects.create(user=user, position=2)
-    CredentialFactory()
+    payer = CredentialFactory().app.project
+    payer.money_a_day = 25
+    payer.save()
+    Spending.objects.create(project=payer, day=datetime.now(UTC).date(), posts=9, users=12)
     figures = {"due": 3, "oldest_due_seconds": 1.5, "in_flight": 1, "measured": 100, "failed": 0}
     minute = datetime.now(UTC).replace(second=0, microsecond=0) - timedelta(minutes=2)
     QueueMinute.objects.create(namespace="tweet:update", minute=minute, **figures)
