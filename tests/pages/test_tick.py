@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from datetime import timedelta
+from uuid import uuid4
 
 import pytest
+from django.utils import timezone
 
 from tests.pages.conftest import born, measure, watched
 from trackers.dashboards.tweets.curve import Curve, series
+from trackers.jobs.models import Worker
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetText
-from trackers.updater.models import TweetBucket
+from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -99,3 +103,22 @@ def seconds(curve):
         series(Tweet(id=1), curve, range="all")
         taken.append(time.process_time() - began)
     return min(taken)
+
+
+def test_that_nobody_looks_comes_with_a_tick_and_goes_with_one(staff, tweet):
+    """The tweet itself stays as it is."""
+    TweetUpdate.objects.update(due_at=timezone.now() - timedelta(minutes=5))
+    now = timezone.now()
+    worker = Worker.objects.create(
+        cluster=uuid4(), host="h", pid=1, started_at=now, seen_at=now + timedelta(hours=1)
+    )
+    ticks = [staff.get(f"/tweets/{tweet.id}/now/")]
+
+    worker.delete()
+    ticks.append(staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}"))
+    again = staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}")
+    worker.save()
+    ticks.append(staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}"))
+
+    told = ["It waits, because no worker is running." in one.content.decode() for one in ticks]
+    assert (told, again.status_code) == ([False, True, False], 204)

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import Button, buttons_for
 from trackers.dashboards.idle import idle
-from trackers.dashboards.tweet_rows import LABELS, Row, rows, version
+from trackers.dashboards.tweet_rows import LABELS, rows, version
 from trackers.dashboards.tweets.curve import (
     POINTS_LEAST,
     POINTS_MOST,
@@ -46,6 +48,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
+from trackers.updater.states import State, state_of
 
 TABLE_MOST = 200
 # Whose curves are drawn unless the address says otherwise.
@@ -178,10 +181,11 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
     drawn = curve(found, plan, range=asked.range, now=now)
     steps = steps_of(found, drawn, asked.view)
     row = rows([found], plan, now=now)[0]
+    waits = idle(now=now) if row.due and is_overdue(row.due.at, row.state, now=now) else ""
     return {
         "now": now,
         "tweet": found,
-        "row": row,
+        "row": replace(row, version=row.version + mark(waits)),
         "labels": LABELS,
         "asked": asked,
         "ranges": {name: asked.address(range=name) for name in RANGES},
@@ -200,7 +204,7 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
             now=now,
             waits_for_money=row.state.name == "no_money",
         ),
-        "idle": idle(now=now) if is_overdue(row, now=now) else "",
+        "idle": waits,
         "origins": origins(found.pk, now=now),
         "versions": versions(found, now=now) if found.newest else [],
         "facts": facts(found) if row.text is not None else [],
@@ -213,9 +217,14 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
     }
 
 
-def is_overdue(row: Row, *, now: datetime) -> bool:
+def is_overdue(due_at: datetime, state: State, *, now: datetime) -> bool:
     """One that waits for money says so itself."""
-    return row.due is not None and now - row.due.at >= OVERDUE and row.state.name != "no_money"
+    return state.is_scheduled and now - due_at >= OVERDUE and state.name != "no_money"
+
+
+def mark(waits: str) -> str:
+    """The part of the version for why it waits, which may change while the tweet does not."""
+    return f"{zlib.crc32(waits.encode()):08x}" if waits else ""
 
 
 def version_now(id: int) -> str:
@@ -223,7 +232,10 @@ def version_now(id: int) -> str:
     text = getattr(tweet, "tweettext", None)
     job = TweetUpdate.objects.filter(pk=id).first()
     claimed_until = queue.claims(TweetUpdate.namespace, [id]).get(id)
-    return version(tweet, job, text and text.text, claimed_until)
+    now = timezone.now()
+    is_late = job is not None and is_overdue(job.due_at, state_of(tweet, job), now=now)
+    seen = version(tweet, job, text and text.text, claimed_until)
+    return seen + mark(idle(now=now) if is_late else "")
 
 
 def find(id: int) -> Tweet:
