@@ -41,6 +41,8 @@ def test_a_week_of_look_ups_is_recorded_as_the_plan_would_have_made_them():
     first = {run.tweet_id: run.taken_at for run in reversed(runs)}
     tracked = dict(Tweet.objects.filter(pk__in=first).values_list("pk", "tracked_at"))
     assert tracked == first
+    authors = dict(Tweet.objects.filter(pk__in=first).values_list("pk", "author_id"))
+    assert authors == {id: world.people[world.traits(id).author].id for id in first}
     hidden = [id for id in ids if world.traits(id).flags & TROUBLED]
     assert hidden
     assert not first.keys() & set(hidden)

@@ -13,7 +13,7 @@ from itertools import zip_longest
 from trackers.fakex.world.seeded import World
 from trackers.fakex.world.traits import DELETED, TROUBLED, Traits
 from trackers.schedule.intervals import Plan
-from trackers.tweets.models import Tweet
+from trackers.tweets.models import Author, Tweet
 from trackers.tweets.record import Measured, record
 from trackers.xapi.answers import Figures
 
@@ -26,14 +26,22 @@ def live_through_the_week(
 ) -> int:
     """Record the past of these tracked, not yet measured tweets; return how many looks."""
     tweets = [tweet for id in tweet_ids if (tweet := world.traits(id)) and is_shown(tweet)]
-    pasts = [
-        [look(world, tweet, plan, at=at) for at in times]
-        for tweet in tweets
-        if (times := looks(tweet, plan, now=now))
-    ]
+    known = [(tweet, times) for tweet in tweets if (times := looks(tweet, plan, now=now))]
+    pasts = [[look(world, tweet, plan, at=at) for at in times] for tweet, times in known]
+    authors = {tweet.author: Author(id=world.people[tweet.author].id) for tweet, _ in known}
+    # Their names come with the chore that asks X for new ones.
+    Author.objects.bulk_create(authors.values(), ignore_conflicts=True)
     Tweet.objects.bulk_update(
-        [Tweet(id=past[0].tweet_id, tracked_at=past[0].at) for past in pasts],
-        ["tracked_at"],
+        [
+            Tweet(
+                id=tweet.id,
+                tracked_at=times[0],
+                created_at=born(tweet),
+                author=authors[tweet.author],
+            )
+            for tweet, times in known
+        ],
+        ["tracked_at", "created_at", "author"],
         batch_size=AT_ONCE,
     )
     for measured in rounds(pasts):
