@@ -58,7 +58,7 @@ def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff)
     # The accounts are itemised, so that the sum can be checked.
     paid = "2,100 posts × $0.005 = $10.50, 12 accounts × $0.01 = $0.12"
     assert f"Money today $10.62 $10.62 of $25.00 {paid}" in words
-    assert "of it $0.12 for 12 accounts" in staff.get("/").content.decode()
+    assert "of which $0.12 for 12 accounts" in staff.get("/").content.decode()
 
 
 def test_the_month_is_the_sum_of_its_days(staff):

@@ -141,7 +141,7 @@ def for_accounts(project: Project, users: int) -> str:
     """Why money was spent that the tweet-days do not explain; empty if none was."""
     if not users:
         return ""
-    return f"of it {dollars(users * project.price_of_a_user)} for {counted(users)} accounts"
+    return f"of which {dollars(users * project.price_of_a_user)} for {counted(users)} accounts"
 
 
 def priced(price: Decimal) -> str:

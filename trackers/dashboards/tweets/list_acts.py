@@ -85,7 +85,8 @@ def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
 
 def tell(request: HttpRequest, done: TrackedLines) -> None:
     if done.tracked or done.already:
-        already = f" {counted(done.already)} were tracked already." if done.already else ""
+        were = "was" if done.already == 1 else "were"
+        already = f" {counted(done.already)} {were} tracked already." if done.already else ""
         looked = " Each will be looked up when its turn comes." if done.tracked else ""
         number = f"{counted(done.tracked)} {'tweet is' if done.tracked == 1 else 'tweets are'}"
         messages.success(request, f"{number} now tracked.{already}{looked}")
