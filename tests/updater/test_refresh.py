@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests import queues
@@ -73,6 +75,27 @@ def refresh():
 
 def held():
     return Namespace.objects.values_list("held_because", "held_until").get(name="tweet:update")
+
+
+def test_adapting_rows_take_no_statement_more_than_fixed_ones(x):
+    """Per batch: the pace is read, worked out and written on the way of the figures."""
+    tracked(x)
+    taken = []
+    for adapts in (
+        {},
+        {"accuracy": 0.05, "at_most": timedelta(seconds=20), "at_least": timedelta(minutes=5)},
+    ):
+        Interval.objects.update(jitter=0, **adapts)
+        refresh()  # What is asked once after a change of the rows is asked here.
+        turn_clock(timedelta(days=30))
+        with CaptureQueriesContext(connection) as queries:
+            refresh()
+        turn_clock(timedelta(hours=1))
+        taken.append([query["sql"].split()[0] for query in queries])
+
+    fixed, adapting = taken
+    assert len(fixed) > 3
+    assert adapting == fixed
 
 
 def test_all_that_is_saved_is_what_x_answered(x):
