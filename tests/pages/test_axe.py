@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.alerts.conftest import rule
 from tests.factories import CredentialFactory
 from tests.pages.conftest import measure, watched
-from tests.pages.homes import bring, tweet
+from tests.pages.home.homes import bring, tweet
 from tests.pages.layout import crowded, spills
 from tests.pages.looking import looking
 from tests.pages.sources import gap, source

@@ -9,7 +9,7 @@ from django.contrib.auth.models import Permission, User
 
 from tests.factories import TweetFactory, post
 from tests.pages.conftest import born, measure, watched
-from tests.pages.test_tweets import shown
+from tests.pages.tweets.test_tweets import shown
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.versions import Seen, learn

@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from tests.pages.browser import poll
-from tests.pages.homes import bring, followed, home_of, tweet
+from tests.pages.home.homes import bring, followed, home_of, tweet
 from tests.pages.looking import looking
 from tests.timelines.feeds.world import configure
 from trackers.dashboards.columns.models import Column

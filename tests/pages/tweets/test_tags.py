@@ -13,7 +13,7 @@ from tests.factories import TweetFactory
 from tests.jobs.ordinary import run_all
 from tests.pages.conftest import measure, watched
 from tests.pages.sources import some_staff, source
-from tests.pages.test_tweets import shown
+from tests.pages.tweets.test_tweets import shown
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing.matching import matching
 from trackers.listing.wanted import wanted

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.pages.homes import (
+from tests.pages.home.homes import (
     asked,
     bring,
     followed,

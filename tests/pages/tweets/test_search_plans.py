@@ -1,6 +1,7 @@
 """No search, no state and no page may grow with the number of tweets.
 
-`SEARCH_TWEETS=1000000 pytest tests/pages/test_search_plans.py -s` tells the figures of a million.
+`SEARCH_TWEETS=1000000 pytest tests/pages/tweets/test_search_plans.py -s` prints the figures of a
+million tweets.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.pages.homes import bring, followed, further, home_of, shown, source, team, tweet
+from tests.pages.home.homes import bring, followed, further, home_of, shown, source, team, tweet
 from tests.pages.sources import words
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.columns.views import MOST

@@ -9,7 +9,7 @@ from django.db.models import F
 
 from tests.factories import TweetFactory
 from tests.pages.conftest import watched
-from tests.pages.test_tweets import shown
+from tests.pages.tweets.test_tweets import shown
 from trackers.jobs.models import STRIKES
 from trackers.tweets.finding import finder, texts
 from trackers.tweets.models import Author, Tweet

@@ -12,7 +12,7 @@ from django.utils import timezone
 from tests.events.conftest import subscriber, take, told
 from tests.events.delivering import delivering
 from tests.events.receivers import Receiver, answers
-from tests.pages.test_subscribers import words
+from tests.pages.operations.test_subscribers import words
 from trackers.events.models import Subscriber
 from trackers.events.subscribers import standing
 from trackers.outbox.models import Topic

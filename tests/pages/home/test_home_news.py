@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from tests.pages.homes import asked, bring, clock_of, followed, shown, tweet
+from tests.pages.home.homes import asked, bring, clock_of, followed, shown, tweet
 from tests.pages.sources import words
 
 pytestmark = pytest.mark.django_db(transaction=True)

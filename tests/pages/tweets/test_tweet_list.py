@@ -16,7 +16,7 @@ from tests.api.conftest import end
 from tests.factories import TweetFactory, id_born
 from tests.pages.conftest import born, measure, watched
 from tests.pages.sources import some_staff, source
-from tests.pages.test_tweets import shown
+from tests.pages.tweets.test_tweets import shown
 from trackers.dashboards.tweets.list_acts import VIEWS_MOST
 from trackers.dashboards.tweets.saved import SavedView
 from trackers.ingest.sources.models import SourceTweet

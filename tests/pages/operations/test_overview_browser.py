@@ -7,9 +7,9 @@ import pytest
 from tests.factories import CredentialFactory
 from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
+from tests.pages.operations.test_overview import fast, worker
 from tests.pages.test_axe import faults
 from tests.pages.test_dead_server import server as server
-from tests.pages.test_overview import fast, worker
 from trackers.jobs.models import Worker
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -7,7 +7,7 @@ import pytest
 from tests.pages.browser import poll
 from tests.pages.conftest import measure, watched
 from tests.pages.looking import looking
-from tests.pages.test_compare import steady
+from tests.pages.tweets.test_compare import steady
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from tests.pages.homes import bring, source, tweet
+from tests.pages.home.homes import bring, source, tweet
 from tests.pages.looking import looking
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

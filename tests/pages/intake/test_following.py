@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.pages.conftest import watched
-from tests.pages.homes import followed, home_of, shown, source, team, tweet
+from tests.pages.home.homes import followed, home_of, shown, source, team, tweet
 from tests.pages.sources import words
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds

@@ -6,7 +6,7 @@ import pytest
 
 from tests.pages.conftest import watched
 from tests.pages.sources import now, source, words
-from tests.pages.test_tweets import shown
+from tests.pages.tweets.test_tweets import shown
 from trackers.ingest.sources.models import SourceTweet
 from trackers.listing.search import PAGE
 
