@@ -27,7 +27,7 @@ from django.test import TransactionTestCase
 from psycopg import sql
 
 from tests.firewall import DroppingPort
-from tweetwatch import sending
+from tweetwatch.http import sending
 
 # How long an input takes to make says how busy the machine is, and nothing of what is tested.
 hypothesis.settings.register_profile(

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from tweetwatch.secret_paths import SECRET
+from tweetwatch.http.secret_paths import SECRET
 
 # What every record has; the rest was given as `extra`.
 PLAIN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}

@@ -10,7 +10,8 @@ from typing import Any
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from tweetwatch import environment, secret_paths
+from tweetwatch import environment
+from tweetwatch.http import secret_paths
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -197,13 +198,13 @@ INSTALLED_APPS = [
     "ninja",
 ]
 MIDDLEWARE = [
-    "tweetwatch.head_requests.HeadMiddleware",
+    "tweetwatch.http.head_requests.HeadMiddleware",
     # Before all that follow: probes come under any host name and over plain HTTP.
     "trackers.dashboards.health.HealthMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
-    "tweetwatch.bad_requests.BadRequestMiddleware",
+    "tweetwatch.http.bad_requests.BadRequestMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -5,8 +5,8 @@ from django.urls import include, path
 
 from trackers.dashboards.account import views as account
 
-handler403 = "tweetwatch.bad_requests.denied"
-handler404 = "tweetwatch.bad_requests.not_found"
+handler403 = "tweetwatch.http.bad_requests.denied"
+handler404 = "tweetwatch.http.bad_requests.not_found"
 
 urlpatterns = [
     # Before the admin's own: there is one way to log in.
@@ -19,4 +19,4 @@ urlpatterns = [
 ]
 
 # For every address but those of the API.
-handler500 = "tweetwatch.failures.failed"
+handler500 = "tweetwatch.http.failures.failed"

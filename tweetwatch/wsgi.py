@@ -13,9 +13,9 @@ import threading
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from tweetwatch import stopping
-from tweetwatch.bad_requests import guarded
 from tweetwatch.checks import env_file_is_private
+from tweetwatch.http import stopping
+from tweetwatch.http.bad_requests import guarded
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 os.environ.setdefault("DATABASE_POOL", "true")

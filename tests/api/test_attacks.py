@@ -15,7 +15,7 @@ from django.db import transaction
 from tests.api.conftest import end
 from tests.api.test_who_may import examples
 from trackers.api.urls import api
-from tweetwatch import sending
+from tweetwatch.http import sending
 
 pytestmark = pytest.mark.django_db
 MORE = pytest.mark.more

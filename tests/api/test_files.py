@@ -15,7 +15,8 @@ from tests.api.test_tweets import AT, MINUTE, measure, track
 from tests.factories import TweetFactory
 from trackers.schedule import steer
 from trackers.tweets.models import TweetText
-from tweetwatch import sending, tables
+from tweetwatch import tables
+from tweetwatch.http import sending
 from tweetwatch.tables import FORMS
 
 pytestmark = pytest.mark.django_db

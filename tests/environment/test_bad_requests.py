@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.pages.sources import source
-from tweetwatch import bad_requests
+from tweetwatch.http import bad_requests
 
 URLENCODED, MULTIPART = "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
 BODY = b'--x\r\nContent-Disposition: form-data; name="username"\r\n\r\n\xff\r\n--x--\r\n'

@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 from ninja.operation import Operation
 
-from tweetwatch.problems import CONTENT_TYPE
+from tweetwatch.http.problems import CONTENT_TYPE
 
 PROBLEM: dict[str, Any] = {
     "type": "object",

@@ -13,7 +13,7 @@ from pydantic import StringConstraints
 from trackers.api.wire.auth import may
 from trackers.api.wire.fields import LISTED_MOST, ids_of
 from trackers.tweets.export import Format, export_samples, export_tweets
-from tweetwatch.sending import in_a_place
+from tweetwatch.http.sending import in_a_place
 
 router = Router(tags=["exports"])
 VIEW = "trackers.view_tweet"

@@ -26,7 +26,7 @@ from trackers.api.wire.bodies import Strict
 from trackers.api.wire.errors import NOWHERE, handle
 from trackers.api.wire.methods import answers_in_json
 from trackers.api.wire.parameters import known_alone
-from tweetwatch.problems import problem
+from tweetwatch.http.problems import problem
 
 api = Api(
     title="tweetwatch",

@@ -1,7 +1,7 @@
 """What a page shows, as a file: CSV, JSONL or Parquet.
 
 A page builds a `Table`, and shows the links with `dashboards/_exports.html`. Few files are sent at
-once, those of the API included (`tweetwatch/sending.py`).
+once, those of the API included (`tweetwatch/http/sending.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 
-from tweetwatch.sending import RETRY_SECONDS, NoPlace, in_a_place
+from tweetwatch.http.sending import RETRY_SECONDS, NoPlace, in_a_place
 from tweetwatch.tables import FORMS, NO_PARQUET, Table, has_parquet, sent
 
 TAKEN = (

@@ -43,7 +43,7 @@ from trackers.timelines.feeds import embedding, following, tally
 from trackers.tokens import api_answers
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
-from tweetwatch.sessions import forget_sessions as forget_expired_sessions
+from tweetwatch.http.sessions import forget_sessions as forget_expired_sessions
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,8 @@ from pyarrow import parquet
 
 from tests.api.conftest import Program, end
 from trackers.dashboards.exports import as_file
-from tweetwatch import sending, tables
+from tweetwatch import tables
+from tweetwatch.http import sending
 from tweetwatch.tables import FORMS, GROUP, Column, Table
 
 AT = datetime(2026, 3, 5, 12, 0, 0, 1500, tzinfo=UTC)

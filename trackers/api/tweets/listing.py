@@ -21,7 +21,7 @@ from trackers.listing.lines import table
 from trackers.listing.patience import Busy, GivenUp, turn
 from trackers.listing.search import some
 from trackers.tweets.finding.way import Way
-from tweetwatch.sending import in_a_place
+from tweetwatch.http.sending import in_a_place
 from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, sent
 
 MOST = 200

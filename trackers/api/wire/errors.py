@@ -20,8 +20,8 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from trackers.api.wire.bodies import Unkept
 from trackers.timelines.store import State, TimelineMissing
 from tweetwatch.bounded import TookTooLong
-from tweetwatch.problems import problem
-from tweetwatch.sending import NoPlace
+from tweetwatch.http.problems import problem
+from tweetwatch.http.sending import NoPlace
 
 UNKNOWN = "Send a valid token as Authorization: Bearer …"
 NOWHERE = "There is no such address; /api/v1/docs lists them all."

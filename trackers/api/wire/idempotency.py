@@ -13,7 +13,7 @@ from trackers.api.wire.errors import Refused
 from trackers.bus.keys import KEY, half_of
 from trackers.tokens import api_answers
 from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
-from tweetwatch.problems import problem
+from tweetwatch.http.problems import problem
 
 BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
 USED = "Another request was made with this Idempotency-Key: use a new one for each."

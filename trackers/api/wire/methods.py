@@ -23,7 +23,7 @@ from trackers.api.wire.bodies import NUL, query_has_nul
 from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, NOWHERE, TOO_LARGE
 from trackers.api.wire.idempotency import once
 from tweetwatch.database import LOST
-from tweetwatch.problems import problem
+from tweetwatch.http.problems import problem
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 sources.
 
 Any other such request is answered as if the page did not exist. The secret is part of the path:
-`tweetwatch.secret_paths` keeps it out of the logs.
+`tweetwatch.http.secret_paths` keeps it out of the logs.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from trackers.events.live.open import teller
 from trackers.events.live.places import place
 from trackers.events.live.read import Read, Wanted, begin, read_on
 from tweetwatch.database import LOST
-from tweetwatch.stopping import is_stopping
+from tweetwatch.http.stopping import is_stopping
 
 logger = logging.getLogger(__name__)
 

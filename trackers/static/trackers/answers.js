@@ -4,7 +4,7 @@
   // Two ticks. Who has not answered by then may never do so.
   const PATIENCE = 6000;
   const SHOWN_FOR = 6000;
-  // The status of a server whose database is away (tweetwatch/failures.py), and its label.
+  // The status of a server whose database is away (tweetwatch/http/failures.py), and its label.
   const AWAY = 503;
   const NO_DATABASE = "No database";
   const asked = new Map();

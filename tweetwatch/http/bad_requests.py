@@ -27,7 +27,7 @@ from django.utils.datastructures import MultiValueDict
 from django.utils.http import parse_header_parameters
 from django.views import defaults
 
-from tweetwatch.problems import CONTENT_TYPE, described, is_of_api, problem
+from tweetwatch.http.problems import CONTENT_TYPE, described, is_of_api, problem
 
 CHARSET = "This server reads only UTF-8. Send the request in UTF-8, or name no charset."
 NUL = "The request contains a NUL character, which cannot be stored. Send it without."
