@@ -12,12 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.benchmarks.database import PROJECT, Database
-from tests.benchmarks.leak_run import MOST_POSTS
+from tests.benchmarks.leaks.run import MOST_POSTS
 from tests.benchmarks.processes import World, world
 from tests.benchmarks.results import Bar, Result, Value
 from tests.benchmarks.workshop import Workshop
 
-PROGRAM = ("-m", "tests.benchmarks.leak_process")
+PROGRAM = ("-m", "tests.benchmarks.leaks.process")
 SKEWS_S = (-5, 0, 5)
 # With each skew. Fewer than the least would hardly have any that are late.
 POSTS, LEAST_POSTS = 20_000, 1_500

@@ -9,7 +9,7 @@ import os
 
 import pytest
 
-from tests.benchmarks.leak_run import experiment
+from tests.benchmarks.leaks.run import experiment
 from tests.factories import CredentialFactory
 
 POSTS = int(os.environ.get("LEAK_POSTS", "20100"))

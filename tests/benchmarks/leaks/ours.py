@@ -9,8 +9,8 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from tests.benchmarks.leak_naive import BEARER, PAGES
-from tests.benchmarks.leak_world import LIST, LISTINGS, TAG, SkewedTime, World
+from tests.benchmarks.leaks.naive import BEARER, PAGES
+from tests.benchmarks.leaks.world import LIST, LISTINGS, TAG, SkewedTime, World
 from trackers import tasks
 from trackers.fakex.account.callers import fingerprint
 from trackers.ingest.cursor import next_since_id

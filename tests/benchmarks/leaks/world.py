@@ -14,7 +14,7 @@ from typing import Any
 
 import requests
 
-from tests.benchmarks.leak_naive import PAGES
+from tests.benchmarks.leaks.naive import PAGES
 from tests.flows.fake_time import ONE_S, FakeTime
 
 TWEPOCH_MS, LOW_BITS = 1288834974657, 22

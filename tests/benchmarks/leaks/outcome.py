@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tests.benchmarks.leak_naive import NaiveReader
-from tests.benchmarks.leak_ours import Ours
-from tests.benchmarks.leak_world import Appeared
+from tests.benchmarks.leaks.naive import NaiveReader
+from tests.benchmarks.leaks.ours import Ours
+from tests.benchmarks.leaks.world import Appeared
 from trackers.ingest.sources.models import Source
 
 

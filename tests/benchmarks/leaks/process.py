@@ -14,7 +14,7 @@ import django
 
 def main() -> None:
     django.setup()
-    from tests.benchmarks.leak_run import experiment
+    from tests.benchmarks.leaks.run import experiment
 
     url, posts, skew_s = sys.argv[1:]
     print(json.dumps(asdict(experiment(url, posts=int(posts), skew_s=float(skew_s)))), flush=True)

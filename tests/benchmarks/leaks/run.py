@@ -13,10 +13,10 @@ from datetime import timedelta
 from django.db.models.functions import Now
 from django.test import override_settings
 
-from tests.benchmarks.leak_naive import NaiveReader
-from tests.benchmarks.leak_ours import Ours
-from tests.benchmarks.leak_outcome import Outcome, outcome
-from tests.benchmarks.leak_world import (
+from tests.benchmarks.leaks.naive import NaiveReader
+from tests.benchmarks.leaks.ours import Ours
+from tests.benchmarks.leaks.outcome import Outcome, outcome
+from tests.benchmarks.leaks.world import (
     LIST,
     LISTINGS,
     RATE,
