@@ -62,6 +62,7 @@ def test_what_is_malformed_is_400_by_field_and_stores_nothing(keeper, given, fie
         ({"headers": {"X-Room": "7\r\nX-Evil: 1"}}, "headers", "The value of the header X-Room"),
         ({"headers": {"Authorization": "a"}, "uuid": "me"}, "headers", "not both"),
         ({"uuid": "a:b"}, "uuid", "without a colon"),
+        ({"sources": ["98", "99"]}, "sources", "There are no sources 98, 99."),
     ],
 )
 def test_what_is_against_the_rules_is_422_by_field_and_stores_nothing(keeper, given, field, says):

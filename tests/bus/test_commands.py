@@ -23,6 +23,7 @@ from trackers.events.delivery.settle import Delivery, settle
 from trackers.events.models import BusToken, EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread_all
 from trackers.events.subscribers import signing_keys
+from trackers.ingest.sources.models import Source
 from trackers.outbox.models import Topic
 from trackers.outbox.tell import Told, tell
 
@@ -116,14 +117,15 @@ def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():
 
 
 def test_what_comes_and_in_which_form_is_chosen():
+    source = Source.objects.create(kind="account", of="nasa").pk
     add("shop", "--uuid", "me", "--with-data", "--each-change", "--author", 2**60, "--author", 7,
-        "--source", 1, "--at-least", "likes=1000")  # fmt: skip
+        "--source", source, "--at-least", "likes=1000")  # fmt: skip
 
     [row] = told("subscriber", "list")
     assert {name: row[name] for name in ("with_data", "each_change")} == {
         "with_data": True, "each_change": True
     }  # fmt: skip
-    assert (row["authors"], row["sources"]) == ([str(2**60), "7"], ["1"])
+    assert (row["authors"], row["sources"]) == ([str(2**60), "7"], [str(source)])
     assert row["at_least"] == "likes=1000"
     assert Subscriber.objects.get().secrets["uuid"] == "me"
     for bad in ("fame=3", "likes", "likes=-1", "likes=many"):
@@ -189,6 +191,7 @@ def test_a_new_key_signs_beside_the_one_before_it_until_that_is_ended():
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--timeout", "-1"), "greater than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--concurrency", "101"), "less than"),
         ("shop", ("--callback", CALLBACK, "--topic", "a", "--rate", "0"), "rate: .* greater than"),
+        ("shop", ("--callback", CALLBACK, "--topic", "a", "--source", "99"), "no source 99"),
         ("known", ("--callback", CALLBACK, "--topic", "a"), "already a subscriber"),
     ],
 )
@@ -209,8 +212,13 @@ def test_what_is_changed_changes_and_the_rest_stays():
     manage("subscriber", "change", "shop", "--no-ordered", "--rate", 50, "--each-change")
     manage("subscriber", "change", "shop", "--header", "x-room: 8", "--without-header", "Gone")
 
+    # A source that was removed since.
+    Subscriber.objects.update(sources=[77])
+    manage("subscriber", "change", "shop", "--source", 77, "--max", 9)
+
     [row] = told("subscriber", "list")
     assert (row["ordered"], row["rate"], row["each_change"]) == (False, 50, True)
+    assert (row["sources"], row["max_events"]) == (["77"], 9)
     assert (row["topics"], row["headers"]) == (["orders"], ["Authorization", "x-room"])
     secrets = Subscriber.objects.get().secrets
     assert secrets["headers"] == {"Authorization": "Bearer abc", "x-room": "8"}

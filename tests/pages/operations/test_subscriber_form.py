@@ -67,6 +67,7 @@ def test_a_subscriber_is_added_and_its_key_is_shown_once(staff):
         ("format", "xml", "not one of the available"),
         ("authors", "7, many", "Enter a whole number"),
         ("sources", str(2**70), "less than or equal to"),
+        ("sources", "99", "There is no source 99."),
         ("at_least", "7", "Give a metric and its least figure"),
         ("metric", "likes", "Give a metric and its least figure"),
         ("headers", "Host: a", "cannot be set: tweetwatch"),

@@ -172,6 +172,11 @@ class SubscriberForm(forms.ModelForm):
                 self.add_error("other_topics", error)
         return cleaned
 
+    def clean_sources(self) -> list[int]:
+        given: list[int] = self.cleaned_data["sources"]
+        terms.check_sources(given, before=self.initial.get("sources", ()))
+        return given
+
     def all_topics(self) -> list[str]:
         others = self.cleaned_data["other_topics"].replace(",", " ").split()
         return sorted({*self.cleaned_data["topics"], *others})

@@ -20,7 +20,10 @@ from trackers.events.spread import spread_all
 from trackers.events.subscribers import headers, subscribe
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.signing_keys import new_signing_key
+from trackers.ingest.sources.models import Source
 
+# Fields whose sentences say themselves what they are about.
+SPEAKING = ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
 TWICE = "There is already a subscriber with this name."
 
 
@@ -82,6 +85,7 @@ def found(name: str, **known: Any) -> Subscriber:
 def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
     """Set the terms on a subscriber without saving it; return its topics, if all is valid."""
     faults: dict[str, list[str]] = {}
+    before = one.sources
     for name, value in terms.fields.items():
         setattr(one, name, value)
     try:
@@ -96,9 +100,26 @@ def put(one: Subscriber, terms: Terms, *, topics: list[str]) -> list[str]:
         one.full_clean()
     except ValidationError as error:
         faults |= {name: told(some) for name, some in error.error_dict.items()}
+    if "sources" not in faults:
+        try:
+            check_sources(one.sources, before=before)
+        except ValidationError as error:
+            faults["sources"] = error.messages
     if faults:
         raise ValidationError(faults)
     return topics
+
+
+def check_sources(given: Sequence[int], *, before: Sequence[int] = ()) -> None:
+    """Refuse a source that does not exist; one that the subscriber had may have been removed."""
+    new = set(given).difference(before)
+    if unknown := sorted(
+        new.difference(Source.objects.filter(pk__in=new).values_list("pk", flat=True))
+    ):
+        numbers = ", ".join(map(str, unknown[:10]))
+        raise ValidationError(
+            f"There {'are no sources' if unknown[1:] else 'is no source'} {numbers}."
+        )
 
 
 def told(some: Sequence[ValidationError]) -> list[str]:
@@ -139,7 +160,7 @@ def at_least_of(text: str) -> tuple[str, int]:
 def sentences(error: ValidationError) -> list[str]:
     """What is wrong, with the name of the field where the sentence itself does not give it."""
     return [
-        said if field in ("__all__", "name", "callback", "topics", "uuid", "headers", "at_least")
+        said if field in SPEAKING
         else f"{field}: {said}"
         for field, saids in error.message_dict.items()
         for said in saids
