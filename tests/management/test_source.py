@@ -64,6 +64,7 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
         (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A duration cannot be neg"),
+        (["account", "nasa", "--late-by", "99d"], "--late-by: Give at most 1d"),
         (["stream", "moon", "--without-replies"], "--without-replies: Add -is:reply to the rule"),
     ],
 )

@@ -83,6 +83,7 @@ def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
         ("pages", "501", "1 to 500 pages"),
         ("backfill", "-1:00:00", "cannot be negative"),
         ("late_by", "-1:00:00", "cannot be negative"),
+        ("late_by", "25h", "Give at most 1d: each poll reads that much again."),
     ],
 )
 def test_a_knob_out_of_bounds_is_refused_and_shown(staff, name, typed, why):

@@ -13,7 +13,13 @@ from django.utils.functional import cached_property
 from django.utils.html import format_html
 
 from trackers.ingest.sources.cost import cost
-from trackers.ingest.sources.models import LEAST_EVERY, MOST_EVERY, MOST_PAGES, Source
+from trackers.ingest.sources.models import (
+    LEAST_EVERY,
+    MOST_EVERY,
+    MOST_LATE,
+    MOST_PAGES,
+    Source,
+)
 from trackers.ingest.sources.naming import named
 from trackers.schedule.durations import spell
 from trackers.schedule.forms import LengthField
@@ -121,7 +127,13 @@ class SourceForm(forms.ModelForm):
         return not_negative(self.cleaned_data["backfill"])
 
     def clean_late_by(self) -> timedelta | None:
-        return not_negative(self.cleaned_data["late_by"])
+        late_by = not_negative(self.cleaned_data["late_by"])
+        if late_by is not None and late_by > MOST_LATE:
+            raise ValidationError(
+                f"Give at most {spell(MOST_LATE)}: each poll reads that much again. Posts that "
+                "appear even later are found by the deep re-reads."
+            )
+        return late_by
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LEAST_EVERY, MOST_EVERY = timedelta(seconds=5), timedelta(days=1)
 MOST_PAGES = 500
+# Each poll reads this much again; later posts are left to the deep re-reads.
+MOST_LATE = timedelta(days=1)
 
 
 class SourceQuerySet(models.QuerySet["Source"]):
