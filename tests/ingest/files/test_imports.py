@@ -55,6 +55,8 @@ ARCHIVE = "window.YTD.tweets.part0 = " + json.dumps(
         pytest.param(f"{A}\n{B}\n{C}\n", 3, id="ids"),
         pytest.param(f"# mine\n{A}\n{LINK}{B}?s=20\n", 2, id="addresses"),
         pytest.param(f"when,tweet_id\nx,{A}\ny,{B}\n", 2, id="a table"),
+        pytest.param(f'say,tweet_id\r"x",{A}\ry,{B}\r', 2, id="lines that end with CR alone"),
+        pytest.param(f'say,tweet_id\n"a\rb",{A}\n"c\r",{B}\n', 2, id="CR in texts"),
         pytest.param(f"when;{A}\nx;{B}\n", 2, id="a table without a header"),
         pytest.param("".join(v2_lines(3)), 3, id="v2, flat"),
         pytest.param(json.dumps(PAGE) + "\n", 2, id="v2, a page a line"),

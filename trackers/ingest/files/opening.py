@@ -10,7 +10,7 @@ import zipfile
 import zlib
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from trackers.ingest.files.limits import NO_LIMITS, Limits, Taken
 from trackers.ingest.files.xz import XZ, Xz
@@ -66,6 +66,31 @@ def unpacked(buffered: io.BufferedReader[Any]) -> io.BufferedIOBase:
             return buffered
 
 
+class Returns(io.RawIOBase):
+    """A file whose lines end with a carriage return alone, as old spreadsheets write CSV."""
+
+    def __init__(self, file: io.BufferedIOBase) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        bytes = self._file.read1(len(memoryview(buffer)))
+        memoryview(buffer)[: len(bytes)] = bytes.replace(b"\r", b"\n")
+        return len(bytes)
+
+
+def with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
+    """A carriage return ends a line only where the file begins with such lines alone: elsewhere
+    it may be part of a text."""
+    # The last byte may be the first half of a line end.
+    head = cast("io.BufferedReader[Any]", stream).peek(LONGEST_MARK)[:-1]
+    if b"\r" in head and b"\n" not in head:
+        return io.BufferedReader(Returns(stream), 1 << 18)
+    return stream
+
+
 # What the unpackers raise.
 DAMAGE = (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
@@ -98,6 +123,7 @@ def lines_of(
     pieces = getincrementaldecoder("utf-8")("replace")
     is_cut = False
     try:
+        stream = with_line_feeds(stream)
         while line := stream.readline(LONGEST_LINE):
             passed(counted.taken)
             taken.bytes += len(line)
