@@ -310,4 +310,6 @@ def database(env: environ.Env) -> dict[str, object] | None:
         refuse("DATABASE_URL", "is not an address (% in a password is %25, / is %2F)", how)
     if not config.get("NAME"):
         refuse("DATABASE_URL", "names no database", how)
+    # As libpq reads it: the folder of a socket is written with %2F.
+    config["HOST"] = unquote(str(config.get("HOST") or ""))
     return config

@@ -221,6 +221,17 @@ def test_without_a_database_url_the_embedded_server_is_used():
     assert "tweetwatch.embedded_backend" in start().stdout
 
 
+def test_the_folder_of_a_socket_may_be_written_as_the_host():
+    env = environ.Env()
+    env.ENVIRON = {"DATABASE_URL": "postgresql://ours:p%2Fw@%2FVar%2Frun:5433/name"}
+
+    found = environment.database(env)
+
+    assert [found[one] for one in ("HOST", "PORT", "USER", "PASSWORD", "NAME")] == [
+        "/Var/run", 5433, "ours", "p/w", "name",
+    ]  # fmt: skip
+
+
 def test_time_outs_are_added_to_the_options_of_the_url_and_pgbouncer_gets_no_prepared_ones():
     url = "postgres://u:p@h/d?options=-c%20search_path%3Dours"
 
