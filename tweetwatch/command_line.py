@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from tweetwatch.interrupts import INTERRUPTED, SAID, raise_again
+from tweetwatch.interrupts import INTERRUPTED, SAID, keep, raise_again
 
 DONE, FAILED, USAGE = 0, 1, 2
 LONGEST = 500
@@ -33,10 +33,11 @@ def run(argv: Sequence[str]) -> int:
         return USAGE
     try:
         try:
-            return execute(argv)
+            status = execute(argv)
         finally:
             # Here, where it can be reported, and not when the interpreter ends.
             sys.stdout.flush()
+        return keep(status)
     except KeyboardInterrupt:
         # A second Ctrl-C ends what still takes its time.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -45,7 +46,7 @@ def run(argv: Sequence[str]) -> int:
     except BrokenPipeError:
         # The reader has seen enough.
         drop_output()
-        return DONE
+        return keep(DONE)
     except Exception as error:
         sentence = sentence_of(error)
         if sentence is None or "--traceback" in argv:
@@ -53,7 +54,7 @@ def run(argv: Sequence[str]) -> int:
         if isinstance(error, OSError):
             drop_output()
         say(sentence)
-        return FAILED
+        return keep(FAILED)
 
 
 def execute(argv: Sequence[str]) -> int:

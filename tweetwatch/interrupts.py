@@ -1,10 +1,12 @@
-"""Ctrl-C while the program starts: it ends at once, with a word and without a traceback.
+"""Ctrl-C while the program starts or ends: it ends at once, without a traceback.
 
-An exception would be raised in the middle of an import, and some libraries swallow or print it.
+An exception would be raised in the middle of an import, or of what tidies up at the end; some
+libraries swallow or print it.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 from types import FrameType
@@ -18,6 +20,9 @@ SAID = "Interrupted."
 def leave_at_once() -> None:
     """Until `raise_again`. Where SIGINT is ignored, as in the background, it stays so."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Python would give the signal back to the kernel at its very end, which then kills a
+        # program whose work is done. The first to be registered is the last to run.
+        atexit.register(signal.signal, signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGINT, leave)
 
 
@@ -30,3 +35,10 @@ def raise_again() -> None:
 def leave(_signal: int, _frame: FrameType | None) -> NoReturn:
     os.write(2, f"{SAID}\n".encode())
     os._exit(INTERRUPTED)
+
+
+def keep(status: int) -> int:
+    """The command has ended: from here on Ctrl-C only cuts the tidying up short."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda _signal, _frame: os._exit(status))
+    return status

@@ -31,6 +31,27 @@ sys.modules["factory"] = None
 from tweetwatch.command_line import run
 sys.exit(run(["manage.py", "bench"]))
 """
+# A command that ends with a status of its own.
+AT_THE_END = """
+import atexit, os, signal, sys
+from tweetwatch.interrupts import leave_at_once
+leave_at_once()
+os.environ["DJANGO_SETTINGS_MODULE"] = "tweetwatch.settings"
+from tweetwatch.command_line import run
+
+class Last:
+    def __del__(self, kill=os.kill, me=os.getpid(), it=signal.SIGINT):
+        kill(me, it)
+
+if os.environ["INTERRUPT_AT"] == "exit":
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+else:
+    last = Last()
+sys.stderr = open(os.devnull, "w")
+status = run(["manage.py", "statsu"])
+sys.stderr = sys.__stderr__
+sys.exit(status)
+"""
 WAITING = """
     SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND wait_event_type = 'Lock'
@@ -108,8 +129,18 @@ def test_each_ends_in_a_sentence(line, given, status, sentence):
     assert "secret-of-ours" not in said
 
 
-def test_who_has_read_enough_is_no_failure_and_nothing_is_said():
-    assert ran(f"{MANAGE} help | true; exit ${{PIPESTATUS[0]}}") == (0, "")
+@pytest.mark.parametrize("command", ["help", "timeline snapshot -"])
+def test_who_has_read_enough_is_no_failure_and_nothing_is_said(command, fresh_database):
+    line = f"{MANAGE} {command} | true; exit ${{PIPESTATUS[0]}}"
+    assert ran(line, fresh_database) == (0, "")
+
+
+def test_an_interrupt_after_its_work_is_done_changes_nothing():
+    """Once while it tidies up, once when Python itself has nearly ended."""
+    line = f"{shlex.quote(sys.executable)} -c {shlex.quote(AT_THE_END)}"
+
+    assert ran(line, INTERRUPT_AT="exit") == (2, "")
+    assert ran(line, INTERRUPT_AT="last") == (2, "")
 
 
 def test_ctrl_d_at_a_question_ends_it_with_a_sentence(fresh_database):

@@ -69,7 +69,11 @@ class Command(PagelessCommand):
             raise CommandError(f"Nothing was changed. {fault}") from None
         except ValueError as fault:
             raise CommandError(str(fault), returncode=USAGE) from None
+        except BrokenPipeError:
+            raise
         except OSError as fault:
+            if options["action"] == "snapshot" and options["file"] == "-":
+                raise
             raise CommandError(f"{options.get('file')}: {fault.strerror or fault}") from None
 
     def do_show(self, options: Mapping[str, Any]) -> None:
