@@ -32,7 +32,7 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
 
 quick: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m quick
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m quick
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager, suppress
@@ -184,23 +185,31 @@ def pytest_itemcollected(item):
 # Whole folders, which start processes or go through every page, call and role.
 NOT_QUICK = {
     "access", "admin", "api", "benchmarks", "bus", "chaos", "cluster", "embedded", "fakex", "files",
-    "flows",
+    "flows", "test_browser.py", "test_statements.py",
 }  # fmt: skip
 # What a module imports that starts processes and servers, or fills large tables.
 SLOW = {
-    "subprocess", "threading", "hypothesis.core",
+    "subprocess", "threading", "hypothesis",
     "tests.large_tables", "tests.plans", "tests.jobs.plans", "tests.queues", "tests.jobs.ordinary",
     "tests.pages.many", "tests.pages.sources",
 }  # fmt: skip
+IMPORTED = re.compile(r"^(?:from (?!tests import)(\S+) import|import (\S+))", re.MULTILINE)
+OF_TESTS = re.compile(r"^from tests import (.+)", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """`-m quick` reads only modules that have quick tests: reading all of them takes as long as
+    running these."""
+    if config.option.markexpr == "quick" and collection_path.name.startswith("test_"):
+        return not may_be_quick(collection_path) or None
+    return None
 
 
 def is_quick(item):
     """It starts no process, browser or bench, fills no large table, and commits nothing: otherwise
     the database would be made again."""
-    if NOT_QUICK & set(item.path.parts[len(PROJECT.parts) :]) or is_slow(item.module):
-        return False
     database = item.get_closest_marker("django_db")
-    return not (
+    return may_be_quick(item.path) and not (
         any(item.get_closest_marker(name) for name in ("alone", "browser", "more"))
         or (database and database.kwargs.get("transaction"))
         or {"fresh_database", "transactional_db"} & set(item.fixturenames)
@@ -208,10 +217,13 @@ def is_quick(item):
 
 
 @cache
-def is_slow(module):
-    used = vars(module).values()
-    return bool(SLOW & {getattr(one, "__module__", None) or one.__name__ for one in used
-                        if hasattr(one, "__name__")})  # fmt: skip
+def may_be_quick(path):
+    if NOT_QUICK & set(path.parts[len(PROJECT.parts) :]):
+        return False
+    text = path.read_text()
+    imported = {one for pair in IMPORTED.findall(text) for one in pair}
+    of_tests = {f"tests.{name}" for line in OF_TESTS.findall(text) for name in line.split(", ")}
+    return not SLOW & (imported | of_tests)
 
 
 class FakeX:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 SLOW = ("alone", "browser", "more")
+# What starts processes.
+STARTS = {"Demo", "Popen", "Product"}
 
 
 def test_those_are_neither_flows_nor_slow(request):
@@ -12,3 +14,4 @@ def test_those_are_neither_flows_nor_slow(request):
     for one in quick:
         assert "flows" not in one.path.parts
         assert not any(one.get_closest_marker(name) for name in SLOW)
+        assert not STARTS & set(one.function.__code__.co_names), one.nodeid
