@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.pages.conftest import watched
@@ -48,6 +50,19 @@ def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
     assert "There is no source 99 any more" in words(
         staff.get("/tweets/?source=99").content.decode()
     )
+
+
+def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
+    monkeypatch.setattr("trackers.dashboards.tweets.list_views.SOURCES_MOST", 3)
+    made, first, *_ = source(), *(source(kind="import", of=f"{n}.txt") for n in range(4))
+
+    def choices(query):
+        html = staff.get(f"/tweets/?{query}").content.decode()
+        [select] = re.findall(r'<select name="source">(.*?)</select>', html, re.DOTALL)
+        return re.findall(r'value="(\d+)"', select)
+
+    assert (len(choices("")), choices("")[0]) == (3, str(made.pk))
+    assert choices(f"source={first.pk}")[3:] == [str(first.pk)]
 
 
 def test_its_pages_go_on_by_ids_and_keep_the_source(staff):

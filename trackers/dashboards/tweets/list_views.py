@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -33,7 +34,7 @@ TOO_LONG = (
 BUSY = "Too many searches are running. Try again in a second."
 # nginx's status code; only the log will see it.
 CLOSED_BY_CLIENT = 499
-# With more sources than this the page of a source leads to its tweets.
+# To choose from; the page of each source leads to its tweets.
 SOURCES_MOST = 200
 
 
@@ -117,7 +118,7 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
 
 def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object]:
     """What stands around the rows, and is not polled."""
-    sources = list(Source.objects.order_by("pk")[: SOURCES_MOST + 1])
+    source = Source.objects.filter(pk=asked.source).first() if asked.source else None
     known = found.known
     if known is None and not asked.narrowed and not asked.sort.window:
         known = counted_all()
@@ -129,10 +130,10 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
         "ages": [(name, words) for name, (words, _) in AGES.items()],
         "leasts": [(name, label, dict(asked.least).get(name)) for name, label in LABELS.items()],
         "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in COLUMNS],
-        "sources": sources if len(sources) <= SOURCES_MOST else [],
+        "sources": source_choices(source),
         "tags": tag_choices(asked.tag),
         "tag": named(asked.tag) if asked.tag else None,
-        "source": Source.objects.filter(pk=asked.source).first() if asked.source else None,
+        "source": source,
         "known": how_many(known),
         # Nothing is tracked at all: then the box to paste into is open.
         "is_empty": known == 0 and not asked.narrowed,
@@ -142,6 +143,14 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
 
 
 COLUMN_LABELS = {"tags": "Tags", "curve": "Curve", **LABELS, "check": "Checks"}
+
+
+def source_choices(asked: Source | None) -> list[Source]:
+    """The newest sources and the one that is asked for; files come last, of which there may be any
+    number."""
+    sources = Source.objects.alias(is_file=Q(kind=Source.Kind.IMPORT))
+    found = list(sources.order_by("is_file", "-pk")[:SOURCES_MOST])
+    return found if asked is None or asked in found else [*found, asked]
 
 
 def tag_choices(asked: str) -> list[tuple[str, bool]]:
