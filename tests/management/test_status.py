@@ -122,6 +122,7 @@ def test_a_source_is_told_with_its_leaks_and_gaps():
         "polled_at": iso(at), "next_poll_at": iso(at + timedelta(minutes=5)),
         "yielded": 1000, "again": 40, "leaked": 3, "gaps_open": 2, "gaps_lost": 1,
     }  # fmt: skip
+    assert "1,000 posts, 3 leaked, 2 gaps to fill, 1 gap lost" in status()
 
 
 def test_a_paused_source_has_no_next_poll():

@@ -14,6 +14,7 @@ from trackers.ingest.sources.forms import LATER
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
 from trackers.management import status
+from trackers.management.status_words import how_many
 from tweetwatch.clock_times import clock_time
 
 __all__ = ["KINDS", "PRIORITIES", "add", "change", "facts", "found", "given", "sentence"]
@@ -98,11 +99,12 @@ def facts(standing: Standing) -> dict[str, Any]:
 
 def sentence(standing: Standing) -> str:
     source = standing.source
-    words = [f"{source.pk}  {source}: {standing.state}", f"{source.yielded:,} posts"]
+    words = [f"{source.pk}  {source}: {standing.state}", how_many(source.yielded, "posts", "post")]
     if source.leaked:
         words.append(f"{source.leaked:,} leaked")
     if standing.gaps_open or standing.gaps_lost:
-        words.append(f"{standing.gaps_open:,} gaps to fill, {standing.gaps_lost:,} lost")
+        gaps = how_many(standing.gaps_open, "gaps to fill", "gap to fill")
+        words.append(f"{gaps}, {standing.gaps_lost:,} lost")
     if standing.next_poll_at:
         words.append(f"next at {clock_time(standing.next_poll_at, now=timezone.now())}")
     return ", ".join(words) + (f". {standing.reason}" if standing.reason else "")

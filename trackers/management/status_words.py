@@ -55,7 +55,7 @@ def lines(told: Told) -> Iterator[str]:
         yield line("Stream", *stream(told["stream"]))
     yield line("Homes", *homes(told["timelines"]))
     events = told["events"]
-    yield line("Events", some(len(events["topics"]), "topics"), nothing="none")
+    yield line("Events", some(len(events["topics"]), "topics", "topic"), nothing="none")
     yield from section("Subscribers", events["subscribers"], subscriber)
 
 
@@ -83,16 +83,16 @@ OF_DAYS = (
 
 
 def days(row: Told) -> Iterator[str]:
-    for name, words, said in OF_DAYS:
+    for name, words, called in OF_DAYS:
         one = row[name]
         came = [
-            f"{one[what]:,} {unit}"
-            for what, unit in (("looks", "look-ups"), ("tweet_days", "tweet-days"))
+            said(one[what])
+            for what, said in (("looks", look_ups), ("tweet_days", tweet_days))
             if one.get(what) is not None
         ]
         told = [one[f"{words}_{what}"] for what in ("looks", "tweet_days")]
         foreseen = (
-            f"{said}: {told[0]:,} look-ups and {told[1]:,} tweet-days" if None not in told else ""
+            f"{called}: {look_ups(told[0])} and {tweet_days(told[1])}" if None not in told else ""
         )
         yield line(name.capitalize(), " and ".join(came), foreseen, nothing="not known")
     if row["why"]:
@@ -110,10 +110,10 @@ def project(row: Told) -> Sequence[str]:
     left = "" if row["left_today"] is None else f"{row['left_today']:,} left"
     return (
         row["name"],
-        f"today {row['tweet_days_today']:,} tweet-days (${row['money_today']:,.2f})",
+        f"today {tweet_days(row['tweet_days_today'])} (${row['money_today']:,.2f})",
         left,
         f"this month {row['tweet_days_month']:,} (${row['money_month']:,.2f})",
-        some(row["waiting"], "tweets wait"),
+        some(row["waiting"], "tweets wait", "tweet waits"),
         f"stopped until {when(row['stopped_until'])}: {row['stopped_because']}"
         if row["stopped_until"]
         else "",
@@ -137,10 +137,10 @@ def source(row: Told) -> Sequence[str]:
     return (
         f"{row['id']}  {row['kind']} {row['of']}",
         row["state"],
-        f"{row['yielded']:,} posts",
+        how_many(row["yielded"], "posts", "post"),
         some(row["leaked"], "leaked"),
-        some(row["gaps_open"], "gaps to fill"),
-        some(row["gaps_lost"], "gaps lost"),
+        some(row["gaps_open"], "gaps to fill", "gap to fill"),
+        some(row["gaps_lost"], "gaps lost", "gap lost"),
         f"next poll {when(row['next_poll_at'])}" if row["next_poll_at"] else "",
     )
 
@@ -150,18 +150,19 @@ def stream(row: Told) -> Sequence[str]:
         row["state"],
         row["because"].rstrip("."),
         f"last heard {when(row['heard_at'])}" if row["heard_at"] else "",
-        f"{row['lines']:,} posts",
-        some(row["duplicates"], "duplicates"),
+        how_many(row["lines"], "posts", "post"),
+        some(row["duplicates"], "duplicates", "duplicate"),
         some(row["garbled"], "unreadable"),
-        some(row["rules_of_others"], "rules of others"),
+        some(row["rules_of_others"], "rules of others", "rule of others"),
     )
 
 
 def homes(row: Told) -> Sequence[str]:
     return (
-        f"{row['watchers']:,} watchers",
-        f"{row['follows']:,} follows",
-        some(row["behind"], "origins wait to be delivered") + waits(row["lag_seconds"]),
+        how_many(row["watchers"], "watchers", "watcher"),
+        how_many(row["follows"], "follows", "follow"),
+        some(row["behind"], "origins wait to be delivered", "origin waits to be delivered")
+        + waits(row["lag_seconds"]),
     )
 
 
@@ -176,8 +177,20 @@ def subscriber(row: Told) -> Sequence[str]:
     )
 
 
-def some(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count else ""
+def some(count: int, many: str, one: str = "") -> str:
+    return how_many(count, many, one) if count else ""
+
+
+def how_many(count: int, many: str, one: str = "") -> str:
+    return f"{count:,} {one if one and count == 1 else many}"
+
+
+def look_ups(count: int) -> str:
+    return how_many(count, "look-ups", "look-up")
+
+
+def tweet_days(count: int) -> str:
+    return how_many(count, "tweet-days", "tweet-day")
 
 
 def number(count: int | None) -> str:

@@ -163,13 +163,13 @@ class Command(BaseCommand):
     def wait_for_first_looks(self, children: list[Child], begun: datetime) -> int:
         """Until nearly all tweets were looked up since, or for a minute; return how many there
         are."""
-        total, told = Tweet.objects.count(), 0
+        # Without those that the stream and the poll bring meanwhile.
+        tweets = Tweet.objects.filter(tracked_at__lt=begun)
+        total, told = tweets.count(), 0
         deadline = time.monotonic() + FIRST_LOOKS_WITHIN
         while True:
             self.look_after(children)
-            done = Tweet.objects.filter(
-                Q(measured_until__gte=begun) | Q(missing_since__gte=begun)
-            ).count()
+            done = tweets.filter(Q(measured_until__gte=begun) | Q(missing_since__gte=begun)).count()
             if done > told:
                 self.stdout.write(f"  {done:,} of {total:,} tweets looked up")
                 told = done
