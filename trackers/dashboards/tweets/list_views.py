@@ -149,7 +149,7 @@ def source_choices(asked: Source | None) -> list[Source]:
     """The newest sources and the one that is asked for; files come last, of which there may be any
     number."""
     sources = Source.objects.alias(is_file=Q(kind=Source.Kind.IMPORT))
-    found = list(sources.order_by("is_file", "-pk")[:SOURCES_MOST])
+    found: list[Source] = [*sources.order_by("is_file", "-pk")[:SOURCES_MOST]]
     return found if asked is None or asked in found else [*found, asked]
 
 
