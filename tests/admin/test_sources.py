@@ -72,7 +72,7 @@ def test_a_rule_is_added_and_nothing_of_it_is_polled(staff):
     ("changed", "why"),
     [
         ({"of": ""}, "Enter whose posts"),
-        ({"every": "1s"}, "A source is polled every 5s to 1d."),
+        ({"every": "1s"}, "An interval is 5 seconds at least and 1 day at most."),
         ({"pages": "501"}, "A poll reads 1 to 500 pages."),
         ({"late_by": "-0:00:05"}, "A duration cannot be negative."),
     ],

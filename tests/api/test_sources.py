@@ -53,7 +53,11 @@ def test_a_source_is_paused_resumed_and_polled(owner):
 
 BAD = [
     ({"kind": "account", "of": "no name!"}, 422, "of: “no name!” is not a username"),
-    ({"kind": "account", "of": "nasa", "every": "1s"}, 422, "every: A source is polled every 5s"),
+    (
+        {"kind": "account", "of": "nasa", "every": "1s"},
+        422,
+        "every: An interval is 5 seconds at least",
+    ),
     ({"kind": "account", "of": "nasa", "every": "often"}, 422, "every: “often” is not a duration"),
     ({"kind": "account", "of": "other", "pages": 0}, 422, "pages: A poll reads 1 to 500"),
     ({"kind": "account", "of": "TAKEN"}, 422, "of: It already exists: @taken's posts."),

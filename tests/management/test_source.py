@@ -59,12 +59,15 @@ def test_a_query_may_have_several_words_and_begin_with_a_minus():
     ("words", "why"),
     [
         (["account", "no name"], "is not a username"),
-        (["account", "nasa", "--every", "1s"], "--every: A source is polled every 5s to 1d."),
+        (
+            ["account", "nasa", "--every", "1s"],
+            "--every: An interval is 5 seconds at least and 1 day at most.",
+        ),
         (["account", "nasa", "--every", "soon"], "--every: “soon” is not a duration"),
         (["account", "nasa", "--pages", "0"], "--pages: A poll reads 1 to 500 pages."),
         (["account", "nasa", "--pages", "many"], "--pages: "),
         (["account", "nasa", "--late-by=-0:00:05"], "--late-by: A duration cannot be neg"),
-        (["account", "nasa", "--late-by", "99d"], "--late-by: Give at most 1d"),
+        (["account", "nasa", "--late-by", "99d"], "--late-by: Give at most 1 day"),
         (["stream", "moon", "--without-replies"], "--without-replies: Add -is:reply to the rule"),
     ],
 )

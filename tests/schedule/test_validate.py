@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.schedule.durations import parse, spell
+from trackers.schedule.durations import often, parse, spell
 from trackers.schedule.validate import Row, faults
 
 S, M, H, D = (timedelta(**{unit: 1}) for unit in ("seconds", "minutes", "hours", "days"))
@@ -94,3 +94,15 @@ def test_what_is_no_length_is_refused_with_a_sentence(text):
 @given(st.integers(0, 10**12).map(lambda microseconds: timedelta(microseconds=microseconds)))
 def test_what_is_spelled_is_read_back_the_same(length):
     assert parse(spell(length)) == length
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("60s", "every minute"), ("90s", "every 90 seconds"), ("5m", "every 5 minutes"),
+        ("90m", "every 90 minutes"), ("1h", "every hour"), ("7d", "every 7 days"),
+        ("754s", "every 12 minutes 34 seconds"), ("1.5s", "every 1.5 seconds"),
+    ],
+)  # fmt: skip
+def test_a_sentence_has_durations_in_words(text, sentence):
+    assert f"every {often(parse(text))}" == sentence

@@ -34,7 +34,12 @@ def usual(age, pace, times=1.0, looked_at=0.0):
 @pytest.mark.parametrize(
     ("tier", "waiting", "room", "said"),
     [
-        (FIXED, Waiting(7200, 0.1, 3590), Room(), "tweets younger than 1d are checked every 1h."),
+        (
+            FIXED,
+            Waiting(7200, 0.1, 3590),
+            Room(),
+            "tweets younger than 1 day are checked every hour.",
+        ),
         (FIXED, Waiting(7200, 0.1, 30), Room(), EARLIER),
         (FIXED, Waiting(7200, 0.1, 4000), Room(), f"{PUT_OFF}."),
         (
@@ -53,13 +58,13 @@ def usual(age, pace, times=1.0, looked_at=0.0):
             ADAPTS,
             usual(7200, 9 / 60),
             Room(),
-            "it grows by 900% a minute, and the shortest interval is 60s.",
+            "it grows by 900% a minute, and the shortest interval is 1 minute.",
         ),
         (
             ADAPTS,
             usual(80_000, 0),
             Room(),
-            "its figures hardly change, and the longest interval is 3h.",
+            "its figures hardly change, and the longest interval is 3 hours.",
         ),
         (
             ADAPTS,
@@ -179,5 +184,5 @@ def test_whatever_the_rule_plans_has_its_own_reason(age, pace, looked_at, window
         adapted_wait(age, pace, bounds, windows) > adapted_wait(age, pace, bounds)
     )
     assert ("budgets" in told) <= (money > 1 and wait > planned)
-    if told.endswith(("may be missed.", "interval is 60s.", "interval is 3h.")):
+    if told.endswith(("may be missed.", "interval is 1 minute.", "interval is 3 hours.")):
         assert wait == pytest.approx(adapted_wait(age, pace, bounds), abs=spread)

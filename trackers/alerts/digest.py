@@ -16,7 +16,7 @@ from trackers.alerts import notice
 from trackers.alerts.models import AlertDigest, AlertNotice
 from trackers.alerts.moving import names_of
 from trackers.alerts.standing import dry
-from trackers.alerts.words import lasting
+from trackers.alerts.words import called, lasting
 from trackers.jobs.figures import figures
 from trackers.money.books import books
 from trackers.money.projects import Spending
@@ -114,7 +114,7 @@ def grown() -> Iterator[str]:
         for one in movers:
             whose = authors.get(one.tweet.author_id or 0, "")
             whose = f" of {whose}" if whose else ""
-            yield f"+{one.gain:,} {metric}: tweet {one.tweet_id}{whose}"
+            yield f"+{one.gain:,} {called(metric)}: tweet {one.tweet_id}{whose}"
 
 
 def freshness() -> str:

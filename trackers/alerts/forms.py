@@ -17,9 +17,9 @@ from trackers.alerts.models import (
     AlertDigest,
     AlertRule,
 )
-from trackers.alerts.words import title
+from trackers.alerts.words import called, title
 from trackers.ingest.sources.models import Source
-from trackers.schedule.durations import spell
+from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 from trackers.tweets.models import METRICS, Author, Tweet
 from trackers.tweets.snowflake import LARGEST_ID
@@ -31,7 +31,7 @@ THERE: dict[str, type[Model]] = {
 OF_A_KIND = ("metric", "minutes", "at", "times", "late_by", "lasting")
 FIELDS = ("kind", "name", "about", "of", *OF_A_KIND, "to", "by_event", "rest", "enabled")
 PLAIN = {"spellcheck": "false", "autocomplete": "off"}
-SOON = f"From {spell(LEAST_REST)} to {spell(MOST_REST)}, such as 30m, 6h or 1d."
+SOON = f"From {spoken(LEAST_REST)} to {spoken(MOST_REST)}, such as 30m, 6h or 1d."
 
 
 class AddressesField(forms.CharField):
@@ -98,7 +98,7 @@ class RuleForm(forms.ModelForm):
         self.fields["name"].required = False
         if not self.is_new:
             self.fields["kind"].disabled = True
-        metrics = [("", "choose one"), *((one, one) for one in METRICS)]
+        metrics = [("", "choose one"), *((one, called(one)) for one in METRICS)]
         self.fields["metric"].choices = metrics  # type: ignore[attr-defined]
         for name in ("minutes", "times", "late_by", "lasting", "rest", "at"):
             self.fields[name].required = False

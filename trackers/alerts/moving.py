@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from trackers.alerts.models import AlertRule
-from trackers.alerts.words import lasting
+from trackers.alerts.words import called, lasting
 from trackers.outbox.troubles import AT_ONCE, Look
 from trackers.tweets.models import Author
 from trackers.tweets.movers.keep import LIST_MOST, rank_named
@@ -144,7 +144,7 @@ def said(one: Fast, author: str) -> str:
     lasted = max(one.until - one.since, timedelta(minutes=1))
     whose = f" of {author}" if author else ""
     return (
-        f"Tweet {one.tweet}{whose} gained {one.gain:,} {one.metric} in {lasting(lasted)}: "
+        f"Tweet {one.tweet}{whose} gained {one.gain:,} {called(one.metric)} in {lasting(lasted)}: "
         f"{round(one.velocity):,} an hour."
     )
 

@@ -16,6 +16,7 @@ import orjson
 
 from trackers.alerts.models import AlertPlace, AlertRule
 from trackers.alerts.moving import SOURCES_MOST, names_of, tweet_look
+from trackers.alerts.words import called
 from trackers.events.delivery.shapes import Told
 from trackers.events.live.cursor import Cursor
 from trackers.events.live.read import Wanted, begin, look, read_on
@@ -54,7 +55,9 @@ def reached_looks(rules: Sequence[AlertRule]) -> list[Look]:
         tweet = tweets.get(rule.of or 0)
         figure = getattr(tweet, rule.metric) if tweet else None
         if figure is not None and figure >= rule.at:
-            said = f"Tweet {rule.of} has reached {rule.at:,} {rule.metric}: it has {figure:,}."
+            said = (
+                f"Tweet {rule.of} has reached {rule.at:,} {called(rule.metric)}: it has {figure:,}."
+            )
             looks.append(tweet_look(rule, rule.of or 0, said))
     return looks
 
@@ -127,7 +130,7 @@ def looks_of(rules: Sequence[AlertRule], told: Sequence[Told]) -> list[Look]:
             if is_of(rule, author, sources):
                 whose = f" of {authors[author]}" if author in authors else ""
                 said = (
-                    f"Tweet {tweet}{whose} has reached {rule.at:,} {rule.metric}: it has "
+                    f"Tweet {tweet}{whose} has reached {rule.at:,} {called(rule.metric)}: it has "
                     f"{int(data['figure']):,}."
                 )
                 found = tweet_look(rule, tweet, said, is_moment=True)

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from trackers.alerts.models import AlertRule
 from trackers.alerts.moving import names_of, tweet_look
 from trackers.alerts.reached import is_of, origins_of
-from trackers.alerts.words import lasting, plain
+from trackers.alerts.words import called, lasting, plain
 from trackers.outbox.troubles import Look
 from trackers.tweets.growth.at_ages import at_ages
 from trackers.tweets.growth.band import Middle, counts_at, middle
@@ -144,7 +144,7 @@ def said(rule: AlertRule, one: Stands, author: str) -> str:
     whose = f" of {author}" if author else ""
     much = f"{plain(one.figure / median)} times the usual" if median else "and usually there are 0"
     return (
-        f"Tweet {one.tweet}{whose} has {one.figure:,} {rule.metric} after {lasting(one.age)}, "
-        f"{much}: half of the author's {one.usual.tweets} tweets before it had "
+        f"Tweet {one.tweet}{whose} has {one.figure:,} {called(rule.metric)} after "
+        f"{lasting(one.age)}, {much}: half of the author's {one.usual.tweets} tweets before it had "
         f"{plain(round(median, 1))} or fewer by then."
     )

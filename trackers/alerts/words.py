@@ -24,6 +24,11 @@ def lasting(length: timedelta) -> str:
     return " ".join(said) or "0 s"
 
 
+def called(metric: str) -> str:
+    """X's API says impressions; X's readers, and all pages, say views."""
+    return "views" if metric == "impressions" else metric
+
+
 def plain(number: float) -> str:
     """3, or 2.5."""
     return f"{number:,.1f}".removesuffix(".0")
@@ -31,21 +36,21 @@ def plain(number: float) -> str:
 
 def condition(rule: AlertRule) -> str:
     """When it raises an alert, as a clause to follow "when"."""
-    kind = AlertRule.Kind
+    kind, metric = AlertRule.Kind, called(rule.metric)
     match rule.kind:
         case kind.VELOCITY:
             over = AlertRule._meta.get_field("minutes").choices
             window = dict(over or ()).get(rule.minutes, f"{rule.minutes} minutes")
             return (
-                f"{whose(rule)} gains {rule.at:,} {rule.metric} an hour or more, measured over "
+                f"{whose(rule)} gains {rule.at:,} {metric} an hour or more, measured over "
                 f"{'an hour' if window == 'hour' else window}"
             )
         case kind.MILESTONE:
-            return f"{whose(rule)} reaches {rule.at:,} {rule.metric}"
+            return f"{whose(rule)} reaches {rule.at:,} {metric}"
         case kind.USUAL:
             least = f", and at least {rule.at:,}" if rule.at else ""
             return (
-                f"{whose(rule)} has {plain(rule.times)} times the {rule.metric} that its author's "
+                f"{whose(rule)} has {plain(rule.times)} times the {metric} that its author's "
                 f"tweets usually have at that age{least}"
             )
         case kind.LATENESS:
@@ -77,9 +82,9 @@ def whose(rule: AlertRule) -> str:
 def title(kind: str, about: str, of: int | None, metric: str) -> str:
     """The default name of a rule."""
     what = {
-        AlertRule.Kind.VELOCITY: f"fast {metric}",
-        AlertRule.Kind.MILESTONE: f"milestone of {metric}",
-        AlertRule.Kind.USUAL: f"{metric} far above the usual",
+        AlertRule.Kind.VELOCITY: f"fast {called(metric)}",
+        AlertRule.Kind.MILESTONE: f"milestone of {called(metric)}",
+        AlertRule.Kind.USUAL: f"{called(metric)} far above the usual",
     }.get(AlertRule.Kind(kind), str(AlertRule.Kind(kind).label))
     whose = "" if about == AlertRule.About.ANY else f", {about} {of}"
     return f"{what[:1].upper()}{what[1:]}{whose}"

@@ -1,4 +1,7 @@
-"""Durations and shares as people write them: 60s, 18m, 1h30m, 7d, H:MM:SS; 5%. One parser."""
+"""Durations and shares as people write them: 60s, 18m, 1h30m, 7d, H:MM:SS; 5%. One parser.
+
+`spell` is for fields and cells, `spoken` and `often` are for sentences.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +46,25 @@ def spell(length: timedelta) -> str:
         if seconds % UNITS[unit] == 0:
             return f"{seconds // UNITS[unit]}{unit}"
     return f"{seconds}s"
+
+
+NAMES = {"d": "day", "h": "hour", "m": "minute", "s": "second"}
+
+
+def spoken(length: timedelta) -> str:
+    """As a sentence has it, exactly: 5 minutes, 90 seconds, 12 minutes 34 seconds, 1 day."""
+    number, unit = spell(length)[:-1], spell(length)[-1]
+    if length == timedelta(minutes=1):
+        number, unit = "1", "m"
+    minutes, rest = divmod(length, timedelta(minutes=1))
+    if unit == "s" and minutes > 1:
+        return f"{spoken(timedelta(minutes=minutes))} {spoken(rest)}"
+    return f"{number} {NAMES[unit]}{'' if number == '1' else 's'}"
+
+
+def often(every: timedelta) -> str:
+    """To follow "every": minute, 5 minutes, 90 seconds, day."""
+    return spoken(every).removeprefix("1 ")
 
 
 SHARE = re.compile(r"(\d{1,6}(?:\.\d{1,6})?)\s*%?")

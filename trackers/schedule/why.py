@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.schedule.adapt import STRETCH_MOST, adapted_wait
-from trackers.schedule.durations import spell, spell_share
+from trackers.schedule.durations import often, spell_share, spoken
 from trackers.schedule.intervals import Tier
 from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S
 
@@ -79,9 +79,8 @@ def why(tier: Tier, waiting: Waiting, *, room: Room = FOR_ALL) -> str:
         every = tier.every.total_seconds()
         if abs(wait - every) > shift(every, tier):
             return f"{PUT_OFF}." if wait > every else EARLIER
-        return (
-            f"tweets younger than {spell(tier.younger_than)} are checked every {spell(tier.every)}."
-        )
+        age, how_often = spoken(tier.younger_than), often(tier.every)
+        return f"tweets younger than {age} are checked every {how_often}."
     accuracy, at_most, at_least = tier.bounds
     usual = adapted_wait(waiting.age, waiting.pace, tier.bounds)
     stretched = adapted_wait(waiting.age, waiting.pace, tier.bounds, room.windows)
@@ -147,4 +146,4 @@ SLOWLY = "it grows by {:.2%} an hour"
 
 
 def length(seconds: float) -> str:
-    return spell(timedelta(seconds=seconds))
+    return spoken(timedelta(seconds=seconds))

@@ -76,14 +76,14 @@ def test_what_is_wrong_is_said_and_kept_in_the_form(staff, kind, typed, why):
 @pytest.mark.parametrize(
     ("name", "typed", "why"),
     [
-        ("every", "1s", "every 5s to 1d"),
-        ("every", "2d", "every 5s to 1d"),
+        ("every", "1s", "5 seconds at least and 1 day at most"),
+        ("every", "2d", "5 seconds at least and 1 day at most"),
         ("every", "soon", "is not a duration"),
         ("pages", "0", "1 to 500 pages"),
         ("pages", "501", "1 to 500 pages"),
         ("backfill", "-1:00:00", "cannot be negative"),
         ("late_by", "-1:00:00", "cannot be negative"),
-        ("late_by", "25h", "Give at most 1d: each poll reads that much again."),
+        ("late_by", "25h", "Give at most 1 day: each poll reads that much again."),
     ],
 )
 def test_a_knob_out_of_bounds_is_refused_and_shown(staff, name, typed, why):
@@ -152,11 +152,11 @@ def test_a_new_source_is_polled_at_once(staff):
 
 
 def test_the_form_says_what_it_may_cost(staff):
-    assert "288 polls a day (one every 5m)" in staff.get("/sources/").content.decode()
+    assert "288 polls a day (one every 5 minutes)" in staff.get("/sources/").content.decode()
 
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
     told = staff.get("/sources/cost/", given).content.decode()
-    assert "2,880 polls a day (one every 30s)" in told
+    assert "2,880 polls a day (one every 30 seconds)" in told
     assert "200 at most" in told
-    assert "one every 5m" in staff.get("/sources/cost/", {"every": "never"}).content.decode()
+    assert "one every 5 minutes" in staff.get("/sources/cost/", {"every": "never"}).content.decode()
     assert "is not polled" in staff.get("/sources/cost/", {"kind": "stream"}).content.decode()

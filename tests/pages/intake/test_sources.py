@@ -31,7 +31,7 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
 
     told = words(listed(staff))
 
-    assert "@nasa&#x27;s posts Polled reads every 5 min" in told
+    assert "@nasa&#x27;s posts Polled reads every 5 minutes" in told
     assert "12,345" in told
     assert "next in 2 min" in told or "next in 3 min" in told
 
@@ -42,7 +42,7 @@ def test_a_source_that_runs_says_how_often_it_reads_and_when_next(staff):
         ({"paused_at": datetime(2026, 1, 1, tzinfo=UTC)}, "Paused not read until it is resumed"),
         ({"hidden_because": "protected"}, "Hidden X does not show it: protected"),
         ({"problem": "X takes no such <query>."}, "X takes no such &lt;query&gt;."),
-        ({"polled_at": None}, "New the first poll is due, then every 5 min"),
+        ({"polled_at": None}, "New the first poll is due, then every 5 minutes"),
         ({"skew": timedelta(seconds=2.25)}, "our clock is 2.2 s ahead of X&#x27;s"),
         ({"skew": timedelta(seconds=-3)}, "our clock is 3.0 s behind X&#x27;s"),
         ({"leaked": 3, "yielded": 12000}, "1 in 4,000 posts"),

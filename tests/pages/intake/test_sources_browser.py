@@ -131,7 +131,7 @@ def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
         wait_for_posts(seen, more)
         # Between two polls: while one is under way, the page says that.
         poll(
-            lambda: "reads every 5 s" in seen.page.inner_text("#source").lower(),
+            lambda: "reads every 5 seconds" in seen.page.inner_text("#source").lower(),
             within=120,
             what="how often it reads",
         )

@@ -56,6 +56,11 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     )
     assert LogEntry.objects.get().change_message == "Added on the page."
 
+    # What X's API calls impressions are views to people.
+    assert '<option value="impressions">views</option>' in form
+    AlertRule.objects.update(metric="impressions")
+    assert "gains 1,000 views an hour" in words(staff.get("/alerts/"))
+
     staff.post(f"/alerts/{one.pk}/edit/", {**FAST, "name": "Rocket", "at": 5})
     one.refresh_from_db()
     assert (one.name, one.at, one.by_event) == ("Rocket", 5, False)
@@ -68,7 +73,7 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
         ({"metric": ""}, "Choose a metric."),
         ({"to": "ada@here, bob@there.example"}, "“ada@here” is not an e-mail address."),
         ({"to": ""}, "It would notify nobody."),
-        ({"rest": "5s"}, "From 60s to 30d"),
+        ({"rest": "5s"}, "From 1 minute to 30 days"),
         ({"rest": "soon"}, "is not a duration"),
         ({"about": "tweet", "of": "5"}, "There is no tracked tweet of this number."),
         ({"about": "author", "of": ""}, "There is no author of this number."),

@@ -64,12 +64,14 @@ def said():
         return len(found) + 1
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)
-    found[1] = "tweets younger than 1d are checked every 1h."
+    found[1] = "tweets younger than 1 day are checked every hour."
     looked_at(2, now, age=2 * HOUR, due=now + 2 * HOUR)
     found[2] = f"{PUT_OFF}."
     found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
-    found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5m."
-    found[usual(0.0, age=6 * DAY)] = "its figures hardly change, and the longest interval is 6h."
+    found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5 minutes."
+    found[usual(0.0, age=6 * DAY)] = (
+        "its figures hardly change, and the longest interval is 6 hours."
+    )
     # After 25 or 87 minutes, so that it is not due at the time of a day's last looks.
     found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = EARLIER
     found[usual(0.5 / 3600, times=1.4)] = (

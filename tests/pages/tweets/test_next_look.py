@@ -43,7 +43,7 @@ def test_a_fixed_row(staff):
     Interval.objects.all().delete()
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
 
-    assert "Why then: tweets younger than 1d are checked every 1h." in page(staff, wait=3600)
+    assert "Why then: tweets younger than 1 day are checked every hour." in page(staff, wait=3600)
 
 
 def test_an_overdue_one_says_why_nobody_looks(staff):

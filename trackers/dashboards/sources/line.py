@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.dashboards.words import Moment, ago, ahead, coded, counted, lasting
+from trackers.dashboards.words import Moment, ago, ahead, coded, counted
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
+from trackers.schedule.durations import often
 
 # A clock that is off by more than this is worth a mention.
 SKEW_WORTH_TELLING = timedelta(seconds=1)
@@ -178,9 +179,9 @@ def said(standing: Standing) -> str:
         case "problem" | "no_money":
             return ""
         case "new":
-            return f"the first poll is due, then every {lasting(source.every)}"
+            return f"the first poll is due, then every {often(source.every)}"
         case "polled":
-            return f"reads every {lasting(source.every)}"
+            return f"reads every {often(source.every)}"
         case "reading":
             return progress(standing) if standing.report else "is being read now"
         case "live":

@@ -21,7 +21,7 @@ from trackers.ingest.sources.models import (
     Source,
 )
 from trackers.ingest.sources.naming import named
-from trackers.schedule.durations import spell
+from trackers.schedule.durations import spoken
 from trackers.schedule.forms import LengthField
 
 Kind = Source.Kind
@@ -70,8 +70,8 @@ class SourceForm(forms.ModelForm):
         }
         help_texts = {
             "of": EXAMPLES,
-            "every": f"From {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}, such as 90s, 5m or 1h "
-            "30m.",
+            "every": f"From {spoken(LEAST_EVERY)} to {spoken(MOST_EVERY)}, such as 90s, 5m or "
+            "1h 30m.",
             "exclude_retweets": BY_US,
         }
 
@@ -107,7 +107,7 @@ class SourceForm(forms.ModelForm):
             return self.instance.every
         if not LEAST_EVERY <= every <= MOST_EVERY:
             raise ValidationError(
-                f"A source is polled every {spell(LEAST_EVERY)} to {spell(MOST_EVERY)}."
+                f"An interval is {spoken(LEAST_EVERY)} at least and {spoken(MOST_EVERY)} at most."
             )
         return every
 
@@ -130,7 +130,7 @@ class SourceForm(forms.ModelForm):
         late_by = not_negative(self.cleaned_data["late_by"])
         if late_by is not None and late_by > MOST_LATE:
             raise ValidationError(
-                f"Give at most {spell(MOST_LATE)}: each poll reads that much again. Posts that "
+                f"Give at most {spoken(MOST_LATE)}: each poll reads that much again. Posts that "
                 "appear even later are found by the deep re-reads."
             )
         return late_by

@@ -20,7 +20,7 @@ from trackers.ingest.sources.standing import standings
 from trackers.jobs import queue
 from trackers.management.pageless import PagelessCommand
 from trackers.management.sources import USAGE, facts, found, sentence
-from trackers.schedule.durations import spell
+from trackers.schedule.durations import spoken
 
 # What `source` does.
 OF_SOURCE = ("add", "list", "change", "pause", "resume", "remove")
@@ -81,7 +81,7 @@ class Command(PagelessCommand):
             if batch is not None and source.polled_at == before:
                 if wait > WAITS_FOR:
                     whole = timedelta(seconds=round(wait.total_seconds()))
-                    self.say(f"{source} waits for {spell(whole)}.")
+                    self.say(f"{source} waits for {spoken(whole)}.")
                     return False
                 time.sleep(max(wait.total_seconds(), 0))
         return True
