@@ -36,7 +36,7 @@ def test_lateness_has_to_last():
 
     type(job).objects.all().delete()
     type(job).bucket.objects.all().delete()
-    assert minute(4) == [("back", "No tweet is later than 5 min any more.")]
+    assert minute(4) == [("back", "No tweet is more than 5 minutes late any more.")]
 
 
 def test_that_a_person_paused_the_look_ups_is_no_lateness():
@@ -84,10 +84,18 @@ def test_sources_that_are_hidden_or_leak():
         one.rule_name: [line["what"] for line in one.lines] for one in AlertNotice.objects.all()
     }
     leak = "3 posts were missed by the polls of @nasa's posts today, and found later."
-    hidden = "X no longer shows the source @esa's posts: protected."
+    hidden = "X does not show the source @esa's posts: protected."
     assert {name: sorted(said) for name, said in found.items()} == {
         "all": [leak, hidden], "nasa": [leak],
     }  # fmt: skip
+
+    # A reason that is a sentence already gets no second full stop.
+    unknown = "X has no account with this name."
+    Source.objects.filter(pk=esa.pk).update(hidden_because="not_found", problem=unknown)
+    esa.refresh_from_db()
+    assert list(standing.said_of(esa, 0)) == [
+        ("hidden", f"X does not show the source @esa's posts: {unknown}")
+    ]
 
 
 def test_a_source_with_a_rule_of_its_own_is_found_however_many_others_leak(monkeypatch):

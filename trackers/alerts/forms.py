@@ -119,6 +119,9 @@ class RuleForm(forms.ModelForm):
         if len(shape.about) == 1:
             del self.fields["about"], self.fields["of"]
         if self.is_new:
+            if kind in (Kind.VELOCITY, Kind.MILESTONE):
+                # The model's 0 would be refused.
+                self.initial["at"] = self.initial.get("at") or None
             self.fields["rest"].initial = shape.rest
             if "metric" in self.fields:
                 self.fields["metric"].initial = "likes"

@@ -18,6 +18,7 @@ from trackers.jobs.models import Namespace
 from trackers.money.books import Books, allowed, books
 from trackers.money.books import Spent as Spending
 from trackers.outbox.troubles import AT_ONCE, Look
+from trackers.schedule.durations import spoken
 from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
 
@@ -69,7 +70,7 @@ def lateness(rules: list[AlertRule], now: datetime) -> list[Look] | None:
         of_rule(
             rule,
             *("queue", TWEET_UPDATE, said if late > rule.late_by else ""),
-            *(f"No tweet is later than {lasting(rule.late_by)} any more.", OPERATIONS),
+            *(f"No tweet is more than {spoken(rule.late_by)} late any more.", OPERATIONS),
             patience=rule.lasting,
         )
         for rule in rules
@@ -126,7 +127,7 @@ def sources(rules: list[AlertRule], now: datetime) -> list[Look]:
 def said_of(source: Source, leaked: int) -> Iterator[tuple[str, str]]:
     if source.hidden_because:
         why = HIDDEN.get(source.hidden_because, source.problem or source.hidden_because)
-        yield "hidden", f"X no longer shows the source {source}: {why}."
+        yield "hidden", f"X does not show the source {source}: {why.removesuffix('.')}."
     if leaked:
         posts = "post" if leaked == 1 else "posts"
         yield (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from trackers.alerts.models import AlertRule
+from trackers.schedule.durations import spoken
 
 UNITS = ((86400, "d"), (3600, "h"), (60, "min"), (1, "s"))
 
@@ -55,8 +56,8 @@ def condition(rule: AlertRule) -> str:
             )
         case kind.LATENESS:
             return (
-                f"the most overdue tweet is later than {lasting(rule.late_by)} for "
-                f"{lasting(rule.lasting)}"
+                f"the most overdue tweet is more than {spoken(rule.late_by)} late for "
+                f"{spoken(rule.lasting)}"
             )
         case kind.CREDENTIAL:
             return "X refuses a credential, or disables it"

@@ -42,6 +42,8 @@ def test_a_rule_is_added_by_its_kind_and_is_in_the_list_and_the_history(staff):
     form = staff.get(f"{ADD}?kind=velocity").content.decode()
     assert 'name="metric"' in form
     assert 'name="late_by"' not in form
+    # No figure is offered that would be refused.
+    assert 'value="0"' not in form
 
     reply = staff.post(ADD, FAST, follow=True)
 

@@ -125,6 +125,13 @@ def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
     assert "A poll is waiting to continue: 4 pages read" in paged
     assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/now/").content.decode()
 
+    # Nor is one under way at X's locked door.
+    made.hidden_because, made.problem, made.polled_at = "protected", "", None
+    made.save()
+    locked = read(staff, f"/sources/{made.pk}/now/")
+    assert "A poll is waiting to continue: 4 pages read" in locked
+    assert "Nothing read yet" in locked
+
 
 def test_a_stream_without_money_waits_for_money(staff):
     made = source("stream", "#artemis", polled_at=None)

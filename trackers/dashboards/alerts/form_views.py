@@ -26,7 +26,7 @@ MEANT = {
     Kind.USUAL: "It has several times what its author's tweets usually have at that age.",
     Kind.LATENESS: "Tweets are not checked in time.",
     Kind.CREDENTIAL: "X refuses its keys, or its token cannot be renewed.",
-    Kind.SOURCE: "Its polls miss posts, or X no longer shows it.",
+    Kind.SOURCE: "Its polls miss posts, or X does not show it.",
     Kind.BUDGET: "The money for look-ups runs out today or tomorrow.",
     Kind.TROUBLE: "Requests to X keep failing, tweets are isolated, or the stream is down.",
 }

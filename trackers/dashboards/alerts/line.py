@@ -10,9 +10,10 @@ from django.urls import reverse
 
 from trackers.alerts.models import AlertMail, AlertNotice, AlertRule
 from trackers.alerts.notice import LINES_MOST
-from trackers.alerts.words import condition, lasting
+from trackers.alerts.words import condition
 from trackers.dashboards.words import Moment, ago, ahead
 from trackers.ingest.sources.models import Source
+from trackers.schedule.durations import spoken
 from trackers.tweets.models import Author, Tweet
 
 About = AlertRule.About
@@ -82,7 +83,7 @@ def rule_line(rule: AlertRule, names: dict[tuple[str, int], str]) -> RuleLine:
         link=reverse(rule.about, args=[of]) if is_there and name else "",
         missing="" if is_there else GONE[rule.about],
         tells=tells(rule),
-        rest=lasting(rule.rest),
+        rest=spoken(rule.rest),
         enabled=rule.enabled,
     )
 

@@ -26,6 +26,8 @@ from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
 NEWEST, LATE_MOST, GAPS_MOST = 20, 50, 50
+# States in which nothing is read, although a poll may have been begun.
+WAITS = ("no_money", "problem", "hidden", "not_found")
 
 HELPS = {
     Gap.Why.BUDGET: "the next polls will fill it; more pages per poll, or more frequent polls, "
@@ -122,7 +124,7 @@ def how_far(standing: Standing, *, now: datetime) -> Reading | None:
     """Of what is polled; a stream and a file have no cursor."""
     if not standing.source.is_polled:
         return None
-    return reading(standing.source, now=now, waits=standing.state in ("no_money", "problem"))
+    return reading(standing.source, now=now, waits=standing.state in WAITS)
 
 
 def gaps(source: Source, *, now: datetime) -> list[Stretch]:
