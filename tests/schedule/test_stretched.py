@@ -79,6 +79,13 @@ def test_what_is_overdue_may_be_the_reason_alone():
 
 def test_where_no_stretch_is_enough_it_says_so():
     assert "the oldest are late" in said(windows=1000.0, room=1.0, demand=100.0)[0]
+    assert said(money=100.0, days_room=60.0, days_demand=100.0, budget="acme: dollars a month")[
+        1
+    ] == (
+        "The budgets have money for 60% of the tweet-days (acme: dollars a month), fewer than the "
+        "intervals need at least, so the oldest tweets wait for another UTC day."
+    )
+    assert "are 40 × as long" in said(money=40.0, days_room=60.0, days_demand=100.0)[1]
 
 
 @pytest.mark.django_db

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from trackers.schedule.day_stretch import MOST as MOST_DAYS
 from trackers.schedule.durations import spell_share
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
@@ -65,6 +66,11 @@ def of_money(row: Stretch) -> str:
         return MONEY_FOR_ALL
     share = f"{100 * row.days_room / row.days_demand:.0f}% of " if row.days_demand else ""
     budget = f" ({row.budget})" if row.budget else ""
+    if row.money >= MOST_DAYS:
+        return (
+            f"The budgets have money for {share}the tweet-days{budget}, fewer than the intervals "
+            "need at least, so the oldest tweets wait for another UTC day."
+        )
     return (
         f"Waits that end on another UTC day are {times(row.money)} as long, since the budgets have "
         f"money for {share}the tweet-days{budget}."
@@ -77,7 +83,8 @@ def room(row: Stretch) -> float | None:
 
 
 def times(stretch: float) -> str:
-    return f"{stretch:.1f} ×" if stretch >= 1.05 else f"{stretch:.2f} ×"
+    places = 0 if stretch >= 10 else 1 if stretch >= 1.05 else 2
+    return f"{stretch:.{places}f} ×"
 
 
 def accuracy(plan: Plan, stretch: float) -> str:
