@@ -135,7 +135,7 @@ def result(found: Found, *, spread: float, tracked: float, bursting: int) -> Res
                 "tracked in s": tracked,
                 "spread s": spread,
                 "through in s": found.through,
-                "looks at young": found.looks,
+                "look-ups of young": found.looks,
                 "late p50 s": found.p50,
                 "late p99 s": found.p99,
                 "latest s": found.most,

@@ -163,12 +163,12 @@ def test_a_cadence_is_judged_in_the_fakes_world_and_in_others(told):
     cadences = told["cadence"]
     judged = {bar["name"] for bar in cadences["bars"]}
 
-    assert {"equal looks: now", "not seen before, equal looks: now"} <= judged
+    assert {"equal look-ups: now", "not seen before, equal look-ups: now"} <= judged
     assert {"late second waves: curve", "late second waves: now"} <= judged
     worlds = {row["world"] for row in cadences["rows"]}
     assert worlds == {"the fake's", "decays", "late second waves"}
-    compared = [row for row in cadences["rows"] if row["looks"] is not None]
-    assert all(row["looks"] > 0 and row["curve %"] > 0 for row in compared)
+    compared = [row for row in cadences["rows"] if row["look-ups"] is not None]
+    assert all(row["look-ups"] > 0 and row["curve %"] > 0 for row in compared)
 
 
 def test_the_curves_are_drawn_with_a_line_for_each_strategy(told, pictures):
@@ -186,7 +186,7 @@ def test_every_rate_is_of_measurements_that_were_committed(told, together):
         "scale": ("at first tweets/s", "then tweets/s"),
         "workers": ("tweets/s",),
         "lateness": ("looked at",),
-        "burst": ("looks at young",),
+        "burst": ("look-ups of young",),
     }
     told_of = [(name, rates[name]) for name in told if name in rates]
     for name, columns in told_of:

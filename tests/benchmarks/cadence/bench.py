@@ -30,12 +30,12 @@ Ratios = dict[str, float | None]
 
 # The most of what it is compared with: in the fake's world, in any that the rule was not made in.
 BARS = {
-    "equal looks: now": (0.58, 0.63),
-    "equal looks: off": (0.25, 0.45),
-    "equal looks: curve": (0.86, 0.88),
-    "equal looks: tweet-days": (0.58, 0.67),
-    "half the looks: now": (1.05, 1.20),
-    "half the looks: tweet-days": (0.37, 0.44),
+    "equal look-ups: now": (0.58, 0.63),
+    "equal look-ups: off": (0.25, 0.45),
+    "equal look-ups: curve": (0.86, 0.88),
+    "equal look-ups: tweet-days": (0.58, 0.67),
+    "half the look-ups: now": (1.05, 1.20),
+    "half the look-ups: tweet-days": (0.37, 0.44),
     "room for 60%, of first due first: now": (0.12, 0.12),
     "room for 60%, of first due first: curve": (0.12, 0.12),
     "room for 60%, of longer by hand: now": (0.75, 0.80),
@@ -49,8 +49,8 @@ BARS = {
 }
 WAVES_BARS = {"late second waves: curve": 1.0, "late second waves: now": 0.8}
 NOTES = (
-    "now: mean error of the newest look; curve: of the straight line between looks; off: the "
-    "share of time in which a figure is off by more than 10%. Each of the five default rows "
+    "now: mean error of the newest look-up; curve: of the straight line between look-ups; off: "
+    "the share of time in which a figure is off by more than 10%. Each of the five default rows "
     "counts alike.",
     "× and bars are shares: of the fixed rows; with little room, of the fixed rows with as little, "
     "or made longer by hand; with little money, of the oldest row made longer until it is enough.",

@@ -44,7 +44,7 @@ class Part:
             {
                 "world": self.world,
                 "cadence": cadence,
-                "looks": one.looks,
+                "look-ups": one.looks,
                 "tweet-days": one.days,
                 "curve %": curve,
                 "now %": now,

@@ -152,8 +152,8 @@ def forecasts(
         {
             "world": "the fake's",
             "cadence": f"forecast at midnight, adapting rows: {one.day}",
-            "known looks off %": 100 * one.known_looks,
-            "all looks off %": 100 * one.looks,
+            "known look-ups off %": 100 * one.known_looks,
+            "all look-ups off %": 100 * one.looks,
             "tweet-days off %": 100 * one.tweet_days,
         }
         for one in found
@@ -164,7 +164,7 @@ def forecasts(
 
     bars = [
         Bar("forecast: tweet-days", worst(one.tweet_days for one in found), 0.03, "at most"),
-        Bar("forecast: known looks", worst(one.known_looks for one in found), 0.04, "at most"),
-        Bar("forecast: all looks", worst(one.looks for one in found), 0.05, "at most"),
+        Bar("forecast: known look-ups", worst(one.known_looks for one in found), 0.04, "at most"),
+        Bar("forecast: all look-ups", worst(one.looks for one in found), 0.05, "at most"),
     ]
     return rows, bars

@@ -47,13 +47,13 @@ def with_room(name: str, world: Sequence[Tweet], *, others: bool) -> Part:
     part.tell(f"adapts, {ACCURACY:.1%}", alone(world, adaptive()), base)
 
     accuracy, equal = of_as_many_looks(world, base.looks)
-    part.tell(f"adapts, {accuracy:.1%}: equal looks", equal, base)
-    part.judge("equal looks", equal, base, ("now", "off", "curve", "tweet-days"))
+    part.tell(f"adapts, {accuracy:.1%}: equal look-ups", equal, base)
+    part.judge("equal look-ups", equal, base, ("now", "off", "curve", "tweet-days"))
 
     twice = [2 * each for each in AT_LEAST]
     accuracy, half = of_as_many_looks(world, base.looks / 2, at_least=twice)
-    part.tell(f"adapts, {accuracy:.1%}: half the looks", half, base)
-    part.judge("half the looks", half, base, ("now", "tweet-days"))
+    part.tell(f"adapts, {accuracy:.1%}: half the look-ups", half, base)
+    part.judge("half the look-ups", half, base, ("now", "tweet-days"))
     return part
 
 
@@ -63,9 +63,9 @@ def after_second_waves(name: str, world: Sequence[Tweet]) -> Part:
     base = alone(world, fixed())
     part.tell("fixed rows", base, base)
     _, usual = of_as_many_looks(world, base.looks)
-    part.tell("adapts: equal looks", usual, base)
+    part.tell("adapts: equal look-ups", usual, base)
     _, watchful = of_as_many_looks(world, base.looks, at_least=WATCHFUL)
-    part.tell("adapts, at least every 12 h and 1 d: equal looks", watchful, base)
+    part.tell("adapts, at least every 12 h and 1 d: equal look-ups", watchful, base)
     part.judge("late second waves", watchful, base, ("curve", "now"))
     return part
 
