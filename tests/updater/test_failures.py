@@ -71,7 +71,7 @@ FAULTS = {
 def x(fakex, settings):
     settings.X_API_BASE_URL = fakex.url
     settings.REQUEST_TIMEOUT = timedelta(seconds=1)
-    CredentialFactory(name="one")
+    CredentialFactory(name="main app")
     return fakex
 
 
