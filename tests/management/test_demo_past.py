@@ -43,6 +43,8 @@ def test_a_week_of_look_ups_is_recorded_as_the_plan_would_have_made_them():
     assert tracked == first
     authors = dict(Tweet.objects.filter(pk__in=first).values_list("pk", "author_id"))
     assert authors == {id: world.people[world.traits(id).author].id for id in first}
+    # What has a time of creation counts as described, and its text would never be stored.
+    assert not Tweet.objects.exclude(created_at=None).exists()
     hidden = [id for id in ids if world.traits(id).flags & TROUBLED]
     assert hidden
     assert not first.keys() & set(hidden)

@@ -31,17 +31,13 @@ def live_through_the_week(
     authors = {tweet.author: Author(id=world.people[tweet.author].id) for tweet, _ in known}
     # Their names come with the chore that asks X for new ones.
     Author.objects.bulk_create(authors.values(), ignore_conflicts=True)
+    # Without `created_at`, by which the first look-up sees that it has to store the text.
     Tweet.objects.bulk_update(
         [
-            Tweet(
-                id=tweet.id,
-                tracked_at=times[0],
-                created_at=born(tweet),
-                author=authors[tweet.author],
-            )
+            Tweet(id=tweet.id, tracked_at=times[0], author=authors[tweet.author])
             for tweet, times in known
         ],
-        ["tracked_at", "created_at", "author"],
+        ["tracked_at", "author"],
         batch_size=AT_ONCE,
     )
     for measured in rounds(pasts):
