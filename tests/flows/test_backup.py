@@ -162,6 +162,10 @@ def test_a_restore_asks_before_it_replaces_and_comes_whole_or_not_at_all(
     spoilt.write_bytes(b"words")
     assert "is not a backup" in restore(product, elsewhere, spoilt).stderr
 
+    asked = restore(product, elsewhere, file, "--replace", "--json")
+    assert (asked.returncode, asked.stdout) == (1, "")
+    assert "Type “replace”: CommandError: Nothing was changed." in asked.stderr
+
     assert tables(elsewhere) == len(manifest.tables)
     done = restore(product, elsewhere, file, "--replace", "--no-input")
     assert done.returncode == 0, done.stderr

@@ -153,7 +153,7 @@ def test_guesses_sent_at_the_same_time_are_counted_before_they_are_looked_at():
     assert WrongLogin.objects.get(bucket__lt=BUCKETS).failures == BOTH.free
 
 
-def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada):
+def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada, capsys):
     for address in ("192.0.2.1", "198.51.100.9"):
         for _ in range(BOTH.free + 1):
             log_in(client, WRONG, address=address)
@@ -162,6 +162,7 @@ def test_a_person_unlocks_an_account_wherever_it_was_tried_from(client, ada):
 
     call_command("user", "unlock", "ada")
 
+    assert capsys.readouterr().out == "The failed logins of ada no longer count.\n"
     assert is_in(log_in(client, RIGHT, address="192.0.2.1"))
     assert is_in(log_in(client, RIGHT, address="198.51.100.9"))
     assert WrongLogin.objects.filter(bucket=other.bucket(BOTH)).exists()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,14 @@ class Command(BaseCommand):
                 "--replace to remove all that is in it."
             )
         if not options["no_input"]:
-            answer = input(f"Remove all that is in the database ({found})? Type “replace”: ")
-            if answer.strip() != "replace":
+            # Not on standard output, which is for the result.
+            self.stderr.write(
+                f"Remove all that is in the database ({found})? Type “replace”: ",
+                lambda text: text,
+                ending="",
+            )
+            self.stderr.flush()
+            if sys.stdin.readline().strip() != "replace":
                 raise CommandError("Nothing was changed.")
 
     def bring_up_to_date(self, manifest: Manifest) -> None:

@@ -78,16 +78,16 @@ class Command(PagelessCommand):
         user = named(options["name"])
         wrong_logins.unlock(user.username, address=options["address"])
         history.record_command([user], "Forgot failed logins.")
-        self.tell(options, user)
+        self.tell(options, user, f"The failed logins of {user.username} no longer count.")
 
-    def tell(self, options: Mapping[str, Any], user: User) -> None:
+    def tell(self, options: Mapping[str, Any], user: User, said: str = "") -> None:
         told = {
             "name": user.username,
             "roles": roles.roles_of(user),
             "is_administrator": user.is_superuser,
             "is_active": user.is_active,
         }
-        self.stdout.write(json.dumps(told) if options["json"] else sentence(user))
+        self.stdout.write(json.dumps(told) if options["json"] else said or sentence(user))
 
 
 def sentence(user: User) -> str:
