@@ -9,15 +9,20 @@ import sys
 from collections import defaultdict
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from urllib.parse import quote, urlsplit
 
 import psutil
 import psycopg
 import pytest
 from cryptography.fernet import Fernet
+from django.db import connection
 
 from tests.conftest import OURS, PROJECT, administer, drop, url_of
 from tests.flows.conftest import Product, lives, wait_until
 from trackers.backups.archive import read_manifest
+from tweetwatch.embedded.account import Account
+from tweetwatch.embedded.upgrade import SUPERUSER, Server
 from tweetwatch.embedded.versions import installed_version, programs
 
 pytestmark = pytest.mark.django_db
@@ -260,6 +265,41 @@ def test_a_full_disk_is_told_of_and_leaves_nothing(bulky, tmp_path):
     assert "No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
     assert left == []
+
+
+@pytest.fixture
+def standby(product):
+    """The URL of the product's database on a server that follows the tests' own."""
+    socket = connection.get_connection_params()["host"]
+    primary = f"postgresql://{SUPERUSER}@{quote(socket, safe='')}/postgres"
+    with psycopg.connect(primary) as admin:
+        owner = Path(admin.execute("SHOW data_directory").fetchone()[0]).stat()
+    account = Account(owner.st_uid, owner.st_gid) if os.getuid() == 0 else None
+    with TemporaryDirectory() as folder:
+        os.chown(folder, owner.st_uid, owner.st_gid)
+        server = Server(programs(installed_version()), Path(folder, "data"), Path(folder), account)
+        how = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+        server.run("pg_basebackup", f"--dbname={primary}", f"-D{server.data}", *how)
+        with server.running():
+            database = urlsplit(product.url).path
+            yield f"postgresql://{SUPERUSER}@{quote(folder, safe='')}{database}"
+
+
+@pytest.mark.more
+def test_a_standby_is_backed_up_as_well(product, standby, elsewhere, tmp_path):
+    product.sql(
+        "INSERT INTO trackers_author (id, username, name, protected) VALUES (1, 'ada', '', false)"
+    )
+    product.environment["DATABASE_URL"] = standby
+    with psycopg.connect(standby) as there:
+        wait_until(lambda: there.execute("TABLE trackers_author").rowcount, what="it follows")
+
+    backup = product.told("backup", tmp_path)["file"]
+
+    done = restore(product, elsewhere, backup)
+    assert done.returncode == 0, done.stderr
+    with psycopg.connect(elsewhere) as there:
+        assert there.execute("SELECT username FROM trackers_author").fetchall() == [("ada",)]
 
 
 def test_only_the_newest_backups_are_kept_and_others_files_stay(product, tmp_path):

@@ -9,11 +9,13 @@ from psycopg import sql
 
 from trackers.backups.archive import Table
 
-# Partitions are tables; their parents hold no rows.
+# Partitions are tables; their parents hold no rows. A standby has no rows of unlogged tables, which
+# only hold what may be lost.
 TABLES = """
     SELECT n.nspname, c.relname, pg_table_size(c.oid)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind = 'r' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+        AND (c.relpersistence <> 'u' OR NOT pg_is_in_recovery())
     ORDER BY 1, 2
 """
 COUNT = "SELECT count(*) FROM {}"

@@ -17,7 +17,7 @@ from trackers.backups import counted, keys
 from trackers.backups.archive import Manifest, digest, unfinished
 from trackers.backups.errors import BackupError
 from trackers.backups.programs import Programs, find
-from trackers.backups.server import Server, major
+from trackers.backups.server import Server, is_standby, major
 from trackers.backups.version import version
 
 # Level 1: ten times as fast as the default level 6, for some tenths more bytes.
@@ -47,6 +47,8 @@ def back_up(
         progress.begin({".".join(name): size for name, size in sizes.items()})
         command = programs.command("pg_dump", *FLAGS, f"--snapshot={snapshot}")
         command += [f"--file={file.path}", f"--dbname={server.conninfo}"]
+        if is_standby(ours):
+            command.append("--no-unlogged-table-data")
         dump = server.run(command, stderr=subprocess.PIPE, pass_fds=[file.fd])
         # Concurrently with the dump, which compresses what is only counted here.
         with Listener(dump, progress) as heard:

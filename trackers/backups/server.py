@@ -56,3 +56,8 @@ class Server:
 
 def major(connection: psycopg.Connection[Any]) -> int:
     return connection.info.server_version // 10_000
+
+
+def is_standby(connection: psycopg.Connection[Any]) -> bool:
+    [(found,)] = connection.execute("SELECT pg_is_in_recovery()").fetchall()
+    return bool(found)
