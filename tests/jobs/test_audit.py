@@ -15,6 +15,7 @@ from tests.jobs.conftest import NAME
 from trackers import tasks
 from trackers.jobs import queue
 from trackers.jobs.audit import Audit, audit
+from trackers.management.commands.queue import sentence
 from trackers.updater.models import TweetBucket, TweetUpdate
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
@@ -131,6 +132,8 @@ def test_the_command_tells_and_mends():
     line, status = check("--mend")
     assert (line.endswith("100 lost, 0 doubled, 0 dead entries; repaired"), status) == (True, 0)
     assert check()[1] == 0
+    said = sentence(NAME, Audit(jobs=1, buckets=1, dead=1), mended=False)
+    assert said == f"{NAME}: 1 key in 1 bucket, 0 lost, 0 doubled, 1 dead entry"
 
 
 def test_the_hourly_chore_mends_and_tells_the_log(caplog):

@@ -11,6 +11,7 @@ from trackers import history
 from trackers.jobs.audit import Audit, audit
 from trackers.jobs.models import Namespace, namespaces
 from trackers.management.pageless import PagelessCommand
+from trackers.management.status_words import how_many
 
 
 class Command(PagelessCommand):
@@ -41,7 +42,8 @@ class Command(PagelessCommand):
 
 def sentence(name: str, told: Audit, *, mended: bool) -> str:
     found = (
-        f"{name}: {told.jobs:,} keys in {told.buckets:,} buckets, {told.lost:,} lost,"
-        f" {told.doubled:,} doubled, {told.dead:,} dead entries"
+        f"{name}: {how_many(told.jobs, 'keys', 'key')} in"
+        f" {how_many(told.buckets, 'buckets', 'bucket')}, {told.lost:,} lost,"
+        f" {told.doubled:,} doubled, {how_many(told.dead, 'dead entries', 'dead entry')}"
     )
     return f"{found}; repaired" if mended and not told.is_sound else found
