@@ -50,11 +50,19 @@ def of_process(pid: int) -> float:
 
 
 def of_server(postmaster: int) -> float:
-    """With all that it ever started: the ended ones are in its children's times."""
-    times = psutil.Process(postmaster).cpu_times()
-    ended = times.children_user + times.children_system
-    living = sum(of_process(child.pid) for child in psutil.Process(postmaster).children())
-    return float(times.user + times.system + ended + living)
+    """With all that it ever started: the ended ones are in its children's times.
+
+    Read again when one ended meanwhile: its time went from the living to the ended, and would be
+    in neither.
+    """
+    server = psutil.Process(postmaster)
+    while True:
+        before = server.cpu_times()
+        living = sum(of_process(child.pid) for child in server.children())
+        times = server.cpu_times()
+        ended = times.children_user + times.children_system
+        if ended == before.children_user + before.children_system:
+            return float(times.user + times.system + ended + living)
 
 
 def postmaster_of(database: Database) -> int | None:
