@@ -79,6 +79,7 @@ def test_the_list_tells_the_state_of_each_project(staff):
         runs_dry_at=datetime(2099, 1, 1, 14, 20, tzinfo=UTC),
     )  # fmt: skip
     spend(short, posts=4)
+    CredentialFactory(app=AppFactory(project=short))
     ProjectFactory(
         stopped_until=datetime(2099, 1, 1, 9, tzinfo=UTC), stopped_because="402", stops=1,
         usage_read_at=now(), usage_of_month=105, ours_of_month=100, cap=1000, cap_reset_day=7,

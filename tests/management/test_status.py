@@ -56,9 +56,10 @@ def test_tweet_days_of_a_credential_are_those_of_its_project():
 def test_a_project_is_told_with_its_money():
     until = now().replace(microsecond=0) + timedelta(hours=1)
     app = AppFactory(name="acme")
+    CredentialFactory(app=app)
     Project.objects.update(
-        posts_a_day=100, needs=80, waiting=22, runs_dry_at=until, stopped_until=until,
-        stopped_because="402", usage_of_month=50, ours_of_month=40,
+        posts_a_day=100, needs=80, waiting=22, runs_dry_at=until,
+        usage_of_month=50, ours_of_month=40,
     )  # fmt: skip
     spend(app.project, posts=40, posts_reserved=2, money=Decimal("0.2"))
 
@@ -70,8 +71,14 @@ def test_a_project_is_told_with_its_money():
         "tweet_days_today": 42, "tweet_days_month": 42,
         "money_today": 0.21, "money_month": 0.21,
         "left_today": 58, "waiting": 22, "runs_dry_at": iso,
-        "stopped_until": iso, "stopped_because": "402", "drift": 10,
+        "stopped_until": None, "stopped_because": "", "drift": 10,
     }  # fmt: skip
+
+    # Once it can pay for nothing, no tweet waits for its money.
+    Project.objects.update(stopped_until=until, stopped_because="402")
+    [told] = status("--json")["projects"]
+    assert (told["stopped_until"], told["stopped_because"]) == (iso, "402")
+    assert (told["waiting"], told["runs_dry_at"]) == (0, None)
 
 
 def test_without_a_budget_nothing_is_left_to_tell():

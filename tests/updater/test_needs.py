@@ -156,6 +156,22 @@ def test_new_ones_go_to_a_project_without_a_budget_so_that_no_other_is_short_for
     assert short == ["p0"]
 
 
+def test_new_ones_are_counted_for_those_alone_that_can_pay(projects):
+    fill(600, payers=[projects[0], None])
+    now, plan = intervals.current()
+    Credential.objects.filter(app__project=projects[0]).update(disabled_at=now)
+
+    short = ration(plan, now=now)
+
+    rest_of_day = (purses()[0].next_day() - purses()[0].now) / DAY
+    new = 600 / 29 * rest_of_day / 2
+    first, second, third = Project.objects.order_by("pk")
+    # Its own, for when it can pay again; meanwhile the others pay for these, too.
+    assert first.needs == pytest.approx(300, abs=1)
+    assert second.needs == third.needs == pytest.approx(150 + 150 + new, abs=3)
+    assert short == ["p1", "p2"]
+
+
 def test_while_x_refuses_the_project_without_a_budget_the_others_expect_a_share(projects):
     fill(600, payers=[projects[0], None])
     now, plan = intervals.current()

@@ -140,13 +140,15 @@ class ProjectAdmin(Recorded):
         found = books_of(project)
         if found is None or found.left is None or project.needs is None:
             return "-"
-        if not project.waiting:
+        if not found.can_pay:
+            return "pays for nothing now"
+        if not found.waiting:
             return f"enough for today: about {project.needs:,} more are needed"
         dry = ""
-        if project.runs_dry_at:
-            at = clock_time(project.runs_dry_at, now=timezone.now(), seconds=False)
+        if found.runs_dry_at:
+            at = clock_time(found.runs_dry_at, now=timezone.now(), seconds=False)
             dry = f"runs dry at {at}; "
-        return f"{dry}about {project.waiting:,} tweets wait until 00:00 UTC, the oldest first"
+        return f"{dry}about {found.waiting:,} tweets wait until 00:00 UTC, the oldest first"
 
     @admin.display(description="stopped")
     def stopped(self, project: Project) -> str:

@@ -156,11 +156,14 @@ def dry(one: Books, *, now: datetime) -> str:
     at = project.rationed_at
     if one.left is None or project.needs is None or at is None or now - at > RECKONED_WITHIN:
         return ""
-    if project.waiting:
-        dry_at = project.runs_dry_at
+    if not one.can_pay:
+        # Others pay for its tweets, or nobody does: then that is the trouble.
+        return ""
+    if one.waiting:
+        dry_at = one.runs_dry_at
         when = f"at {clock_time(dry_at, now=now, seconds=False)}" if dry_at else "today"
         return (
-            f"The budget of project {name} runs dry {when}: about {project.waiting:,} tweets wait "
+            f"The budget of project {name} runs dry {when}: about {one.waiting:,} tweets wait "
             "until 00:00 UTC. Raise it in the admin."
         )
     needed = one.spent.posts_today + project.needs

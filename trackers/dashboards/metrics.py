@@ -174,7 +174,7 @@ def of_money() -> Iterator[Metric]:
         today.add(name, one.spent.posts_today)
         if one.left is not None:
             left.add(name, one.left)
-            waiting.add(name, one.project.waiting)
+            waiting.add(name, one.waiting)
     yield from (today, left, waiting)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from math import ceil, floor
 
@@ -53,13 +53,23 @@ class Spent:
 @dataclass(frozen=True, slots=True)
 class Books:
     """`left`: tweet-days that may still be spent on X's `day`; None without a limit. `binding`: the
-    budget that leaves the fewest, as `allowed` names it."""
+    budget that leaves the fewest, as `allowed` names it. `can_pay`: see `Purse.usable`."""
 
     project: Project
     day: date
     left: int | None
     spent: Spent
     binding: str | None = None
+    can_pay: bool = True
+
+    @property
+    def waiting(self) -> int:
+        """Tweets that wait for this project's money of X's next day, as last estimated."""
+        return self.project.waiting if self.can_pay and self.left is not None else 0
+
+    @property
+    def runs_dry_at(self) -> datetime | None:
+        return self.project.runs_dry_at if self.waiting else None
 
 
 def books() -> list[Books]:
@@ -74,7 +84,8 @@ def books() -> list[Books]:
 
 
 def of_project(project: Project, purse: Purse, spent: Spent) -> Books:
-    return Books(project, purse.day, purse.left, spent, binding(project, spent, day=purse.day))
+    binds = binding(project, spent, day=purse.day)
+    return Books(project, purse.day, purse.left, spent, binds, purse.usable)
 
 
 def binding(project: Project, spent: Spent, *, day: date) -> str | None:

@@ -10,7 +10,7 @@ error of a count is sqrt(count * that number): 4,000 for half a million tweets a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -101,14 +101,15 @@ class Needs:
     unpaid: Sequence[UnpaidSlot]
     tiers: int
 
-    def of(self, project: int, *, homeless_to: int) -> Part:
-        """What one project must pay for, with its share of the tweets that have no project, which
-        go to `homeless_to` projects like it."""
+    def of(self, project: int, *, homeless_to: int, cannot_pay: Collection[int] = ()) -> Part:
+        """What one project must pay for, with its share of the tweets that have no project, or one
+        that cannot pay now: these go to `homeless_to` projects like it."""
         of_homeless = 1 / homeless_to if homeless_to else 0.0
+        homeless = {None, *cannot_pay} - {project}
         counts, variances = [0.0] * self.tiers, [0.0] * self.tiers
         due: dict[int, float] = {}
         for one in self.unpaid:
-            if one.paid_by not in (project, None):
+            if one.paid_by != project and one.paid_by not in homeless:
                 continue
             share = 1.0 if one.paid_by == project else of_homeless
             counts[one.tier] += one.count * share

@@ -96,14 +96,17 @@ def ration(plan: Plan, *, now: datetime) -> list[str]:
     next_day = now + (limited[0].next_day() - limited[0].now)
     needed = needs(plan, now=now, day=day, next_day=next_day)
     usable = [purse for purse in found if purse.usable]
+    cannot_pay = [purse.project for purse in found if not purse.usable]
     # Tweets that have no project go to the one with the most money left: to one without a budget.
     # While X refuses that one, the others pay (`shares`).
     has_unlimited = any(purse.left is None and purse.trusted for purse in usable)
-    homeless_to = 0 if has_unlimited else len(usable) or 1
+    homeless_to = 0 if has_unlimited else len(usable)
     short = []
     for purse in limited:
-        part = needed.of(purse.project, homeless_to=homeless_to)
-        if ration_one(purse, part, plan, now=now).waiting:
+        # A project that cannot pay now keeps floors for its own tweets, for when it can.
+        to = homeless_to if purse.usable else 0
+        part = needed.of(purse.project, homeless_to=to, cannot_pay=cannot_pay)
+        if ration_one(purse, part, plan, now=now).waiting and purse.usable:
             short.append(purse.name)
     return short
 

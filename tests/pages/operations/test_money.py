@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.pages.sources import some_staff
 from trackers.credentials import trouble
-from trackers.credentials.models import Window
+from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Namespace
 from trackers.money.projects import Project, Spending
 from trackers.money.purses import purses
@@ -149,6 +149,17 @@ def test_whether_the_money_lasts_is_a_sentence(staff, given, sentence):
     project(**{"posts_a_day": 1000, "rationed_at": reckoned, **given})
 
     assert sentence in page(staff)[0]
+
+
+def test_a_project_without_an_enabled_credential_is_short_of_nothing(staff):
+    project(posts_a_day=600, rationed_at=now(), needs=1858, waiting=1258)
+    Credential.objects.update(disabled_at=now())
+
+    words, _ = page(staff)
+
+    paying = "It pays for nothing now: none of its credentials is enabled."
+    assert f"{paying} 600 tweet-days are left today." in words
+    assert "needed" not in words
 
 
 def test_a_forecast_that_nobody_renewed_is_not_told_as_if_it_were_of_now(staff):

@@ -190,6 +190,9 @@ def plain(number: Decimal) -> str:
 def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     """A sentence on whether the rest lasts until X's next day, and its mood."""
     project, left = books.project, books.left
+    if not books.can_pay:
+        rest = "" if left is None else f" {counted(left)} tweet-days are left today."
+        return f"{STOPPED if project.stopped(now=now) else NO_KEYS}{rest}", ""
     if left is None:
         return "No budget limits what is spent.", ""
     at = project.rationed_at
@@ -201,11 +204,11 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     if now - at > RECKONED_WITHIN:
         since = f"was last estimated {lasting(now - at)} ago"
         return f"{counted(left)} tweet-days are left today; what the day needs {since}.", "warn"
-    if not project.waiting:
+    if not books.waiting:
         more = f"about {counted(project.needs)}" if project.needs else "no"
         return f"Enough for today: {more} more tweet-days are needed, {counted(left)} are left.", ""
-    waits = f"about {counted(project.waiting)} tweets wait until 00:00 UTC, the oldest first"
-    dry = project.runs_dry_at
+    waits = f"about {counted(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
+    dry = books.runs_dry_at
     if left == 0 or dry is None or dry <= now:
         # The young may need what is left: tweets wait although nothing is spent yet.
         rest = f"{counted(left)} tweet-days are left, about {counted(project.needs)} are needed"
@@ -216,6 +219,8 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     return f"Runs dry at {clock_time(dry, now=now, seconds=False)}: {waits}.", "warn"
 
 
+NO_KEYS = "It pays for nothing now: none of its credentials is enabled."
+STOPPED = "It pays for nothing while it is stopped."
 BUDGETS = {
     "posts_a_day": "the daily budget of tweet-days",
     "posts_a_month": "the monthly budget of tweet-days",
