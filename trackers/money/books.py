@@ -71,6 +71,11 @@ class Books:
     def runs_dry_at(self) -> datetime | None:
         return self.project.runs_dry_at if self.waiting else None
 
+    def is_dry(self, *, now: datetime) -> bool:
+        """Whether they wait already. What is left may be what the young need."""
+        dry_at = self.runs_dry_at
+        return self.waiting > 0 and (self.left == 0 or dry_at is None or dry_at <= now)
+
 
 def books() -> list[Books]:
     """Of every project, by name: three queries in all."""

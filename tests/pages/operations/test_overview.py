@@ -154,7 +154,7 @@ def test_isolated_tweets_are_told_while_there_are_any(staff):
     assert 'href="/tweets/?state=isolated"' in page.content.decode()
 
 
-def test_dead_workers_a_disabled_credential_and_a_dry_budget_are_told_once(staff):
+def test_dead_workers_a_disabled_credential_and_its_budget_are_told_once(staff):
     CredentialFactory(name="main").disable("disabled by ada", now=now())
     measure(watched(due_in=-600), 0, likes=1)
     Project.objects.update(posts_a_day=0, rationed_at=now(), waiting=12, needs=12, runs_dry_at=None)
@@ -165,7 +165,22 @@ def test_dead_workers_a_disabled_credential_and_a_dry_budget_are_told_once(staff
     assert page.count("disabled by ada") == 1
     assert "1 tweet is due, and there is no forecast. See above." in page
     assert "main disabled not used lately" in page
+    assert page.count("It pays for nothing now: none of its credentials is enabled.") == 1
+
+
+def test_nothing_is_called_fresh_while_tweets_wait_for_money(staff):
+    CredentialFactory(name="main")
+    worker()
+    measure(watched(due_in=600), 0, likes=1)
+    Project.objects.update(posts_a_day=0, rationed_at=now(), waiting=12, needs=12, runs_dry_at=None)
+
+    page = read(staff)
+
     assert page.count("Ran dry: about 12 tweets wait until 00:00 UTC, the oldest first.") == 1
+    assert "About 12 tweets wait for tomorrow's budget" in page
+    assert "Everything is fresh" not in page
+    Project.objects.update(posts_a_day=100, runs_dry_at=now() + HOUR)
+    assert "Everything is fresh" in read(staff)
 
 
 def test_credentials_are_gauges_of_what_x_still_allows(staff):

@@ -209,8 +209,7 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
         return f"Enough for today: {more} more tweet-days are needed, {counted(left)} are left.", ""
     waits = f"about {counted(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
     dry = books.runs_dry_at
-    if left == 0 or dry is None or dry <= now:
-        # The young may need what is left: tweets wait although nothing is spent yet.
+    if dry is None or books.is_dry(now=now):
         rest = f"{counted(left)} tweet-days are left, about {counted(project.needs)} are needed"
         return (
             f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {rest}; {waits}.",

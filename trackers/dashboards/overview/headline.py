@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from trackers.dashboards.operations.cards import LATE_AFTER, VERY_LATE_AFTER
-from trackers.dashboards.words import lasting
+from trackers.dashboards.words import counted, lasting
 from trackers.jobs.figures import QueueSummary
 
 
@@ -19,13 +19,18 @@ class Headline:
     said: str
 
 
-def headline(figures: QueueSummary, *, idle: str = "") -> Headline:
-    """`idle`: why nothing is being checked, if so."""
+def headline(figures: QueueSummary, *, idle: str = "", waiting: int = 0) -> Headline:
+    """`idle`: why nothing is being checked, if so. `waiting`: about how many tweets wait for the
+    next UTC day's money."""
     if not figures.scheduled:
         return Headline("", "Nothing to check", "No tweet has a next check.")
     overdue = figures.oldest_due_seconds
     if idle and overdue < LATE_AFTER:
         return Headline("warn", "Nothing is being checked", f"No tweet is late yet, but {idle}.")
+    if waiting and overdue < LATE_AFTER:
+        wait = "tweet waits" if waiting == 1 else "tweets wait"
+        title = f"About {counted(waiting)} {wait} for tomorrow's budget"
+        return Headline("warn", title, "No other tweet is late. A new day begins at 00:00 UTC.")
     if overdue < 1:
         return Headline("good", "Everything is fresh", "No tweet is overdue.")
     since = f"The most overdue tweet should have been checked {said(overdue)} ago."

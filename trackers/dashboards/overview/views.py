@@ -76,11 +76,13 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     of_steps = {step.how for step in steps}
     advice = [one for one in notices(now=now) if one.said not in of_steps]
     said_above = {*of_steps, *(one.said for one in advice)}
+    money = books()
+    waiting = sum(one.waiting for one in money if one.is_dry(now=now))
     shown: dict[str, object] = {
         "now": now,
         "steps": steps,
         "notices": advice,
-        "headline": headline(found, idle=idle(now=now)),
+        "headline": headline(found, idle=idle(now=now), waiting=waiting),
         "outlook": sentence_of(outlook, due=found.due + found.in_flight, said_above=said_above),
         "cards": cards(
             found,
@@ -92,7 +94,7 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     if request.user.has_perm("trackers.view_credential"):
         shown["gauges"], shown["more_gauges"] = gauges(now=now, said=[one.said for one in advice])
     if request.user.has_perm("trackers.view_project"):
-        shown["blocks"] = [block(one, now=now) for one in books()]
+        shown["blocks"] = [block(one, now=now) for one in money]
     return shown
 
 
