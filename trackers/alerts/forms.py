@@ -86,7 +86,7 @@ class RuleForm(forms.ModelForm):
         widgets = {"name": forms.TextInput(attrs=PLAIN)}
         help_texts = {
             "name": "The subject of its e-mails. Leave empty for a generated one.",
-            "of": "Of the tweet, author or source. Leave empty for all.",
+            "of": "As in the address of its page. Leave empty for all.",
             "rest": f"After an alert, it is silent about the same thing for this long. {SOON}",
             "by_event": "",
         }

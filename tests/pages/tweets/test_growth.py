@@ -170,8 +170,16 @@ def test_what_happened_is_a_list_and_marks(staff):
     assert places == sorted(places)
     assert told.count("Reached 7 likes") == 1
     assert "Untouched" not in told
+    assert "marks on the curve" in told
     assert [one["number"] for one in marks] == [1, 2, 3, 4, 5]
     assert marks[2]["at"] == (born() + timedelta(seconds=120)).timestamp()
+
+
+def test_what_x_never_showed_is_not_said_to_be_gone_from_a_curve(staff):
+    page = page_of(staff, watched(missing_since=born(), missing_because="protected"))
+
+    assert "X did not show it" in page
+    assert "marks on the curve" not in page
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,8 @@ def cards(
         ),
         Card(
             "late", "Lateness", seconds(p50, p95), exactly(p50, p95),
-            "Half / 95 % of the last five minutes' checks were no later than this (p50 / p95).",
+            "Half of the last five minutes' checks were at most the first figure late, 95% at most "
+            "the second (p50, p95).",
             operations, OPERATIONS, lateness(p95),
         ),
         Card(

@@ -175,7 +175,8 @@ def said(standing: Standing) -> str:
         case "hidden":
             return f"X does not show it: {standing.reason}"
         case "not_found":
-            return "X does not know this name: correct it, or remove the source"
+            what = "list" if source.kind == Source.Kind.LIST else "name"
+            return f"X does not know this {what}: correct it, or remove the source"
         case "problem" | "no_money":
             return ""
         case "new":

@@ -28,7 +28,7 @@ ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change
 BATCHES, ATTEMPTS = 20, 50
 
 MOODS = {"delivered": "", "failed": "bad", "lost": "warn", "late": "warn"}
-STATES = {"early": "waits", "ready": "ready", "pending": "on its way"}
+STATES = {"early": "waits", "ready": "due", "pending": "on its way"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,8 @@ def of_row(tweet: Tweet) -> Iterator[tuple[datetime, str, str]]:
         yield tweet.created_at, "Posted on X", ""
     yield tweet.tracked_at, "Tracked from here on", ""
     if tweet.missing_since:
-        yield tweet.missing_since, "X no longer showed it", ""
+        never = tweet.measured_until is None
+        yield tweet.missing_since, f"X {'did not show' if never else 'no longer showed'} it", ""
     if tweet.gone_at:
         why = tweet.get_missing_because_display()
         yield tweet.gone_at, f"Gone: {why}" if why else "Gone", ""
