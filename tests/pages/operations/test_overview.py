@@ -195,6 +195,8 @@ def test_credentials_are_gauges_of_what_x_still_allows(staff):
 
     assert '<meter min="0" max="900" value="30" aria-label="Requests left with main at GET' in page
     assert page.count('aria-label="Requests left') == 1, "the scarcest"
+    Limits.objects.filter(endpoint="GET /2/tweets").update(limit=3500, remaining=1342)
+    assert "1,342 of 3,500 left" in read(staff)
 
 
 def test_money_and_credentials_are_for_those_who_may_see_them(client):
