@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -10,14 +9,12 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import Button, buttons_for
-from trackers.dashboards.idle import idle
-from trackers.dashboards.tweet_rows import LABELS, rows, version
+from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweets.curve import (
     POINTS_LEAST,
     POINTS_MOST,
@@ -34,21 +31,19 @@ from trackers.dashboards.tweets.curve import (
     told_in_steps,
 )
 from trackers.dashboards.tweets.happened import happened
+from trackers.dashboards.tweets.late import mark, version_now, why_late
 from trackers.dashboards.tweets.next_look import reason
 from trackers.dashboards.tweets.of_curve import of_runs, of_steps
 from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
-from trackers.dashboards.words import OVERDUE, Moment, ago, counted, exactly, signed
+from trackers.dashboards.words import Moment, ago, counted, exactly, signed
 from trackers.ingest.sources.models import SourceTweet
-from trackers.jobs import queue
 from trackers.schedule.intervals import current
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
 from trackers.tweets.tags.names import offered
 from trackers.tweets.tags.tagging import tags_of
-from trackers.updater.models import TweetUpdate
-from trackers.updater.states import State, state_of
 
 TABLE_MOST = 200
 # Whose curves are drawn unless the address says otherwise.
@@ -169,7 +164,7 @@ def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
     Every tab asks this every few seconds: then the rows of the tweet, its job and its claim are all
     that is read.
     """
-    if request.GET.get("version") == version_now(id):
+    if request.GET.get("version") == version_now(find(id)):
         return HttpResponse(status=204)
     return render(request, "dashboards/tweets/_detail.html", shown(request, id))
 
@@ -181,11 +176,11 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
     drawn = curve(found, plan, range=asked.range, now=now)
     steps = steps_of(found, drawn, asked.view)
     row = rows([found], plan, now=now)[0]
-    waits = idle(now=now) if row.due and is_overdue(row.due.at, row.state, now=now) else ""
+    why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
         "now": now,
         "tweet": found,
-        "row": replace(row, version=row.version + mark(waits)),
+        "row": replace(row, version=row.version + mark(why)),
         "labels": LABELS,
         "asked": asked,
         "ranges": {name: asked.address(range=name) for name in RANGES},
@@ -204,7 +199,7 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
             now=now,
             waits_for_money=row.state.name == "no_money",
         ),
-        "idle": waits,
+        "idle": why,
         "origins": origins(found.pk, now=now),
         "versions": versions(found, now=now) if found.newest else [],
         "facts": facts(found) if row.text is not None else [],
@@ -215,27 +210,6 @@ def shown(request: HttpRequest, id: int) -> dict[str, Any]:
         if found.unclear_since and row.state.name == "unclear"
         else None,
     }
-
-
-def is_overdue(due_at: datetime, state: State, *, now: datetime) -> bool:
-    """One that waits for money says so itself."""
-    return state.is_scheduled and now - due_at >= OVERDUE and state.name != "no_money"
-
-
-def mark(waits: str) -> str:
-    """The part of the version for why it waits, which may change while the tweet does not."""
-    return f"{zlib.crc32(waits.encode()):08x}" if waits else ""
-
-
-def version_now(id: int) -> str:
-    tweet = find(id)
-    text = getattr(tweet, "tweettext", None)
-    job = TweetUpdate.objects.filter(pk=id).first()
-    claimed_until = queue.claims(TweetUpdate.namespace, [id]).get(id)
-    now = timezone.now()
-    is_late = job is not None and is_overdue(job.due_at, state_of(tweet, job), now=now)
-    seen = version(tweet, job, text and text.text, claimed_until)
-    return seen + mark(idle(now=now) if is_late else "")
 
 
 def find(id: int) -> Tweet:
