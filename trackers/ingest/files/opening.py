@@ -66,8 +66,9 @@ def unpacked(buffered: io.BufferedReader[Any]) -> io.BufferedIOBase:
             return buffered
 
 
-class Returns(io.RawIOBase):
-    """A file whose lines end with a carriage return alone, as old spreadsheets write CSV."""
+class CarriageReturns(io.RawIOBase):
+    """A file whose lines end with a carriage return alone, as old spreadsheets write CSV, read
+    with line feeds instead."""
 
     def __init__(self, file: io.BufferedIOBase) -> None:
         self._file = file
@@ -76,9 +77,9 @@ class Returns(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        bytes = self._file.read1(len(memoryview(buffer)))
-        memoryview(buffer)[: len(bytes)] = bytes.replace(b"\r", b"\n")
-        return len(bytes)
+        read = self._file.read1(len(memoryview(buffer)))
+        memoryview(buffer)[: len(read)] = read.replace(b"\r", b"\n")
+        return len(read)
 
 
 def with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
@@ -87,7 +88,7 @@ def with_line_feeds(stream: io.BufferedIOBase) -> io.BufferedIOBase:
     # The last byte may be the first half of a line end.
     head = cast("io.BufferedReader[Any]", stream).peek(LONGEST_MARK)[:-1]
     if b"\r" in head and b"\n" not in head:
-        return io.BufferedReader(Returns(stream), 1 << 18)
+        return io.BufferedReader(CarriageReturns(stream), 1 << 18)
     return stream
 
 
