@@ -60,8 +60,13 @@ def failed(request: HttpRequest) -> HttpResponseBase:
     failure = failure_of(error)
     if error is None or failure is None:
         return server_error(request)
-    # Every open page asks again and again, so a line each, and no traceback.
-    logger.warning("answered 503, because the database failed: %s", one_line(error))
+    # Every open page asks again and again, so a line each. But a table that is missing may also be
+    # a fault of ours, which only a traceback finds.
+    logger.warning(
+        "answered 503, because the database failed: %s",
+        one_line(error),
+        exc_info=failure is UNMIGRATED,
+    )
     answer = told(request, failure)
     answer.__dict__["_has_been_logged"] = True
     answer["Retry-After"] = str(RETRY_SECONDS)
