@@ -113,10 +113,13 @@ def test_a_source_with_a_rule_of_its_own_is_found_however_many_others_leak(monke
     assert found == {"all": 2, "nasa": 1}
 
 
-def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, **project):
+TODAY = NOW.date()
+
+
+def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, day=TODAY, **project):
     given = {"name": "p", "rationed_at": NOW, "needs": needs, "waiting": waiting, **project}
     return Books(
-        Project(**given), date(2026, 3, 5), left,
+        Project(**given), day, left,
         Spent(posts_today=today, posts_month=month, money_month=month * Decimal("0.005")),
     )  # fmt: skip
 
@@ -129,6 +132,8 @@ def books(*, needs=1000, waiting=0, today=500, month=5000, left=10_000, **projec
          " and 1,400 are left."),
         ({"posts_a_day": 1500, "waiting": 7, "runs_dry_at": NOW + HOUR}, "runs dry at 13:00"),
         ({"posts_a_day": 1400, "rationed_at": NOW - HOUR}, ""),
+        # For the day before, in the first minute of a new one.
+        ({"posts_a_day": 1500, "waiting": 7, "day": date(2026, 3, 6)}, ""),
         ({"posts_a_day": 1400, "needs": None}, ""),
         ({"left": None}, ""),
         ({"stopped_until": NOW + HOUR}, "has used up its credits"),

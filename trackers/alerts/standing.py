@@ -25,8 +25,6 @@ from tweetwatch.clock_times import clock_time
 OPERATIONS = "/operations/"
 # So that a bad day of very many sources stays one e-mail.
 SOURCES_MOST = 200
-# The forecast is made every minute; an older one is ignored.
-RECKONED_WITHIN = timedelta(minutes=5)
 
 Found = tuple[list[Look], set[int]]
 
@@ -153,11 +151,8 @@ def dry(one: Books, *, now: datetime) -> str:
     project, name = one.project, one.project.name
     if project.stopped(now=now):
         return f"X says that project {name} has used up its credits or its monthly cap."
-    at = project.rationed_at
-    if one.left is None or project.needs is None or at is None or now - at > RECKONED_WITHIN:
-        return ""
-    if not one.can_pay:
-        # Others pay for its tweets, or nobody does: then that is the trouble.
+    # Where it cannot pay, others pay for its tweets, or nobody does: then that is the trouble.
+    if one.left is None or not one.can_pay or not one.is_estimated(now=now):
         return ""
     if one.waiting:
         dry_at = one.runs_dry_at
@@ -166,7 +161,7 @@ def dry(one: Books, *, now: datetime) -> str:
             f"The budget of project {name} runs dry {when}: about {one.waiting:,} tweets wait "
             "until 00:00 UTC. Raise it in the admin."
         )
-    needed = one.spent.posts_today + project.needs
+    needed = one.spent.posts_today + (project.needs or 0)
     tomorrow = allowed_tomorrow(one)
     if tomorrow is None or needed <= tomorrow:
         return ""

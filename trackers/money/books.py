@@ -8,7 +8,7 @@ from __future__ import annotations
 from calendar import monthrange
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from math import ceil, floor
 
@@ -36,6 +36,10 @@ SPENT = """
     ) s ON true
     GROUP BY p.id
 """
+
+
+# Workers estimate once a minute; an older estimate is not acted on.
+ESTIMATED_WITHIN = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,19 @@ class Books:
     def runs_dry_at(self) -> datetime | None:
         return self.project.runs_dry_at if self.waiting else None
 
+    def is_estimated(self, *, now: datetime) -> bool:
+        """Whether a worker lately estimated what the rest of this day of X's needs."""
+        at = self.project.rationed_at
+        if at is None or self.project.needs is None or now - at > ESTIMATED_WITHIN:
+            return False
+        return at.astimezone(UTC).date() == self.day
+
     def is_dry(self, *, now: datetime) -> bool:
         """Whether they wait already. What is left may be what the young need."""
+        if not self.waiting or not self.is_estimated(now=now):
+            return False
         dry_at = self.runs_dry_at
-        return self.waiting > 0 and (self.left == 0 or dry_at is None or dry_at <= now)
+        return self.left == 0 or dry_at is None or dry_at <= now
 
 
 def books() -> list[Books]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from decimal import Decimal
 
 from trackers.credentials import trouble
 from trackers.dashboards.words import Moment, ago, ahead, counted, dollars, lasting, signed
-from trackers.money.books import Books
+from trackers.money.books import ESTIMATED_WITHIN, Books
 from trackers.money.projects import Project
 from tweetwatch.clock_times import clock_time
 
-# The forecast is computed every minute; an older one is not shown as if it were current.
-RECKONED_WITHIN = timedelta(minutes=5)
 # From this share of a budget on, its meter stops being green.
 NEARLY = Decimal("0.9")
 
@@ -196,21 +194,27 @@ def outlook_of(books: Books, *, now: datetime) -> tuple[str, str]:
     if left is None:
         return "No budget limits what is spent.", ""
     at = project.rationed_at
-    if at is None or project.needs is None:
+    if (
+        at is None
+        or project.needs is None
+        or (not books.is_estimated(now=now) and now - at <= ESTIMATED_WITHIN)
+    ):
+        # Or only for the day before, in the first minute of this one.
         return (
             f"{counted(left)} tweet-days are left today; what the day needs is not known yet.",
             "",
         )
-    if now - at > RECKONED_WITHIN:
+    if not books.is_estimated(now=now):
         since = f"was last estimated {lasting(now - at)} ago"
         return f"{counted(left)} tweet-days are left today; what the day needs {since}.", "warn"
+    needs = project.needs or 0
     if not books.waiting:
-        more = f"about {counted(project.needs)}" if project.needs else "no"
+        more = f"about {counted(needs)}" if needs else "no"
         return f"Enough for today: {more} more tweet-days are needed, {counted(left)} are left.", ""
     waits = f"about {counted(books.waiting)} tweets wait until 00:00 UTC, the oldest first"
     dry = books.runs_dry_at
     if dry is None or books.is_dry(now=now):
-        rest = f"{counted(left)} tweet-days are left, about {counted(project.needs)} are needed"
+        rest = f"{counted(left)} tweet-days are left, about {counted(needs)} are needed"
         return (
             f"Ran dry: {waits}." if left == 0 else f"Not enough for today: {rest}; {waits}.",
             "warn",
