@@ -19,6 +19,14 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 FURTHER = "timeline => timeline.querySelector('[data-further]')?.scrollIntoView()"
 IDS = "timeline => [...timeline.querySelectorAll('tr[data-id]')].map(row => row.dataset.id)"
 
+PRESS_AT_ONCE = """() => new MutationObserver((changes, observer) => {
+    const bar = document.querySelector('a.news');
+    if (!bar) return;
+    observer.disconnect();
+    window.isPressed = true;
+    bar.click();
+}).observe(document.querySelector('.news-line'), { childList: true })"""
+
 
 def ids(timeline):
     found = [int(id) for id in timeline.evaluate(IDS)]
@@ -114,6 +122,22 @@ def test_a_bar_is_pressed_by_a_key_and_the_newest_is_focused(staff, live_server)
         assert page.locator(".badge.late").count() == 1
         page.keyboard.press("j")
         assert page.evaluate("document.activeElement.id") == f"tweet-{tweet(5)}"
+
+
+def test_a_bar_that_is_pressed_as_soon_as_it_appears_puts_rows_in(staff, live_server):
+    """A press before the script knew the bar would load the page anew, and lose the place."""
+    made = followed(tweet(1))
+
+    with looking(staff, live_server) as seen:
+        page = seen.page
+        page.goto(f"{seen.address}/home/")
+        page.evaluate(PRESS_AT_ONCE)
+        bring(made, tweet(2))
+        page.keyboard.press("r")
+
+        timeline = page.locator("[data-timeline]")
+        poll(lambda: ids(timeline) == [tweet(2), tweet(1)], within=120, what="what is new")
+        assert page.evaluate("window.isPressed"), "the same page as before"
 
 
 def test_who_goes_back_to_a_home_is_as_far_down_as_before(staff, live_server):

@@ -56,7 +56,11 @@
       Object.assign(old.dataset, bar.dataset);
       if (old.textContent !== bar.textContent) old.replaceChildren(...bar.childNodes);
     }
-    return bar && bar.isConnected ? [bar] : [];
+    if (!bar || !bar.isConnected) return [];
+    // At once: htmx itself would do so a little later, and a press until then would load the page
+    // anew.
+    htmx.process(bar);
+    return [bar];
   };
 
   const renew = (timeline, row) => {
