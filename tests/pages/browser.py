@@ -163,8 +163,18 @@ class Screen:
         self.page.goto(f"{self.address}/tweets/")
         self.page.fill("#id_username", "admin")
         self.page.fill("#id_password", password)
-        self.page.press("#id_password", "Enter")
+        with self.page.expect_navigation(url="**/tweets/"):
+            self.page.press("#id_password", "Enter")
         self.page.wait_for_selector("#rows tr")
+
+    def follow(self, link):
+        """Click what opens another page, and wait until all of that page is there.
+
+        Playwright's click waits only until the new page begins: on a busy machine what is read
+        right after it may not have come yet.
+        """
+        with self.page.expect_navigation():
+            self.page.click(link)
 
     def rows(self):
         return self.page.evaluate(ROWS)

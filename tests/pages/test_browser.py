@@ -24,7 +24,7 @@ def demo(tmp_path_factory):
 
 # Both in one look at the page, which renews itself; nothing while it is being checked.
 CHECKED_AND_DUE = """() => {
-    const [checked, due] = document.querySelectorAll('p.when time');
+    const [checked, due] = document.querySelectorAll('.when p:first-child time');
     return checked && due?.closest('.next') ? [checked.dateTime, due.dateTime] : null;
 }"""
 
@@ -95,7 +95,7 @@ def test_sixty_seconds_become_thirty_with_the_next_look(demo):
         seen.page.goto(f"{demo.address}/admin/trackers/interval/")
         assert seen.page.input_value("#id_form-0-every") == "60s"
         seen.page.fill("#id_form-0-every", "30s")
-        seen.page.click("input[name=_save]")
+        seen.follow("input[name=_save]")
         seen.page.wait_for_selector(".messagelist .success")
         assert seen.page.input_value("#id_form-0-every") == "30s"
 
@@ -119,7 +119,7 @@ def test_sixty_seconds_become_thirty_with_the_next_look(demo):
 def test_a_tweets_page_draws_its_curve_and_follows_it(demo):
     with screen(demo, color_scheme="dark") as seen:
         id = liveliest(seen)
-        seen.page.click(f"#tweet-{id}")
+        seen.follow(f"#tweet-{id}")
         seen.page.wait_for_selector("#chart[data-ready] canvas")
         drawn = int(seen.page.get_attribute("#chart", "data-points"))
         seen.page.click("text=Every measurement as a table")

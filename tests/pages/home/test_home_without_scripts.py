@@ -26,27 +26,27 @@ def test_a_home_is_read_and_what_is_followed_changed_without_scripts(staff, live
         page.goto(f"{seen.address}/home/")
         assert page.locator("[data-live], [data-theme-button]").all_inner_texts()
         assert not page.locator("[data-live]").is_visible(), "it does nothing without scripts"
-        page.click("text=Choose sources to follow")
-        page.click("button.follow")
+        seen.follow("text=Choose sources to follow")
+        seen.follow("button.follow")
         assert "from now on" in page.inner_text(".notice")
 
-        page.click("nav >> text=Home")
+        seen.follow("nav >> text=Home")
         pages = [shown()]
         while page.locator("a[rel=next]").count():
-            page.click("a[rel=next]")
+            seen.follow("a[rel=next]")
             pages.append(shown())
         assert [id for ids in pages for id in ids] == [id >> 22 for id in there[::-1]]
-        page.click("a[rel=prev]")
+        seen.follow("a[rel=prev]")
         assert shown() == pages[0]
 
-        page.click("nav >> text=Home")
+        seen.follow("nav >> text=Home")
         bring(made, tweet(2))
         assert shown()[0] != tweet(2) >> 22
         page.reload()
         assert shown()[0] == tweet(2) >> 22
 
-        page.click("nav >> text=Following")
-        page.click("button.unfollow")
-        page.click("nav >> text=Home")
+        seen.follow("nav >> text=Following")
+        seen.follow("button.unfollow")
+        seen.follow("nav >> text=Home")
         assert "You do not follow anything yet" in page.inner_text(".empty")
     assert User.objects.get().watcher.follows.count() == 0

@@ -89,10 +89,10 @@ def add(seen, kind, of, **given):
     page.fill("#id_of", of)
     for name, value in given.items():
         page.fill(f"#id_{name}", value)
-    page.click("input[name=_save]")
+    seen.follow("input[name=_save]")
     page.wait_for_selector(".messagelist .success")
     id = re.search(r"/source/(\d+)/", page.get_attribute(".messagelist .success a", "href"))[1]
-    page.click(f'#result_list a[href="/sources/{id}/"]')
+    seen.follow(f'#result_list a[href="/sources/{id}/"]')
     page.wait_for_selector("#source")
     return id
 
@@ -135,7 +135,7 @@ def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
             within=120,
             what="how often it reads",
         )
-        seen.page.click(f"#tweet-{min(more)}")
+        seen.follow(f"#tweet-{min(more)}")
         seen.page.wait_for_selector(".origins")
         assert seen.page.locator(f"#origin-{id}").count() == 1
 
@@ -184,7 +184,7 @@ def test_a_file_is_uploaded_from_the_admin_and_its_posts_come(world, tmp_path):
         page.click("text=Upload")
         page.click("button[value=start]")
         poll(lambda: "Done in" in page.inner_text("#import"), within=120, what="an import")
-        page.click("text=Show the imported tweets")
+        seen.follow("text=Show the imported tweets")
         page.wait_for_selector("#source")
         assert wait_for_posts(seen, posts) == posts
 
@@ -195,7 +195,7 @@ def test_a_source_is_added_on_the_page_and_a_fault_says_what_is_wrong(world):
         page = seen.page
         page.goto(f"{seen.address}/sources/")
         page.fill("#id_of", "na sa")
-        page.click("#watch button")
+        seen.follow("#watch button")
         assert "is not a username" in page.inner_text(".fault")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
@@ -203,7 +203,7 @@ def test_a_source_is_added_on_the_page_and_a_fault_says_what_is_wrong(world):
         page.fill("#id_every", "10s")
         page.wait_for_selector("#cost >> text=8,640 polls a day")
         page.fill("#id_of", "nobody_at_all")
-        page.click("#watch button")
+        seen.follow("#watch button")
         page.wait_for_selector("#source")
         poll(
             lambda: "not found on x" in page.inner_text("#source").lower(),

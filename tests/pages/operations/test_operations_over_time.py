@@ -215,7 +215,7 @@ def test_a_person_reads_the_day_with_a_click(staff, live_server):
         minute(back, due=back, measured=100 * back, oldest_due_seconds=back)
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         seen.page.goto(f"{seen.address}/operations/")
-        seen.page.click("#over-day")
+        seen.follow("#over-day")
         seen.page.wait_for_selector("#over-day[aria-current]")
         seen.page.click("#sum-tweet-update")
         assert seen.page.locator("#table-tweet-update tbody tr").count() > 15

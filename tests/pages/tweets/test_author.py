@@ -207,7 +207,7 @@ def asked(statement, given=None):
 def test_a_person_goes_from_a_tweet_to_its_author_on_a_phone(staff, live_server, ada, usual_ones):
     with looking(staff, live_server, viewport={"width": 390, "height": 844}) as seen:
         seen.page.goto(f"{seen.address}/tweets/")
-        seen.page.click("a.author >> nth=0")
+        seen.follow("a.author >> nth=0")
         seen.page.wait_for_selector("#usual-title")
         assert "300 views" in seen.page.inner_text("#author")
         seen.page.click("#sum-days")
