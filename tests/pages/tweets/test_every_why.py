@@ -13,7 +13,15 @@ from tests.pages.test_axe import faults
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import current
 from trackers.schedule.models import Interval, Stretch
-from trackers.schedule.why import CLOSES, EARLIER, EVENING, MORNING, PUT_OFF, TOMORROW
+from trackers.schedule.why import (
+    CLOSES,
+    EARLIER,
+    EVENING,
+    MORNING,
+    PUT_OFF,
+    TOMORROW,
+    Waiting,
+)
 from trackers.updater.models import TweetUpdate
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -22,6 +30,8 @@ SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
 # Of tweets older than a day; the younger ones are looked at every hour.
 ADAPTS = Bounds(0.05, 300, 6 * 3600)
 MONTH = Bounds(0.05, 900, 4 * 86400)
+# How much longer X's windows make each wait.
+WINDOWS = 1.4
 
 
 def looked_at(id, at, *, age, due, pace=0.0):
@@ -52,35 +62,41 @@ def said():
             at_least=bounds.at_least * SECOND,
         )
     Stretch.objects.create(
-        pk=1, windows=1.4, demand=10.0, room=8.35, money=3.0, days_demand=100.0, days_room=25.0
+        pk=1, windows=WINDOWS, demand=10.0, room=8.35, money=3.0, days_demand=100.0, days_room=25.0
     )
     now, _ = current()
     found = {}
 
-    def usual(pace, *, age=2 * DAY, times=1.0, bounds=ADAPTS):
+    def usual(sentence, pace, *, age=2 * DAY, times=1.0, bounds=ADAPTS):
         wait = times * adapted_wait(age.total_seconds(), pace, bounds)
         given = {"age": age, "pace": pace, "due": now + wait * SECOND}
         looked_at(len(found) + 1, now, **given)
-        return len(found) + 1
+        waiting = Waiting(age.total_seconds(), pace, wait, now.timestamp())
+        # At some times of the day one of them is due among the day's last looks.
+        closes = times < WINDOWS and waiting.closes_the_day
+        found[len(found) + 1] = CLOSES if closes else sentence
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)
     found[1] = "tweets younger than 1 day are checked every hour."
     looked_at(2, now, age=2 * HOUR, due=now + 2 * HOUR)
     found[2] = f"{PUT_OFF}."
-    found[usual(0.02 / 3600)] = "it grows by 2% an hour, and 5% may be missed."
-    found[usual(0.6 / 60)] = "it grows by 60% a minute, and the shortest interval is 5 minutes."
-    found[usual(0.0, age=6 * DAY)] = (
-        "its figures hardly change, and the longest interval is 6 hours."
-    )
-    # After 25 or 87 minutes, so that it is not due at the time of a day's last looks.
-    found[usual(0.02 / 3600, times=0.7 if now.hour == 23 else 0.2)] = EARLIER
-    found[usual(0.5 / 3600, times=1.4)] = (
+    usual("it grows by 2% an hour, and 5% may be missed.", 0.02 / 3600)
+    usual("it grows by 60% a minute, and the shortest interval is 5 minutes.", 0.6 / 60)
+    usual("its figures hardly change, and the longest interval is 6 hours.", 0.0, age=6 * DAY)
+    usual(EARLIER, 0.02 / 3600, times=0.2)
+    usual(
         "it grows by 50% an hour; the wait is 1.4 times the usual, since X's windows have"
-        " room for 71% of the look-ups"
+        " room for 71% of the look-ups",
+        0.5 / 3600,
+        times=WINDOWS,
     )
-    found[usual(0.0, age=20 * DAY, times=2.0, bounds=MONTH)] = (
+    usual(
         "its figures hardly change; the wait is 2.0 times the usual, since X's windows have"
-        " room for 71% of the look-ups and the budgets allow 25% of the tweet-days."
+        " room for 71% of the look-ups and the budgets allow 25% of the tweet-days.",
+        0.0,
+        age=20 * DAY,
+        times=2.0,
+        bounds=MONTH,
     )
     day = datetime.combine((now + HOUR).date(), datetime.min.time(), UTC)
     given = {"age": 20 * DAY, "due": day + timedelta(hours=23, minutes=40)}
