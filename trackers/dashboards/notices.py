@@ -68,7 +68,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
         if queue.paused:
             found.append(
                 Notice(
-                    f"{queue.name} is paused.",
+                    f"The queue {queue.name} is paused.",
                     "Nothing in it runs until you resume it.",
                     act=reverse("queue-resume", args=[queue.name]),
                     act_words="Resume",
@@ -76,7 +76,9 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
                 )
             )
         elif queue.held and not nobody and not is_told(queue, stopped):
-            found.append(Notice(f"{queue.name} is on hold.", queue.because, again=queue.held))
+            found.append(
+                Notice(f"The queue {queue.name} is on hold.", queue.because, again=queue.held)
+            )
     return found
 
 

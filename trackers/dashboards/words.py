@@ -25,7 +25,7 @@ class Moment:
     """A time. `words` is shown only until the page's script runs; a date (`is_old`) stays.
 
     `is_past`: never "in 1 s", although the clock of the page may be a second behind.
-    `is_ahead`: once it has passed, it is "now" and not "3 s ago".
+    `is_ahead`: once it has passed, it is "now" and not "3 s ago", and later "due 40 s ago".
     """
 
     at: datetime
@@ -99,7 +99,7 @@ def due(at: datetime, *, now: datetime) -> Moment:
     """As `ahead`, but what should have happened some time ago is not "now" any more."""
     if now - at < OVERDUE:
         return ahead(at, now=now)
-    return Moment(at, f"due {lasting(now - at)} ago", exactly(at))
+    return Moment(at, f"due {lasting(now - at)} ago", exactly(at), is_ahead=True)
 
 
 def dollars(amount: Decimal) -> str:

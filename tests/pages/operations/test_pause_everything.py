@@ -58,7 +58,7 @@ def test_while_it_lasts_every_page_says_so_once(staff, client):
     for address in PAGES:
         page = staff.get(address).content.decode()
         assert page.count("Everything is paused.") == 1, address
-        assert "is paused.</strong> Nothing of it" not in page, address
+        assert "is paused.</strong> Nothing in it" not in page, address
         assert 'action="/operations/resume"' in page, address
     assert "Pause everything…" not in page
 
