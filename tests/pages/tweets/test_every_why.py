@@ -47,9 +47,8 @@ def looked_at(id, at, *, age, due, pace=0.0):
     TweetUpdateFactory(key=id, due_at=due)
 
 
-@pytest.fixture
-def said():
-    """A tweet for each sentence, by its id."""
+def plan_that_adapts():
+    """With short windows and little money, so that waits are longer than usual."""
     Interval.objects.all().delete()
     IntervalFactory(younger_than=DAY, every=HOUR, jitter=0)
     for younger_than, bounds in ((7 * DAY, ADAPTS), (30 * DAY, MONTH)):
@@ -64,16 +63,23 @@ def said():
     Stretch.objects.create(
         pk=1, windows=WINDOWS, demand=10.0, room=8.35, money=3.0, days_demand=100.0, days_room=25.0
     )
+
+
+@pytest.fixture
+def said():
+    """A tweet for each sentence, by its id."""
+    plan_that_adapts()
     now, _ = current()
     found = {}
 
     def usual(sentence, pace, *, age=2 * DAY, times=1.0, bounds=ADAPTS):
-        wait = times * adapted_wait(age.total_seconds(), pace, bounds)
+        of = age.total_seconds(), pace, bounds
+        wait = times * adapted_wait(*of)
         given = {"age": age, "pace": pace, "due": now + wait * SECOND}
         looked_at(len(found) + 1, now, **given)
         waiting = Waiting(age.total_seconds(), pace, wait, now.timestamp())
-        # At some times of the day one of them is due among the day's last looks.
-        closes = times < WINDOWS and waiting.closes_the_day
+        # At some times of the day one of them is moved up to the day's last looks.
+        closes = waiting.closes_the_day and wait < 0.99 * adapted_wait(*of, WINDOWS)
         found[len(found) + 1] = CLOSES if closes else sentence
 
     looked_at(1, now, age=2 * HOUR, due=now + HOUR)

@@ -44,11 +44,12 @@ def test_orders_filters_and_columns_are_chosen_and_saved_as_a_view(staff, live_s
 
 
 def test_a_check_that_is_late_was_due_some_time_ago_with_scripts_too(staff, live_server):
-    tweet = watched(due_in=-330)
+    # Half an hour until it would be six.
+    tweet = watched(due_in=-5.5 * 3600)
     with looking(staff, live_server) as seen:
         for address in ("/tweets/", f"/tweets/{tweet.pk}/"):
             seen.page.goto(f"{seen.address}{address}")
-            assert "due 5 min" in seen.page.inner_text(".next"), address
+            assert "due 5 h" in seen.page.inner_text(".next"), address
 
 
 def test_rows_are_ticked_by_keys_keep_their_ticks_and_are_compared(staff, live_server, two):
