@@ -50,7 +50,8 @@ def begins(task: Task) -> Task:
     """Make the task mark its batch as begun; a batch whose lease has run out is skipped.
 
     A task that raises or is killed leaves its mark, so its keys get a strike. Not when the database
-    cannot be reached, which is no key's fault.
+    cannot be reached, which is no key's fault; unless it is away until the lease runs out, and the
+    keys are claimed again before this process begins another batch.
     """
 
     @wraps(task)
