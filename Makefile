@@ -32,7 +32,7 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
 
 quick: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m quick
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m quick tests
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"
@@ -51,7 +51,7 @@ screenshots: .venv/made-dev .env
 lint: .venv/made-dev .env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy tweetwatch trackers
+	$(BIN)/mypy tweetwatch trackers fakex
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	HTTPS=true DEBUG=false $(BIN)/python manage.py check --deploy --fail-level WARNING

@@ -184,7 +184,7 @@ def pytest_itemcollected(item):
 
 # Whole folders, which start processes or go through every page, call and role.
 NOT_QUICK = {
-    "access", "admin", "api", "benchmarks", "bus", "chaos", "cluster", "embedded", "fakex", "files",
+    "access", "admin", "api", "benchmarks", "bus", "chaos", "cluster", "embedded", "files",
     "flows", "test_browser.py", "test_statements.py",
 }  # fmt: skip
 # What a module imports that starts processes and servers, or fills large tables.
@@ -305,7 +305,7 @@ def firewall():
 @pytest.fixture(scope="session")
 def running_fakex():
     process = subprocess.Popen(
-        [sys.executable, "-m", "trackers.fakex", "--port", "0", "--tweets", "10000"],
+        [sys.executable, "-m", "fakex", "--port", "0", "--tweets", "10000"],
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         text=True,

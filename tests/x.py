@@ -75,7 +75,7 @@ class FakeX:
 @pytest.fixture(scope="session")
 def running_fake():
     process = subprocess.Popen(
-        [sys.executable, "-m", "trackers.fakex", "--port", "0", "--tweets", "1000"],
+        [sys.executable, "-m", "fakex", "--port", "0", "--tweets", "1000"],
         cwd=PROJECT,
         stdout=subprocess.PIPE,
         text=True,

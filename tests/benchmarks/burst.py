@@ -15,13 +15,13 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from fakex.world.ids import HOUR, MINUTE, TWEPOCH_MS, Ids
 from tests.benchmarks import loading
 from tests.benchmarks.database import Database
 from tests.benchmarks.measuring import NOW
 from tests.benchmarks.processes import SEED, cluster, wait_until, world
 from tests.benchmarks.results import Bar, Result
 from tests.benchmarks.workshop import Workshop
-from trackers.fakex.world.ids import HOUR, MINUTE, TWEPOCH_MS, Ids
 
 BURST, YOUNG = 1_000_000, 50_000
 # More than half of the fake's tweets are older than an hour, a quarter younger than 18 minutes.

@@ -12,10 +12,10 @@ from typing import Any
 
 import psycopg
 
+from fakex.world.ids import Ids
 from tests.benchmarks.database import Database
 from tests.benchmarks.processes import SEED
 from tests.queues import fill_buckets
-from trackers.fakex.world.ids import Ids
 
 # In the order of ids, as they lie in a database that tracked them as they were born.
 TWEETS = """

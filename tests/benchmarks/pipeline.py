@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import islice
 
+from fakex.world.ids import Ids
 from tests.benchmarks import cpu, loading, measuring, ten_homes
 from tests.benchmarks.database import PROJECT, Database
 from tests.benchmarks.measuring import NOW, Rate
 from tests.benchmarks.processes import SEED, World, cluster, wait_until
 from tests.benchmarks.workshop import Workshop
 from trackers.credentials.models import Credential
-from trackers.fakex.world.ids import Ids
 from trackers.xapi import client
 from trackers.xapi.endpoints import LOOK_FIELDS
 from trackers.xapi.wire.line import Line, line_for

@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from fakex.world.ids import Ids
 from tests.benchmarks import loading
 from tests.benchmarks.database import PROJECT, Database, Databases
 from tests.benchmarks.measuring import NOW
 from tests.benchmarks.processes import SEED, Processes, World, cluster
-from trackers.fakex.world.ids import Ids
 
 SETTINGS = "tests.benchmarks.stock_settings"
 TWEETS = """

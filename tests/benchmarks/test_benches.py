@@ -251,7 +251,7 @@ def test_an_unknown_bench_is_a_mistake_of_use():
 
 
 def test_an_installation_without_the_tests_is_told_what_is_missing(tmp_path):
-    for part in ("trackers", "tweetwatch"):
+    for part in ("fakex", "trackers", "tweetwatch"):
         shutil.copytree(PROJECT / part, tmp_path / part)
     shutil.copy(PROJECT / "manage.py", tmp_path)
 

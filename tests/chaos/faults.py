@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from trackers.fakex.faults.script import ID_KINDS, REPLY_KINDS
+from fakex.faults.script import ID_KINDS, REPLY_KINDS
 
 Lane = Literal["process", "stop", "network", "database", "clock", "x", "stream", "deliver"]
 Busy = Literal["busy", "idle", "any"]

@@ -145,7 +145,7 @@ def fake_x(seed, tweets, *, log):
     """A fake X in a process of its own."""
     process = subprocess.Popen(
         [
-            *(sys.executable, "-m", "trackers.fakex", "--port", "0"),
+            *(sys.executable, "-m", "fakex", "--port", "0"),
             *("--seed", str(seed), "--tweets", str(tweets)),
         ],
         cwd=PROJECT,

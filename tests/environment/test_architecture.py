@@ -8,13 +8,14 @@ from pathlib import Path
 from tests.conftest import PROJECT
 
 TEXT = (PROJECT / "docs" / "architecture.md").read_text()
-CODE = [PROJECT / name for name in ("trackers", "tweetwatch", "tests")]
+CODE = [PROJECT / name for name in ("trackers", "tweetwatch", "fakex", "tests")]
 FILES = [path.relative_to(PROJECT).as_posix() for top in CODE for path in top.rglob("*.*")]
 # Django's own kinds of packages, which every project has.
 DJANGOS = {"migrations", "commands"}
 ROOMS = [
     path.parent.name
-    for path in sorted((PROJECT / "trackers").glob("**/__init__.py"))
+    for top in ("trackers", "fakex")
+    for path in sorted((PROJECT / top).glob("**/__init__.py"))
     if path.parent.name not in DJANGOS | {"trackers"}
 ]
 

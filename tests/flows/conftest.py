@@ -178,7 +178,7 @@ def own_fakex(tmp_path):
     def start(*options, tweets=100_000, clock_speed=1):
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "trackers.fakex", "--port", "0", "--seed", "11"),
+                *(sys.executable, "-m", "fakex", "--port", "0", "--seed", "11"),
                 *("--tweets", str(tweets), "--clock-speed", str(clock_speed), *options),
             ],
             cwd=PROJECT,

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import pytest
 
+from fakex.world.traits import Shares, derive
 from tests.flows.conftest import wait_until
 from tests.flows.lag import Lag
 from tests.flows.test_fresh_by_age import checks
-from trackers.fakex.world.traits import Shares, derive
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS
 
 # So that pytest-django makes the database which fresh ones are copied from.

@@ -13,11 +13,11 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from fakex.world.ids import Ids
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from tests.jobs.ordinary import run_all
 from trackers import tasks
-from trackers.fakex.world.ids import Ids
 from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue

@@ -13,12 +13,12 @@ from uuid import uuid4
 import pytest
 from django.db.models.functions import Now
 
+from fakex.world.ids import Ids
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from tests.flows.test_month import born
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.fakex.world.ids import Ids
 from trackers.ingest.files.lines import Found
 from trackers.ingest.track import track
 from trackers.jobs import queue

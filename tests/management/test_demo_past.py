@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from trackers.fakex.world.traits import DELETED, TROUBLED
+from fakex.world.traits import DELETED, TROUBLED
 from trackers.ingest.files.track_lines import track_lines
 from trackers.management.demo_past import WEEK, born, live_through_the_week
 from trackers.management.demo_scene import world_of

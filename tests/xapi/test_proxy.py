@@ -41,7 +41,7 @@ class DistantX:
         self.authority = authority
         file = authority.certify(*HOSTS, "localhost")
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "trackers.fakex", "--port", "0", "--tls", str(file)],
+            [sys.executable, "-m", "fakex", "--port", "0", "--tls", str(file)],
             cwd=PROJECT,
             stdout=subprocess.PIPE,
             text=True,

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 
-from trackers.fakex.world.seeded import World
-from trackers.fakex.world.traits import DELETED, TROUBLED, Traits
+from fakex.world.seeded import World
+from fakex.world.traits import DELETED, TROUBLED, Traits
 from trackers.schedule.intervals import Plan
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.record import Measured, record

@@ -16,10 +16,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from fakex.world.clock import Clock
+from fakex.world.ids import Ids
+from fakex.world.seeded import World
 from trackers.credentials.models import Credential
-from trackers.fakex.world.clock import Clock
-from trackers.fakex.world.ids import Ids
-from trackers.fakex.world.seeded import World
 from trackers.ingest.files.track_lines import track_lines
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source, Stream

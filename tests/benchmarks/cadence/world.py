@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import le, mul
 
-from trackers.fakex.world.ids import mix
-from trackers.fakex.world.traits import DELETED, RETWEET, Shares, Traits, count, derive
+from fakex.world.ids import mix
+from fakex.world.traits import DELETED, RETWEET, Shares, Traits, count, derive
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 LAST_AGE = 30 * DAY

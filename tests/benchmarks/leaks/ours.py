@@ -9,10 +9,10 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
+from fakex.account.callers import fingerprint
 from tests.benchmarks.leaks.naive import BEARER, PAGES
 from tests.benchmarks.leaks.world import LIST, LISTINGS, TAG, SkewedTime, World
 from trackers import tasks
-from trackers.fakex.account.callers import fingerprint
 from trackers.ingest.cursor import next_since_id
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Source

@@ -150,7 +150,7 @@ def benches(part: str) -> Any:
         package = (error.name or "").partition(".")[0]
         if package == "tests":
             raise CommandError(WITHOUT_TESTS.format(error=error)) from None
-        if package in {"trackers", "tweetwatch"}:
+        if package in {"fakex", "trackers", "tweetwatch"}:
             raise
         raise CommandError(WITHOUT_PACKAGES.format(error=error, python=sys.executable)) from None
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from django.conf import settings
 from django.core.management.base import CommandParser
 
-from trackers.fakex.arguments import port, whole
+from fakex.arguments import port, whole
 from trackers.management.pageless import PagelessCommand
 
 BIND = "127.0.0.1:8100"

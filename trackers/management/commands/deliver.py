@@ -11,9 +11,9 @@ import uvloop
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
+from fakex.arguments import whole
 from trackers.events.delivery.deliver import Deliverer, Settings
 from trackers.events.delivery.egress import Egress
-from trackers.fakex.arguments import whole
 from trackers.management.pageless import PagelessCommand
 
 MOST_SLOTS = 20_000

@@ -27,8 +27,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from trackers.fakex.arguments import number, port, whole
-from trackers.fakex.options import MOST_TWEETS
+from fakex.arguments import number, port, whole
+from fakex.options import MOST_TWEETS
 from trackers.management import demo_folder, demo_scene
 from trackers.management.children import Child, end
 from trackers.tweets.models import Tweet
@@ -154,7 +154,7 @@ class Command(BaseCommand):
             name: options[name] for name in ("seed", "tweets", "clock_speed")
         }
         flags = [f"--{name.replace('_', '-')}={value}" for name, value in given.items()]
-        command = [sys.executable, "-m", "trackers.fakex", *flags]
+        command = [sys.executable, "-m", "fakex", *flags]
         fake = Child("the fake X", command, log=logs / "fakex.log", env=child_env())
         children.append(fake)
         self.wait_until(children, lambda: is_listening(port), "The fake X did not start")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from trackers.fakex.options import add_options, run
+from fakex.options import add_options, run
 
 
 class Command(BaseCommand):

@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.db.migrations import Migration
 from psycopg.errors import LockNotAvailable
 
-from trackers.fakex.arguments import whole
+from fakex.arguments import whole
 
 WAITS = "1s"
 # For the others to get through.

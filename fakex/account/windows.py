@@ -1,0 +1,133 @@
+"""Rate windows per token, app and project, for each endpoint, open from the first request on.
+
+Every request counts in all of them; the headers describe the tightest. A window lasts its seconds
+in world time, so a fast clock shortens it; its reset is sent in real seconds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from fakex.account.callers import Caller
+from fakex.endpoints import (
+    CHANGE_RULES,
+    LIST_TWEETS,
+    LOOKUP,
+    MENTIONS,
+    RULES,
+    SEARCH,
+    STREAM,
+    TOKEN,
+    TWEETS,
+    USAGE,
+    USER_TWEETS,
+    USERNAME,
+    USERS,
+    USERS_BY,
+)
+
+WINDOW_S = 900.0
+Scope = Literal["token", "app", "project"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Requests per window; None is no limit."""
+
+    token: int | None
+    app: int | None
+    window: float = WINDOW_S
+    project: int | None = None
+
+
+# The pay-per-use table of 2026; for users and v1.1, the last published one.
+DEFAULTS = {
+    TWEETS: Limit(token=5000, app=3500),
+    USERS: Limit(token=900, app=300),
+    USERS_BY: Limit(token=900, app=300),
+    USERNAME: Limit(token=900, app=300),
+    USER_TWEETS: Limit(token=900, app=10_000),
+    MENTIONS: Limit(token=300, app=450),
+    SEARCH: Limit(token=300, app=450),
+    LIST_TWEETS: Limit(token=900, app=900),
+    STREAM: Limit(token=None, app=50),
+    RULES: Limit(token=None, app=450),
+    CHANGE_RULES: Limit(token=None, app=100),
+    LOOKUP: Limit(token=900, app=300),
+    USAGE: Limit(token=None, app=50),
+    TOKEN: Limit(token=None, app=None),
+}
+
+
+class Budget(NamedTuple):
+    """What the headers say; `full` is the innermost window without room, if any."""
+
+    limit: int
+    remaining: int
+    reset_s: int
+    full: Scope | None = None
+
+
+@dataclass(slots=True)
+class Window:
+    ends_ms: float
+    used: int = 0
+
+
+class Windows:
+    def __init__(self) -> None:
+        self.limits: dict[str, Limit] = dict(DEFAULTS)
+        self._open: dict[tuple[str, str, str], Window] = {}
+
+    def limit(self, changes: Mapping[str, Mapping[str, Any]]) -> None:
+        """Set limits by endpoint, e.g. {"GET /2/tweets": {"token": 15, "app": None}}."""
+        for endpoint, change in changes.items():
+            known = self.limits[endpoint]
+            self.limits[endpoint] = Limit(
+                token=change.get("token", known.token),
+                app=change.get("app", known.app),
+                project=change.get("project", known.project),
+                window=float(change.get("window", known.window)),
+            )
+
+    def close_all(self) -> None:
+        self._open.clear()
+
+    def admit(
+        self, caller: Caller, endpoint: str, *, now_ms: int, clock_speed: float, cost: int = 1
+    ) -> Budget | None:
+        """Count a request unless a window is `full`; None when nothing limits it.
+
+        With `cost=0` it only checks.
+        """
+        limit = self.limits[endpoint]
+        budgets: list[tuple[int, Window, int]] = []
+        full: Scope | None = None
+        lasts_ms = limit.window * 1000 / clock_speed
+        scopes: tuple[tuple[int | None, Scope, str], ...] = (
+            (limit.token, "token", caller.name),
+            (limit.app, "app", caller.app),
+            (limit.project, "project", caller.project),
+        )
+        for most, scope, who in scopes:
+            if most is not None:
+                window = self._window((scope, who, endpoint), now_ms, lasts_ms)
+                budgets.append((most - window.used, window, most))
+                if window.used >= most:
+                    full = full or scope
+        if not budgets:
+            return None
+        taken = 0 if full else cost
+        for _, window, _ in budgets:
+            window.used += taken
+        left, window, most = min(budgets, key=lambda budget: budget[0])
+        return Budget(most, max(0, left - taken), math.ceil(window.ends_ms / 1000), full)
+
+    def _window(self, key: tuple[str, str, str], now_ms: int, lasts_ms: float) -> Window:
+        window = self._open.get(key)
+        if window is None or window.ends_ms <= now_ms:
+            window = self._open[key] = Window(now_ms + lasts_ms)
+        return window

@@ -1,0 +1,202 @@
+"""Rules of the filtered stream: kept for each app, listed and changed as X does.
+
+A rule takes effect some seconds after it was added, and lasts as long after it was deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any, Literal
+
+import orjson
+
+from fakex.wire import problems
+from fakex.wire.pages import author_of
+from fakex.wire.queries import BadQuery, Query, read_query
+from fakex.wire.replies import Reply, problem
+from fakex.world.seeded import World
+
+LONGEST_RULE = 1024
+MOST_RULES = 1000
+PLACES_BEGIN = 1 << 20
+FOR_EVER = float("inf")
+# What a bad rule costs the others in its request. each: nothing. all: none is added, and X
+# complains of the bad one only. whole: X answers 400 without naming any.
+Refuses = Literal["each", "all", "whole"]
+
+
+@dataclass(slots=True)
+class StreamRule:
+    """Matches posts that appear from `from_ms` on and before `until_ms`."""
+
+    id: str
+    value: str
+    tag: str | None
+    from_ms: float
+    until_ms: float = FOR_EVER
+
+    def to_dict(self) -> dict[str, str]:
+        told = {"value": self.value, "id": self.id}
+        return told if self.tag is None else {**told, "tag": self.tag}
+
+    def acts_at(self, at_ms: int) -> bool:
+        return self.from_ms <= at_ms < self.until_ms
+
+
+class StreamRules:
+    """The rules of all apps; `delay_s` is how long a change takes to act, `most` the limit of rules
+    per app."""
+
+    def __init__(self) -> None:
+        self.delay_s, self.most = 20.0, MOST_RULES
+        self.refuses: Refuses = "each"
+        self._apps: dict[str, dict[str, StreamRule]] = {}
+        self._going: dict[str, list[StreamRule]] = {}
+        self._serials = count(1)
+        self._queries: dict[tuple[str, tuple[tuple[int, str], ...]], Query] = {}
+
+    def of(self, app: str) -> list[StreamRule]:
+        """The rules that X lists."""
+        return list(self._apps.get(app, {}).values())
+
+    def acting(self, app: str, at_ms: int) -> list[StreamRule]:
+        """The rules that match posts appearing at that instant; deleted ones stay for a while."""
+        going = [rule for rule in self._going.get(app, ()) if rule.until_ms > at_ms]
+        self._going[app] = going
+        return [rule for rule in (*self.of(app), *going) if rule.acts_at(at_ms)]
+
+    def find(self, rule_id: str) -> StreamRule:
+        """A rule of any app, including deleted ones while they act."""
+        everywhere = (*self._apps.values(), *({r.id: r for r in g} for g in self._going.values()))
+        for rules in everywhere:
+            if rule_id in rules:
+                return rules[rule_id]
+        raise LookupError(rule_id)
+
+    def query(self, rule: StreamRule, world: World) -> Query:
+        """The rule's query, with accounts under their present names."""
+        key = rule.value, tuple(world.names.items())
+        found = self._queries.get(key)
+        if found is None:
+            found = read_query(rule.value, author_of(world), longest=LONGEST_RULE)
+            self._queries[key] = found
+        return found
+
+    def clear(self) -> None:
+        self._queries.clear()
+        self._apps.clear()
+        self._going.clear()
+
+    def show(self, app: str, ids: Sequence[str], *, now_ms: int) -> Reply:
+        rules = [rule for rule in self.of(app) if not ids or rule.id in ids]
+        body: dict[str, Any] = {"data": [rule.to_dict() for rule in rules]} if rules else {}
+        body["meta"] = {"sent": _sent(now_ms), "result_count": len(rules)}
+        return Reply(200, orjson.dumps(body))
+
+    def add(
+        self, app: str, given: Sequence[Mapping[str, Any]], *, world: World, now_ms: int, host: str
+    ) -> tuple[Reply, list[StreamRule]]:
+        """The reply to new rules, and the valid ones, which are not stored yet."""
+        known = {rule.value: rule.id for rule in self.of(app)}
+        new: list[StreamRule] = []
+        errors: list[problems.Problem] = []
+        for item in given:
+            value, tag = str(item.get("value", "")), item.get("tag")
+            if value in known:
+                errors.append(problems.duplicate_rule(value, known[value], host))
+                continue
+            try:
+                read_query(value, author_of(world), longest=LONGEST_RULE)
+            except BadQuery as bad:
+                errors.append(problems.invalid_rule(value, str(bad), host))
+                continue
+            if len(known) >= self.most:
+                errors.append(problems.too_many_rules(value, host))
+                continue
+            place = PLACES_BEGIN + next(self._serials) % PLACES_BEGIN
+            rule_id = str(world.ids.put(now_ms, place))
+            known[value] = rule_id
+            acts_ms = now_ms + self.delay_s * 1000
+            new.append(StreamRule(rule_id, value, None if tag is None else str(tag), acts_ms))
+        valid = len(new)
+        if errors and self.refuses == "whole":
+            message = f"{len(errors)} of the rules are not valid"
+            return problem(400, problems.invalid_request([("add", [], message)], host)), []
+        if errors and self.refuses == "all":
+            new = []
+        summary = {
+            "created": len(new),
+            "not_created": len(given) - len(new),
+            "valid": valid,
+            "invalid": len(errors),
+        }
+        body = _changed([rule.to_dict() for rule in new], errors, summary, now_ms)
+        return Reply(201 if new else 200, body), new
+
+    def lose(self, values: Collection[str], *, now_ms: int) -> int:
+        """Drop rules of any app, as if their owner had deleted them elsewhere: all, or those with
+        these values. Returns how many there were."""
+        lost = 0
+        for app, rules in self._apps.items():
+            for rule in [r for r in rules.values() if not values or r.value in values]:
+                self._end(app, rule, now_ms=now_ms)
+                lost += 1
+        return lost
+
+    def _end(self, app: str, rule: StreamRule, *, now_ms: int) -> None:
+        del self._apps[app][rule.id]
+        rule.until_ms = now_ms + self.delay_s * 1000
+        self._going.setdefault(app, []).append(rule)
+
+    def keep(self, app: str, rules: Sequence[StreamRule]) -> None:
+        self._apps.setdefault(app, {}).update({rule.id: rule for rule in rules})
+
+    def delete(
+        self, app: str, given: Mapping[str, Any], *, is_dry: bool, now_ms: int, host: str
+    ) -> Reply:
+        """Delete rules by their ids or values; unknown ones are errors."""
+        rules = self._apps.setdefault(app, {})
+        by_value = {rule.value: rule.id for rule in rules.values()}
+        wanted = [str(rule_id) for rule_id in given.get("ids") or ()]
+        wanted += [by_value.get(str(value), "") for value in given.get("values") or ()]
+        found = [rules[rule_id] for rule_id in dict.fromkeys(wanted) if rule_id in rules]
+        errors = [problems.no_such_rule(host)] * (len(wanted) - len(found))
+        for rule in () if is_dry else found:
+            self._end(app, rule, now_ms=now_ms)
+        summary = {"deleted": len(found), "not_deleted": len(errors)}
+        return Reply(200, _changed([], errors, summary, now_ms))
+
+
+def read_change(body: str) -> list[dict[str, Any]] | dict[str, Any] | None:
+    """The rules to add, or those to delete; None if it is neither."""
+    try:
+        given = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(given, dict) or len(given) != 1:
+        return None
+    added, deleted = given.get("add"), given.get("delete")
+    if isinstance(added, list) and added and all(isinstance(rule, dict) for rule in added):
+        return added
+    return deleted if isinstance(deleted, dict) and deleted else None
+
+
+def _changed(
+    data: list[dict[str, str]],
+    errors: list[problems.Problem],
+    summary: dict[str, int],
+    now_ms: int,
+) -> bytes:
+    body: dict[str, Any] = {"data": data} if data else {}
+    body["meta"] = {"sent": _sent(now_ms), "summary": summary}
+    if errors:
+        body["errors"] = errors
+    return orjson.dumps(body)
+
+
+def _sent(now_ms: int) -> str:
+    sent = datetime.fromtimestamp(now_ms / 1000, UTC)
+    return sent.isoformat(timespec="milliseconds").replace("+00:00", "Z")

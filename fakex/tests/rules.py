@@ -1,0 +1,19 @@
+"""Rules of the stream, as a client sets them."""
+
+from __future__ import annotations
+
+from fakex.tests.listener import PATH
+
+RULES = PATH + "/rules"
+PROBLEMS = "https://api.twitter.com/2/problems/"
+
+
+def change(x, body, **params):
+    headers = {"Authorization": "Bearer any"}
+    return x.session.post(x.url + RULES, json=body, params=params, headers=headers)
+
+
+def add(x, *values, tag="a"):
+    reply = change(x, {"add": [{"value": value, "tag": tag} for value in values]})
+    assert reply.status_code == 201, reply.text
+    return [rule["id"] for rule in reply.json()["data"]]

@@ -1,0 +1,203 @@
+"""The rules of the filtered stream: how they are changed and told, and when they act."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fakex.tests.conftest import wait_until
+from fakex.tests.posts import all_visible, release
+from fakex.tests.rules import PROBLEMS, RULES, add, change
+
+
+def test_rules_are_told_as_x_tells_them(x):
+    before = x.get(RULES).json()
+    body = {"add": [{"value": "#moon", "tag": "t"}, {"value": "cat OR dog"}]}
+
+    added = change(x, body)
+
+    assert set(before) == {"meta"}
+    assert before["meta"]["result_count"] == 0
+    assert added.status_code == 201
+    tagged, untagged = added.json()["data"]
+    assert (tagged["value"], tagged["tag"]) == ("#moon", "t")
+    assert set(untagged) == {"id", "value"}
+    summary = {"created": 2, "not_created": 0, "valid": 2, "invalid": 0}
+    assert added.json()["meta"]["summary"] == summary
+    assert "sent" in added.json()["meta"]
+    assert x.get(RULES).json()["data"] == [tagged, untagged]
+    assert x.get(RULES, ids=untagged["id"]).json()["data"] == [untagged]
+    assert "data" not in x.get(RULES, token="another app").json()
+
+
+def test_rules_that_are_twice_there_or_unreadable_are_errors(x):
+    [known] = add(x, "#moon")
+
+    body = change(x, {"add": [{"value": "#moon"}, {"value": "(cat"}, {"value": "dog"}]})
+    only_bad = change(x, {"add": [{"value": "#moon"}]})
+
+    duplicate, invalid = body.json()["errors"]
+    assert body.status_code == 201
+    assert [rule["value"] for rule in body.json()["data"]] == ["dog"]
+    assert body.json()["meta"]["summary"] == {
+        "created": 1,
+        "not_created": 2,
+        "valid": 1,
+        "invalid": 2,
+    }
+    assert duplicate == {
+        "value": "#moon",
+        "id": known,
+        "title": "DuplicateRule",
+        "type": PROBLEMS + "duplicate-rules",
+    }
+    assert (invalid["title"], invalid["type"]) == (
+        "UnprocessableEntity",
+        PROBLEMS + "invalid-rules",
+    )
+    assert only_bad.status_code == 200
+    assert "data" not in only_bad.json()
+
+
+def added_and_complaints(reply):
+    body = reply.json()
+    return (
+        [rule["value"] for rule in body.get("data", ())],
+        [error.get("value") for error in body.get("errors", ())],
+    )
+
+
+def test_a_bad_rule_may_cost_all_others_of_its_request(x):
+    x.fake("PUT", "stream", {"rule_refusals": "all"})
+
+    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}, {"value": "dog"}]})
+    good = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+
+    assert refused.status_code == 200
+    assert added_and_complaints(refused) == ([], ["(cat"])
+    summary = {"created": 0, "not_created": 3, "valid": 2, "invalid": 1}
+    assert refused.json()["meta"]["summary"] == summary
+    assert added_and_complaints(good) == (["cat", "dog"], [])
+
+
+def test_rules_may_be_refused_as_a_whole_without_a_word_on_which_is_bad(x):
+    x.fake("PUT", "stream", {"rule_refusals": "whole"})
+
+    refused = change(x, {"add": [{"value": "cat"}, {"value": "(cat"}]})
+
+    assert refused.status_code == 400
+    assert added_and_complaints(refused) == ([], [None])
+    assert refused.json()["errors"][0]["message"] == "1 of the rules are not valid"
+    assert "data" not in x.get(RULES).json()
+    assert change(x, {"add": [{"value": "cat"}]}).status_code == 201
+
+
+def test_an_app_has_so_many_rules_and_no_more(x):
+    x.fake("PUT", "stream", {"most_rules": 1})
+
+    body = change(x, {"add": [{"value": "cat"}, {"value": "dog"}]})
+
+    assert added_and_complaints(body) == (["cat"], ["dog"])
+    assert body.json()["errors"][0]["type"] == PROBLEMS + "rule-cap"
+
+
+def test_rules_are_lost_as_if_their_owner_had_deleted_them_elsewhere(x, listen):
+    add(x, "#moon", "#sun")
+    listener = listen()
+
+    x.fake("POST", "stream/lose_rules", {"values": ["#moon"]})
+    release(x, count=5)
+    release(x, count=5, tags=["sun"])
+    all_visible(x)
+
+    assert [rule["value"] for rule in x.get(RULES).json()["data"]] == ["#sun"]
+    wait_until(lambda: len(listener.lines) == 5)
+    x.fake("POST", "stream/lose_rules", {})
+    assert "data" not in x.get(RULES).json()
+
+
+def test_rules_are_deleted_by_id_or_value(x):
+    one, _two, three = add(x, "one", "two", "three")
+
+    by_id = change(x, {"delete": {"ids": [one, "12345"]}})
+    by_value = change(x, {"delete": {"values": ["two"]}})
+
+    assert by_id.status_code == 200
+    assert by_id.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 1}
+    assert by_id.json()["errors"][0]["errors"][0]["message"] == "Rule does not exist"
+    assert by_value.json()["meta"]["summary"] == {"deleted": 1, "not_deleted": 0}
+    assert [rule["id"] for rule in x.get(RULES).json()["data"]] == [three]
+
+
+def test_a_dry_run_changes_nothing(x):
+    [rule] = add(x, "one")
+
+    added = change(x, {"add": [{"value": "two"}]}, dry_run="true")
+    deleted = change(x, {"delete": {"ids": [rule]}}, dry_run="true")
+
+    assert added.json()["meta"]["summary"]["valid"] == 1
+    assert deleted.json()["meta"]["summary"]["deleted"] == 1
+    assert [rule["value"] for rule in x.get(RULES).json()["data"]] == ["one"]
+
+
+@pytest.mark.parametrize("body", [{}, {"add": []}, {"add": ["x"]}, {"delete": {}}, [1]])
+def test_a_change_that_is_none_is_a_bad_request(x, body):
+    assert change(x, body).status_code == 400
+
+
+def test_a_rule_acts_after_a_while_and_for_a_while_after_its_end(x, listen):
+    """By X's clock, however slow the machine is."""
+
+    def now_ms():
+        return x.fake("GET", "posts")["now_ms"]
+
+    def matches():
+        """Whether the rule matched each of the posts that were sent so far."""
+        return [slow in line["rules"] for line in x.fake("GET", "stream")["sent"]]
+
+    add(x, "#moon")
+    x.fake("PUT", "stream", {"rule_delay_s": 0.5})
+    listener = listen()
+    release(x, count=100_000)
+    before_adding = now_ms()
+    [slow] = add(x, "has:hashtags moon")
+    wait_until(lambda: any(matches()))
+    before_deleting = now_ms()
+    change(x, {"delete": {"ids": [slow]}})
+    after_deleting = now_ms()
+    wait_until(lambda: not matches()[-1])
+    x.fake("DELETE", "posts/0")
+    truth = all_visible(x)
+    wait_until(lambda: len(listener.lines) == len(truth))
+
+    events = [json.loads(line) for line in listener.lines]
+    acted = {
+        event["data"]["id"]
+        for event in events
+        if slow in {rule["id"] for rule in event["matching_rules"]}
+    }
+    shown = {post["id"]: post["visible_at_ms"] for post in x.visible()}
+    first, last = min(shown[id] for id in acted), max(shown[id] for id in acted)
+    assert before_adding + 500 <= first
+    assert before_deleting < last < after_deleting + 500
+    assert acted == {id for id, at_ms in shown.items() if first <= at_ms <= last}
+    assert set(listener.ids) == truth
+
+
+def test_a_rule_without_a_tag_has_none_in_the_events(x, listen):
+    change(x, {"add": [{"value": "#moon"}]})
+    listener = listen()
+    release(x, count=3)
+
+    wait_until(lambda: len(listener.lines) == 3)
+
+    [rule] = json.loads(listener.lines[0])["matching_rules"]
+    assert set(rule) == {"id"}
+
+
+def test_without_rules_there_is_no_stream(x, listen):
+    reply = listen().reply
+
+    assert reply.status_code == 409
+    assert reply.json()["connection_issue"] == "RuleConfigurationIssue"

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import pytest
+
+from fakex.tests.conftest import wait_until
+
+EVERYTHING = (
+    "cap_reset_day,daily_client_app_usage,daily_project_usage,project_cap,project_id,project_usage"
+)
+
+
+@pytest.fixture
+def usage(x):
+    """Asks for the usage of a project whose apps `one` and `two` read 5 and 3 posts today."""
+    for token in ("one", "two"):
+        registered = {"kind": "bearer", "bearer_token": token, "app": token, "project": "ours"}
+        x.fake("POST", "credentials", registered)
+    ids = x.live_ids(8)
+    x.tweets(ids[:5], token="one")
+    x.tweets(ids, token="two")
+
+    def ask(**params: str):
+        return x.get("/2/usage/tweets", token="one", **params)
+
+    return ask
+
+
+def today(x) -> str:
+    return x.fake("GET", "clock")["billing_day"] + "T00:00:00.000Z"
+
+
+def test_usage_is_told_in_strings_unless_set_otherwise(x, usage):
+    x.fake("PUT", "projects/ours", {"monthly_cap": 1_000})
+
+    in_strings = usage().json()["data"]
+    x.fake("PUT", "world", {"usage_numbers": "ints"})
+    in_ints = usage().json()["data"]
+
+    assert set(in_strings) == {"cap_reset_day", "project_cap", "project_id", "project_usage"}
+    assert (in_strings["project_cap"], in_strings["project_usage"]) == ("1000", "8")
+    assert (in_ints["project_cap"], in_ints["project_usage"]) == (1_000, 8)
+    assert in_strings["cap_reset_day"] == 1
+    assert in_strings["project_id"].isdigit()
+
+
+def test_days_and_apps_are_told_when_asked(x, usage):
+    data = usage(**{"usage.fields": EVERYTHING, "days": "90"}).json()["data"]
+
+    assert data["daily_project_usage"]["usage"] == [{"date": today(x), "usage": "8"}]
+    by_app = sorted(app["usage"][0]["usage"] for app in data["daily_client_app_usage"])
+    assert by_app == ["3", "5"]
+    assert {app["usage_result_count"] for app in data["daily_client_app_usage"]} == {1}
+
+
+def test_as_many_days_are_told_as_asked_newest_first(x, usage):
+    x.fake("PUT", "clock", {"billing_offset_s": 86_400})
+    x.tweets(x.live_ids(1), token="one")
+
+    fields = {"usage.fields": "daily_project_usage"}
+    one, two = (usage(days=days, **fields).json()["data"] for days in ("1", "2"))
+
+    assert [day["usage"] for day in one["daily_project_usage"]["usage"]] == ["1"]
+    assert [day["usage"] for day in two["daily_project_usage"]["usage"]] == ["1", "8"]
+    assert two["daily_project_usage"]["usage"][0]["date"] == today(x)
+
+
+def test_usage_lags_and_drifts_as_set(x, usage):
+    fields = {"usage.fields": "project_usage,daily_project_usage"}
+    x.fake("PUT", "projects/ours", {"usage_lag_s": 600})
+
+    lagging = usage(**fields).json()["data"]
+    x.fake("PUT", "projects/ours", {"usage_drift": 40})
+    drifting = usage(**fields).json()["data"]
+    x.fake("PUT", "projects/ours", {"usage_lag_s": 0.05})
+    wait_until(lambda: usage().json()["data"]["project_usage"] == "48")
+
+    assert lagging["project_usage"] == "0"
+    assert drifting["project_usage"] == "40"
+    assert drifting["daily_project_usage"]["usage"] == [{"date": today(x), "usage": "40"}]
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"days": "91"}, "The `days` query parameter value [91] is not between 1 and 90"),
+        ({"days": "0"}, "The `days` query parameter value [0] is not between 1 and 90"),
+        ({"usage.fields": "x"}, "The `usage.fields` query parameter value [x] is not one of ["),
+        ({"ids": "1"}, "The query parameter [ids] is not one of [days,usage.fields]"),
+    ],
+)
+def test_bad_questions_are_told_what_is_wrong(usage, params, message):
+    reply = usage(**params)
+
+    assert reply.status_code == 400
+    assert reply.json()["errors"][0]["message"].startswith(message)
+
+
+def test_only_an_app_may_ask(x, usage):
+    x.fake(
+        "POST",
+        "credentials",
+        {"kind": "oauth2", "client_id": "c", "access_token": "user", "refresh_token": "r"},
+    )
+
+    reply = x.get("/2/usage/tweets", token="user")
+
+    assert reply.status_code == 403
+    assert reply.json()["title"] == "Unsupported Authentication"
+    assert reply.json()["type"] == "https://api.twitter.com/2/problems/unsupported-authentication"
+
+
+def test_it_costs_nothing_and_has_a_window_of_fifty(x, usage):
+    replies = [usage() for _ in range(51)]
+
+    assert [reply.status_code for reply in replies] == [200] * 50 + [429]
+    assert replies[0].headers["x-rate-limit-limit"] == "50"
+    assert x.fake("GET", "projects/ours")["requests"] == 2

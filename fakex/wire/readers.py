@@ -1,0 +1,80 @@
+"""From a request to what it asks for, per endpoint; or all of X's complaints about it.
+
+Look-ups hardly ever differ in the fields they request of each post, so the readers cache these.
+"""
+
+from __future__ import annotations
+
+from fakex.endpoints import (
+    CHANGE_RULES,
+    LOOKUP,
+    RULES,
+    STREAM,
+    TOKEN,
+    TWEETS,
+    USAGE,
+    USERNAME,
+    USERS,
+    USERS_BY,
+    Request,
+)
+from fakex.wire.lookup_v1 import Lookup, read_lookup
+from fakex.wire.requests_pages import SORTS, PageAsk, PageReader
+from fakex.wire.requests_v2 import (
+    USERNAMES,
+    Ask,
+    Invalid,
+    NameAsk,
+    NameReader,
+    Reader,
+    Shape,
+    StreamAsk,
+    StreamReader,
+)
+from fakex.wire.usage import UsageAsk, read_usage
+
+MOST_IDS_V1 = 100
+NOTHING = Ask([], Shape())
+# Read only once the caller is known.
+UNREAD = frozenset({TOKEN, RULES, CHANGE_RULES})
+Wish = Ask | Lookup | UsageAsk | NameAsk | PageAsk | StreamAsk
+
+
+class Readers:
+    def __init__(self) -> None:
+        self._lists = {
+            TWEETS: Reader("ids"),
+            USERS: Reader("ids"),
+            USERS_BY: Reader("usernames", USERNAMES),
+        }
+        self._pages = {endpoint: PageReader(endpoint) for endpoint in SORTS}
+        self._name, self._stream = NameReader(), StreamReader()
+
+    def read(self, request: Request) -> Wish | Invalid:
+        endpoint = request.endpoint
+        if endpoint in UNREAD:
+            return NOTHING
+        try:
+            if endpoint in self._lists:
+                return self._lists[endpoint].read(request.query)
+            if endpoint in self._pages:
+                return self._pages[endpoint].read(request.subject, request.query)
+            if endpoint == LOOKUP:
+                return _read_lookup(request)
+            if endpoint == USAGE:
+                return read_usage(request.query)
+            if endpoint == STREAM:
+                return self._stream.read(request.query)
+            assert endpoint == USERNAME
+            return self._name.read(request.subject, request.query)
+        except Invalid as invalid:
+            return invalid
+
+
+def _read_lookup(request: Request) -> Lookup:
+    lookup = read_lookup(request.query, request.form)
+    if lookup is None:
+        raise Invalid([])
+    if len(lookup.ids) > MOST_IDS_V1:
+        raise Invalid([], lookup.ids)
+    return lookup

@@ -1,0 +1,93 @@
+"""Outgoing replies, with X's headers."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+
+import orjson
+from aiohttp import web
+from multidict import CIMultiDict
+
+from fakex.account.billing import Bill, Short
+from fakex.account.windows import Budget, Scope
+from fakex.wire import problems
+from fakex.wire.problems import Problem
+from fakex.world.seeded import FaultAnswer
+
+JSON, PROBLEM_JSON = "application/json; charset=utf-8", "application/problem+json"
+GZIP_ABOVE = 200
+
+HEADERS = CIMultiDict(
+    {
+        "api-version": "2.167",
+        "cache-control": "no-cache, no-store, max-age=0",
+        "content-disposition": "attachment; filename=json.json",
+        "server": "cloudflare envoy",
+        "strict-transport-security": "max-age=631138519",
+        "x-access-level": "read",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "SAMEORIGIN",
+        "x-xss-protection": "0",
+    }
+)
+_transactions = count(0x5EED_0000_0000_0001, 0x9E37_79B9_7F4A)
+
+
+@dataclass(slots=True)
+class Reply:
+    """`answered` is True when the body says something about every id that is not in `faulted`.
+
+    `refused_for` is the full window (its scope), "cap" or "credits". `shown` are the posts of a
+    page, `fault` the faults of single ones. `twice`: send each rate header twice, as if each of
+    two machines on the way had added it.
+    """
+
+    status: int
+    body: bytes
+    content_type: str = JSON
+    budget: Budget | None = None
+    answered: bool = False
+    tweets: int = 0
+    faulted: Mapping[str, FaultAnswer] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    bill: Bill | None = None
+    refused_for: Scope | Short | None = None
+    shown: Sequence[int] = ()
+    fault: str | None = None
+    twice: bool = False
+
+
+def problem(status: int, body: Problem) -> Reply:
+    return Reply(status, orjson.dumps(body), PROBLEM_JSON)
+
+
+def v1_problem(status: int, code: int) -> Reply:
+    return Reply(status, problems.v1_error(code))
+
+
+def headers_of(reply: Reply, *, took_ms: int) -> CIMultiDict[str]:
+    headers = HEADERS.copy()
+    headers["content-type"] = reply.content_type
+    headers["x-response-time"] = str(took_ms)
+    headers["x-transaction-id"] = f"{next(_transactions) & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+    if budget := reply.budget:
+        headers["x-rate-limit-limit"] = str(budget.limit)
+        headers["x-rate-limit-remaining"] = str(budget.remaining)
+        headers["x-rate-limit-reset"] = str(budget.reset_s)
+    if reply.twice:
+        headers.extend([one for one in headers.items() if one[0].startswith("x-rate-limit-")])
+    if reply.headers:
+        headers.update(reply.headers)
+    return headers
+
+
+def to_response(reply: Reply, *, took_ms: int, zipped: bool) -> web.Response:
+    headers = headers_of(reply, took_ms=took_ms)
+    body = reply.body
+    if zipped and len(body) > GZIP_ABOVE:
+        body = gzip.compress(body, compresslevel=1)
+        headers["content-encoding"] = "gzip"
+    return web.Response(body=body, status=reply.status, headers=headers)

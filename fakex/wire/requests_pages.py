@@ -1,0 +1,155 @@
+"""Reading requests for pages of posts: timelines, mentions, searches and lists.
+
+What X would always refuse is refused here, with all complaints at once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from urllib.parse import unquote_plus
+
+from fakex.endpoints import LIST_TWEETS, MENTIONS, SEARCH, USER_TWEETS
+from fakex.wire.fields import OTHER_PARAMETERS
+from fakex.wire.requests_v2 import ID, Complaint, Invalid, Shape, Shapes
+
+BETWEEN = ("since_id", "until_id", "start_time", "end_time")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)\Z")
+EXCLUDABLE = frozenset({"replies", "retweets"})
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """A kind of listing: what may be asked of it, its page sizes and its depth."""
+
+    parameters: tuple[str, ...]
+    least: int
+    usual: int
+    most: int = 100
+    depth: int | None = None
+    subject: str = "id"
+
+
+SORTS = {
+    USER_TWEETS: Sort((*BETWEEN, "exclude", "max_results", "pagination_token"), 5, 10, depth=3200),
+    MENTIONS: Sort((*BETWEEN, "max_results", "pagination_token"), 5, 10, depth=800),
+    SEARCH: Sort(
+        ("query", *BETWEEN, "max_results", "next_token", "pagination_token", "sort_order"),
+        10,
+        10,
+        subject="query",
+    ),
+    LIST_TWEETS: Sort(("max_results", "pagination_token"), 1, 100, depth=800),
+}
+DEPTH_WITHOUT_REPLIES = 800
+
+
+@dataclass(frozen=True, slots=True)
+class PageAsk:
+    """One page of a listing; `subject` is an account's or list's id, or the query.
+
+    `since_id` and `until_id` are exclusive; instants are epoch ms. `ids` is empty: nothing is
+    requested by id.
+    """
+
+    endpoint: str
+    subject: str
+    shape: Shape
+    max_results: int
+    since_id: int | None = None
+    until_id: int | None = None
+    start_ms: int | None = None
+    end_ms: int | None = None
+    exclude: frozenset[str] = frozenset()
+    token: str | None = None
+    ids: list[str] = field(default_factory=list)
+
+
+class PageReader:
+    """Reads the queries of one kind of listing."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint, self._sort = endpoint, SORTS[endpoint]
+        first = () if self._sort.subject == "query" else (self._sort.subject,)
+        self._shapes = Shapes((*first, *self._sort.parameters, *OTHER_PARAMETERS))
+
+    def read(self, subject: str, query: str) -> PageAsk:
+        """The page asked for; `subject` is from the path. Raises Invalid."""
+        given: dict[str, str] = {}
+        rest: list[str] = []
+        for part in query.split("&"):
+            name, _, value = part.partition("=")
+            if name in self._sort.parameters:
+                given[name] = unquote_plus(value)
+            elif part:
+                rest.append(part)
+        complaints: list[Complaint] = []
+        shape = self._shapes.read(tuple(rest), complaints)
+        if self._sort.subject == "query":
+            subject = given.get("query", "")
+            if not subject.strip():
+                complaints.append(("query", [], "The `query` query parameter can not be empty"))
+        elif not ID.match(subject):
+            complaints.append(("id", [subject], _mismatch("id", subject)))
+        ask = PageAsk(
+            endpoint=self._endpoint,
+            subject=subject,
+            shape=shape,
+            max_results=self._size(given, complaints),
+            since_id=_id("since_id", given, complaints),
+            until_id=_id("until_id", given, complaints),
+            start_ms=_time("start_time", given, complaints),
+            end_ms=_time("end_time", given, complaints),
+            exclude=_exclude(given, complaints),
+            token=given.get("pagination_token") or given.get("next_token") or None,
+        )
+        if complaints:
+            raise Invalid(complaints)
+        return ask
+
+    def _size(self, given: dict[str, str], complaints: list[Complaint]) -> int:
+        sort, value = self._sort, given.get("max_results")
+        if value is None:
+            return sort.usual
+        if value.isascii() and value.isdigit() and sort.least <= int(value) <= sort.most:
+            return int(value)
+        message = f"The `max_results` query parameter value [{value}] is not between "
+        complaints.append(("max_results", [value], f"{message}{sort.least} and {sort.most}"))
+        return sort.usual
+
+
+def _id(name: str, given: dict[str, str], complaints: list[Complaint]) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if ID.match(value):
+        return int(value)
+    complaints.append((name, [value], _mismatch(name, value)))
+    return None
+
+
+def _time(name: str, given: dict[str, str], complaints: list[Complaint]) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    try:
+        if TIME.match(value):
+            return round(datetime.fromisoformat(value).timestamp() * 1000)
+    except ValueError:
+        pass
+    message = f"The `{name}` query parameter value [{value}] is not a valid RFC3339 timestamp"
+    complaints.append((name, [value], message))
+    return None
+
+
+def _exclude(given: dict[str, str], complaints: list[Complaint]) -> frozenset[str]:
+    values = {value for value in given.get("exclude", "").split(",") if value}
+    for value in sorted(values - EXCLUDABLE):
+        message = f"The `exclude` query parameter value [{value}] is not one of [replies,retweets]"
+        complaints.append(("exclude", [value], message))
+    return frozenset(values)
+
+
+def _mismatch(name: str, value: str) -> str:
+    return f"The `{name}` query parameter value [{value}] does not match ^[0-9]{{1,19}}$"

@@ -1,0 +1,263 @@
+"""Bodies of `GET /2/tweets`, fast: the part of a tweet that never changes is kept as text.
+
+A body is assembled as a Latin-1 str that holds UTF-8 bytes: encoding the whole as Latin-1 is a
+copy, while UTF-8 would examine every character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from fakex.wire import problems
+from fakex.wire.escapes import v2_string, v2_time
+from fakex.wire.requests_v2 import Shape
+from fakex.wire.users import user_v2
+from fakex.world import posts, texts
+from fakex.world.ids import HOUR
+from fakex.world.said import CUT_AT, UNTOLD, Said, cut
+from fakex.world.seeded import Answer, FaultAnswer, Moment, World
+from fakex.world.traits import HIDEABLE, RELEASED, Figures, Traits
+
+
+class Told(NamedTuple):
+    """What is kept of a tweet; `plain_ms` is its age at the start, -1 if its fate needs a check."""
+
+    traits: Traits
+    head: str
+    plain_ms: int
+
+
+WHY_NOT_SHOWN: dict[str, Callable[[str, str], problems.Problem]] = {
+    "not_found": problems.tweet_not_found,
+    "not_authorized": problems.tweet_not_authorized,
+}
+
+
+# Most counts are small, and looking one up takes half the time of formatting it.
+MOST_WRITTEN = 1 << 16
+WRITTEN = [str(number) for number in range(MOST_WRITTEN)]
+
+# What follows the head of a tweet whose metrics a fault has removed or spoilt.
+SPOILT = {
+    "missing": "}",
+    "broken": ',"public_metrics":{"retweet_count":"many","like_count":null}}',
+}
+A_LIKE_COUNT, NO_LIKE_COUNT = re.compile(r'"like_count":\d+'), '"like_count":null'
+
+
+class TweetWriter:
+    """Writes tweets of one shape from one population; caches up to `keep` of them."""
+
+    def __init__(self, shape: Shape, *, keep: int) -> None:
+        self.shape, self._keep = shape, keep
+        # Two generations: when full, the older one is dropped whole, at no cost per tweet.
+        self._known: dict[str, Told] = {}
+        self._older: dict[str, Told] = {}
+        self._reposts = "repost_count" if shape.posts else "retweet_count"
+
+    def write(
+        self,
+        ids: list[str],
+        *,
+        world: World,
+        moment: Moment,
+        host: str,
+        faulted: Mapping[str, FaultAnswer],
+        meta: bytes = b"",
+    ) -> tuple[bytes, list[int]]:
+        """The whole 200 body and the tweets in it; ids in `faulted` are spoilt.
+
+        `meta` is the JSON of a page's meta.
+        """
+        data: list[str] = []
+        errors: list[problems.Problem] = []
+        seen: list[Traits] = []
+        shown: list[int] = []
+        known, answer, count = self._known, world.answer, world.count
+        as_fated, elapsed_ms = not world.is_overridden, moment.elapsed_ms
+        metrics, authors = "public_metrics" in self.shape.fields, self.shape.authors
+        reposts = f',"public_metrics":{{"{self._reposts}":'
+        for text in ids:
+            found = known.get(text) or self._learn(text, world)
+            if found is None:
+                if faulted.get(text) != "omitted":
+                    errors.append(problems.tweet_not_found(text, host))
+                continue
+            tweet, head, plain_ms = found
+            said: Answer | FaultAnswer
+            if as_fated and plain_ms >= 0:
+                said = count(tweet, plain_ms + elapsed_ms)
+            else:
+                said = answer(tweet, moment)
+            if faulted and text in faulted:
+                said = _spoil(said, faulted[text])
+            if isinstance(said, str):
+                if said in WHY_NOT_SHOWN:
+                    errors.append(WHY_NOT_SHOWN[said](text, host))
+                if said not in SPOILT:
+                    continue
+                data.append(head + SPOILT[said].replace("retweet_count", self._reposts))
+            elif not metrics:
+                data.append(head + "}")
+            elif faulted and faulted.get(text) == "null_count":
+                data.append(head + reposts + A_LIKE_COUNT.sub(NO_LIKE_COUNT, metrics_text(said)))
+            else:
+                data.append(head + reposts + metrics_text(said))
+            shown.append(tweet[0])
+            if authors:
+                seen.append(tweet)
+        return self._body(data, errors, seen, meta, world=world, moment=moment), shown
+
+    def _body(
+        self,
+        data: list[str],
+        errors: list[problems.Problem],
+        seen: list[Traits],
+        meta: bytes,
+        *,
+        world: World,
+        moment: Moment,
+    ) -> bytes:
+        sections: list[bytes] = []
+        if data:
+            sections.append(('"data":[' + ",".join(data) + "]").encode("latin-1"))
+        if data and self.shape.authors:
+            people = dict.fromkeys(world.people[tweet.author] for tweet in seen)
+            users: list[Any] = [
+                user_v2(person, self.shape.user_fields, world=world, moment=moment)
+                for person in people
+            ]
+            sections.append(b'"includes":' + orjson.dumps({"users": users}))
+        if errors:
+            sections.append(b'"errors":' + orjson.dumps(errors))
+        if meta:
+            sections.append(b'"meta":' + meta)
+        return b"{" + b",".join(sections) + b"}"
+
+    def _learn(self, text: str, world: World) -> Told | None:
+        found = self._older.get(text)
+        if found is None:
+            tweet = world.traits(int(text))
+            if tweet is None:
+                return None
+            plain_ms = -1 if tweet.flags & HIDEABLE else tweet.lead_ms
+            found = Told(tweet, write_head(tweet, self.shape, world), plain_ms)
+            if tweet.id in world.tweets:
+                return found  # it may exist only because of an override, which can be lifted
+        if len(self._known) >= self._keep // 2:
+            self._known, self._older = {}, self._known
+        self._known[text] = found
+        return found
+
+
+def metrics_text(figures: Figures) -> str:
+    """A tweet's counts, from the first number on, and its closing braces."""
+    shares, replies, likes, quotes, bookmarks, views = figures
+    try:
+        return (
+            f'{WRITTEN[shares]},"reply_count":{WRITTEN[replies]},"like_count":{WRITTEN[likes]},'
+            f'"quote_count":{WRITTEN[quotes]},"bookmark_count":{WRITTEN[bookmarks]},'
+            f'"impression_count":{WRITTEN[views] if views < MOST_WRITTEN else views}}}}}'
+        )
+    except IndexError:
+        return (
+            f'{shares},"reply_count":{replies},"like_count":{likes},"quote_count":{quotes},'
+            f'"bookmark_count":{bookmarks},"impression_count":{views}}}}}'
+        )
+
+
+def write_head(tweet: Traits, shape: Shape, world: World) -> str:
+    """The tweet's JSON without metrics and closing brace, as Latin-1 text."""
+    fields, tweet_id = shape.fields, tweet.id
+    said = world.said.get(tweet_id, UNTOLD)
+    content = world.content(tweet) if tweet.flags & RELEASED or said is not UNTOLD else None
+    lang, text = (content.lang, content.text) if content else texts.write(tweet.text)
+    history = "edit_history_post_ids" if shape.posts else "edit_history_tweet_ids"
+    versions = '","'.join(map(str, said.versions or (tweet_id,)))
+    head = f'{{"id":"{tweet_id}","text":{v2_string(cut(text))},"{history}":["{versions}"]'
+    if said is not UNTOLD:
+        head += _told(said, text, shape)
+    if "created_at" in fields:
+        head += f',"created_at":"{v2_time(tweet.born_ms)}"'
+    if "author_id" in fields:
+        head += f',"author_id":"{world.people[tweet.author].id}"'
+    if "lang" in fields:
+        head += f',"lang":"{lang}"'
+    if "conversation_id" in fields:
+        head += f',"conversation_id":"{(content and content.thread) or tweet_id}"'
+    if content and content.about:
+        head += _references(content, shape, world)
+    if "entities" in fields and (entities := _entities(content or posts.plain(tweet.text), world)):
+        head += f',"entities":{orjson.dumps(entities).decode("latin-1")}'
+    if "possibly_sensitive" in fields:
+        head += ',"possibly_sensitive":false'
+    if "reply_settings" in fields:
+        head += ',"reply_settings":"everyone"'
+    if "username" in fields:
+        head += f',"username":"{world.people[tweet.author].username}"'
+    if "edit_controls" in fields:
+        head += (
+            ',"edit_controls":{"edits_remaining":5,"is_edit_eligible":true,'
+            f'"editable_until":"{v2_time(tweet.born_ms + HOUR)}"}}'
+        )
+    return head
+
+
+def _told(said: Said, text: str, shape: Shape) -> str:
+    """The full text of a long post, where it is withheld, and its media."""
+    told: dict[str, Any] = {}
+    if "note_tweet" in shape.fields and len(text) > CUT_AT:
+        told["note_post" if shape.posts else "note_tweet"] = {"text": text}
+    if "withheld" in shape.fields and said.withheld:
+        told["withheld"] = said.withheld
+    if "attachments" in shape.fields and said.media:
+        told["attachments"] = {"media_keys": said.media}
+    return "".join(f',"{name}":{orjson.dumps(told[name]).decode("latin-1")}' for name in told)
+
+
+REFERENCES = {"reply": "replied_to", "retweet": "retweeted", "quote": "quoted"}
+
+
+def _references(content: posts.Content, shape: Shape, world: World) -> str:
+    """The post that this one is about, and for a reply that post's author."""
+    text = ""
+    if "in_reply_to_user_id" in shape.fields and content.to is not None:
+        text += f',"in_reply_to_user_id":"{world.people[content.to].id}"'
+    if "referenced_tweets" in shape.fields:
+        name = "referenced_posts" if shape.posts else "referenced_tweets"
+        kind = REFERENCES[content.kind]
+        text += f',"{name}":[{{"type":"{kind}","id":"{content.about}"}}]'
+    return text
+
+
+def _entities(content: posts.Content, world: World) -> dict[str, list[dict[str, Any]]]:
+    """Where tags, names and links stand in a text; X omits empty kinds."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for tag in content.tags:
+        _mark(found, "hashtags", content.text, "#" + tag, {"tag": tag})
+    for author in content.mentions:
+        person = world.people_at_first[author]
+        about = {"username": person.username, "id": str(person.id)}
+        _mark(found, "mentions", content.text, "@" + person.username, about)
+    for link in content.links:
+        about = {"url": link, "expanded_url": link, "display_url": link.removeprefix("https://")}
+        _mark(found, "urls", content.text, link, about)
+    return found
+
+
+def _mark(
+    found: dict[str, list[dict[str, Any]]], kind: str, text: str, part: str, about: dict[str, str]
+) -> None:
+    start = text.find(part)
+    found.setdefault(kind, []).append({"start": start, "end": start + len(part), **about})
+
+
+def _spoil(said: Answer | FaultAnswer, fault: FaultAnswer) -> Answer | FaultAnswer:
+    """An answer with its fault applied: only metrics that are there can be spoilt."""
+    if fault == "null_count":
+        return said
+    return said if isinstance(said, str) and fault in SPOILT else fault

@@ -1,0 +1,86 @@
+"""Users as v2 and v1.1 show them, and the bodies of `GET /2/users` and `/2/users/by`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+from fakex.wire import problems
+from fakex.wire.escapes import v1_time, v2_time
+from fakex.wire.requests_v2 import Ask
+from fakex.world.authors import Author
+from fakex.world.seeded import Moment, World
+
+
+def user_v2(
+    author: Author, fields: frozenset[str], *, world: World, moment: Moment
+) -> dict[str, Any]:
+    everything: dict[str, Any] = {
+        "created_at": v2_time(author.created_ms),
+        "protected": world.author_state(author, moment) == "protected",
+        "verified": author.id % 5 == 0,
+        "description": f"{author.name} writes here.",
+        "location": "Elsewhere",
+        "public_metrics": {
+            "followers_count": author.id % 9973,
+            "following_count": author.id % 499,
+            "tweet_count": author.id % 49999,
+            "listed_count": author.id % 53,
+            "like_count": author.id % 7001,
+        },
+    }
+    shown = {name: value for name, value in everything.items() if name in fields}
+    return {"id": str(author.id), "name": author.name, "username": author.username, **shown}
+
+
+def user_v1(author: Author, *, world: World, moment: Moment) -> dict[str, Any]:
+    return {
+        "id": author.id,
+        "id_str": str(author.id),
+        "name": author.name,
+        "screen_name": author.username,
+        "protected": world.author_state(author, moment) == "protected",
+        "followers_count": author.id % 9973,
+        "friends_count": author.id % 499,
+        "statuses_count": author.id % 49999,
+        "created_at": v1_time(author.created_ms),
+        "verified": author.id % 5 == 0,
+    }
+
+
+def user_body(
+    username: str, fields: frozenset[str], *, world: World, moment: Moment, host: str
+) -> tuple[bytes, list[int]]:
+    """The 200 body for one user by name, and who is in it: no one if it holds errors instead."""
+    author = world.people_by_username.get(username.lower())
+    if author is None:
+        return orjson.dumps({"errors": [problems.user_not_found(username, "username", host)]}), []
+    if world.author_state(author, moment) == "suspended":
+        return orjson.dumps({"errors": [problems.user_suspended(username, "username", host)]}), []
+    return orjson.dumps({"data": user_v2(author, fields, world=world, moment=moment)}), [author.id]
+
+
+def users_body(
+    ask: Ask, parameter: str, *, world: World, moment: Moment, host: str
+) -> tuple[bytes, list[int]]:
+    """The 200 body for users by `ids` or `usernames`, and who is in it; others are errors."""
+    shown: list[int] = []
+    users: list[dict[str, Any]] = []
+    errors: list[problems.Problem] = []
+    for value in ask.ids:
+        if parameter == "ids":
+            author = world.people_by_id.get(int(value))
+        else:
+            author = world.people_by_username.get(value.lower())
+        if author is None:
+            errors.append(problems.user_not_found(value, parameter, host))
+        elif world.author_state(author, moment) == "suspended":
+            errors.append(problems.user_suspended(value, parameter, host))
+        else:
+            shown.append(author.id)
+            users.append(user_v2(author, ask.shape.user_fields, world=world, moment=moment))
+    body: dict[str, Any] = {"data": users} if users else {}
+    if errors:
+        body["errors"] = errors
+    return orjson.dumps(body), shown

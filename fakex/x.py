@@ -1,0 +1,316 @@
+"""X itself: takes a request apart and answers it, without an HTTP server.
+
+request ─> endpoint ─> caller ─> faults ─> windows ─> body ─> bill
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from urllib.parse import parse_qsl
+
+import orjson
+
+from fakex.account.billing import Short
+from fakex.account.callers import Caller
+from fakex.account.ledger import Ledger
+from fakex.account.windows import Budget, Scope, Windows
+from fakex.endpoints import (
+    CHANGE_RULES,
+    LOOKUP,
+    RULES,
+    STREAM,
+    TOKEN,
+    TWEETS,
+    USAGE,
+    USERS,
+    Request,
+)
+from fakex.faults.bodies import fault_reply
+from fakex.faults.idleness import Idleness
+from fakex.faults.script import BODY_KINDS, Faults, Rule, Script
+from fakex.log import Log
+from fakex.settings import Settings
+from fakex.streams.connections import Opening
+from fakex.streams.delivery import Streams
+from fakex.streams.rules import read_change
+from fakex.wire import problems
+from fakex.wire.auth import BAD_BEARER, NO_CREDENTIALS, Credentials
+from fakex.wire.lookup_v1 import Lookup, lookup_body
+from fakex.wire.pages import Pages, Refused
+from fakex.wire.readers import Readers, Wish
+from fakex.wire.replies import Reply, problem, v1_problem
+from fakex.wire.requests_pages import PageAsk
+from fakex.wire.requests_v2 import (
+    Ask,
+    Invalid,
+    NameAsk,
+    Shape,
+    StreamAsk,
+)
+from fakex.wire.tweets_v2 import TweetWriter
+from fakex.wire.usage import UsageAsk, usage_body
+from fakex.wire.users import user_body, users_body
+from fakex.world.clock import real_ms
+from fakex.world.feeds import Feeds
+from fakex.world.said import newest_of
+from fakex.world.seeded import Moment, World
+
+APP_ONLY = frozenset({USAGE, STREAM, RULES, CHANGE_RULES})
+
+
+class X:
+    """The state of the fake, and everything that can be set; one per process."""
+
+    def __init__(self, world: World, settings: Settings) -> None:
+        self.settings = settings
+        self.credentials = Credentials(settings.canonical_base)
+        self.windows, self.script, self.log = Windows(), Script(), Log()
+        self.ledger = Ledger()
+        self.idleness = Idleness()
+        self._readers = Readers()
+        self.feeds = Feeds()
+        self.pages = Pages(self.feeds, settings)
+        self.streams = Streams(
+            world=lambda: self.world,
+            feeds=self.feeds,
+            ledger=self.ledger,
+            writer=lambda shape: self._writer(shape),
+            host=lambda: self.settings.problem_host,
+        )
+        self.world = world
+        self._writer = lru_cache(maxsize=8)(self._new_writer)
+
+    def now_ms(self) -> int:
+        return self.world.clock.now_ms()
+
+    def replace_world(self, world: World) -> None:
+        """Switch to another version of the world from now on."""
+        old = self.world
+        kept = (world.nature, world.names, world.flows, world.said)
+        if kept != (old.nature, old.names, old.flows, old.said):
+            self._writer.cache_clear()
+        self.world = world
+
+    def caller(self, request: Request, *, now_ms: int) -> Caller | Reply:
+        """The caller, or the refusal, which has no rate headers, as with X."""
+        if request.endpoint == TOKEN:
+            return self.credentials.grants.holder(request.form, request.authorization)
+        known = self.credentials.identify(
+            request.authorization,
+            method=request.method,
+            origin=request.origin,
+            path_and_query=request.target,
+            form="" if request.endpoint == CHANGE_RULES else request.form,
+            now_ms=now_ms,
+        )
+        if isinstance(known, Caller):
+            return known
+        if request.endpoint != LOOKUP:
+            return problem(401, problems.UNAUTHORIZED)
+        if known == NO_CREDENTIALS:
+            return v1_problem(400, 215)
+        return v1_problem(401, 89 if known == BAD_BEARER else 32)
+
+    def read(self, request: Request) -> Wish | Invalid:
+        return self._readers.read(request)
+
+    def answer(
+        self,
+        request: Request,
+        ask: Wish | Invalid,
+        caller: Caller,
+        *,
+        faults: Faults,
+        now_ms: int,
+    ) -> Reply:
+        """The reply to a request of a known caller, computed for the instant `now_ms`.
+
+        A fault comes before the windows and costs nothing, as X does not count failed requests; it
+        is recorded even if the window had no room for the request.
+        """
+        rule = faults.reply
+        if rule and rule.kind in BODY_KINDS:
+            return self._failed(rule, request.endpoint, caller, now_ms)
+        budget = self._budget(request.endpoint, caller, now_ms, cost=1)
+        if budget and budget.full:
+            reply = self._over_window(request.endpoint, budget.full)
+        elif rule and rule.kind == "reset":
+            reply = Reply(0, b"")
+        elif isinstance(ask, Invalid):
+            reply = self._invalid(request.endpoint, ask)
+        elif request.endpoint in APP_ONLY and caller.kind != "bearer":
+            reply = self._user_context(caller)
+        elif isinstance(ask, UsageAsk):
+            reply = self._usage(ask, caller, now_ms)
+        elif isinstance(ask, StreamAsk):
+            reply = self._stream(ask, caller, now_ms)
+        elif request.endpoint in (RULES, CHANGE_RULES):
+            reply = self._rules(request, caller, now_ms)
+        elif request.endpoint == TOKEN:
+            reply = self.credentials.grants.rotate(request.form, now_ms=now_ms)
+        elif isinstance(ask, PageAsk):
+            reply = self._page(ask, caller, now_ms)
+        else:
+            reply = self._found(request.endpoint, ask, caller, faults, now_ms)
+        reply.budget = budget
+        return reply
+
+    def _failed(self, rule: Rule, endpoint: str, caller: Caller, now_ms: int) -> Reply:
+        budget = self._budget(endpoint, caller, now_ms, cost=0)
+        if budget and budget.full:
+            self.log.totals.over_window[budget.full] += 1
+        host = self.settings.problem_host
+        return fault_reply(rule, endpoint, budget=budget, now_ms=now_ms, host=host)
+
+    def _budget(self, endpoint: str, caller: Caller, now_ms: int, *, cost: int) -> Budget | None:
+        speed = self.world.clock.speed
+        return self.windows.admit(caller, endpoint, now_ms=now_ms, clock_speed=speed, cost=cost)
+
+    def _over_window(self, endpoint: str, full: Scope) -> Reply:
+        self.log.totals.over_window[full] += 1
+        is_old = endpoint == LOOKUP
+        reply = v1_problem(429, 88) if is_old else problem(429, problems.TOO_MANY)
+        reply.refused_for = full
+        return reply
+
+    def _invalid(self, endpoint: str, invalid: Invalid) -> Reply:
+        if endpoint != LOOKUP:
+            host = self.settings.problem_host
+            return problem(400, problems.invalid_request(invalid.complaints, host))
+        return v1_problem(403, 18) if invalid.ids else v1_problem(404, 17)
+
+    def _found(
+        self,
+        endpoint: str,
+        ask: Ask | Lookup | NameAsk,
+        caller: Caller,
+        faults: Faults,
+        now_ms: int,
+    ) -> Reply:
+        world, host = self.world, self.settings.problem_host
+        moment, faulted, ledger = world.moment(now_ms), faults.answers, self.ledger
+        if isinstance(ask, Lookup):
+            # v1.1 was never sold per post.
+            body, tweets = lookup_body(ask, world=world, moment=moment, faulted=faulted)
+            return Reply(200, body, answered=True, tweets=tweets, faulted=faulted)
+        if endpoint == TWEETS:
+            body, posts = self._writer(ask.shape).write(
+                self._shown_for(ask.ids, world, moment),
+                world=world,
+                moment=moment,
+                host=host,
+                faulted=faulted,
+            )
+            reply = Reply(200, body, answered=True, tweets=len(posts), faulted=faulted)
+            bill = ledger.charge(caller, posts=posts, now_ms=now_ms)
+        elif isinstance(ask, NameAsk):
+            body, people = user_body(
+                ask.username, ask.shape.user_fields, world=world, moment=moment, host=host
+            )
+            reply = Reply(200, body)
+            bill = ledger.charge(caller, users=[(endpoint, id) for id in people], now_ms=now_ms)
+        else:
+            parameter = "ids" if endpoint == USERS else "usernames"
+            body, people = users_body(ask, parameter, world=world, moment=moment, host=host)
+            reply = Reply(200, body)
+            users = [(endpoint, user_id) for user_id in people]
+            bill = ledger.charge(caller, users=users, now_ms=now_ms)
+        if isinstance(bill, str):
+            return self._unpaid(bill)
+        reply.bill = bill
+        return reply
+
+    def _shown_for(self, ids: list[str], world: World, moment: Moment) -> list[str]:
+        """The versions shown for the requested ids, each once."""
+        if not world.said or self.settings.old_versions == "own":
+            return ids
+        shown = []
+        for text in ids:
+            newest = world.traits(newest_of(world.said, int(text)))
+            hidden = newest is None or isinstance(world.answer(newest, moment), str)
+            shown.append(text if newest is None or hidden else str(newest.id))
+        return list(dict.fromkeys(shown))
+
+    def _page(self, ask: PageAsk, caller: Caller, now_ms: int) -> Reply:
+        """A page of posts; faults of single ids can only be applied here."""
+        world, host = self.world, self.settings.problem_host
+        moment = world.moment(now_ms)
+        try:
+            page = self.pages.page(ask, world, moment)
+        except Invalid as invalid:
+            return self._invalid(ask.endpoint, invalid)
+        except Refused as refused:
+            return Reply(200, orjson.dumps({"errors": [refused.problem]}))
+        struck = self.script.strike_listed(ask.endpoint, page.ids, caller.name, now_ms=real_ms())
+        body, posts = self._writer(ask.shape).write(
+            page.ids, world=world, moment=moment, host=host, faulted=struck.answers, meta=page.meta
+        )
+        bill = self.ledger.charge(
+            caller, posts=posts, is_owned=ask.subject == caller.user, now_ms=now_ms
+        )
+        if isinstance(bill, str):
+            return self._unpaid(bill)
+        return Reply(
+            200,
+            body,
+            tweets=len(posts),
+            faulted=struck.answers,
+            bill=bill,
+            shown=posts,
+            fault=struck.name,
+        )
+
+    def _unpaid(self, short: Short) -> Reply:
+        """The refusal of a project that has used up its cap or its credits."""
+        host = self.settings.problem_host
+        if short == "cap":
+            reply = problem(429, problems.usage_capped(host))
+        elif self.settings.depleted == "credits":
+            reply = problem(402, problems.credits(host))
+        else:
+            reply = problem(402, problems.credits_depleted(host))
+        reply.refused_for = short
+        return reply
+
+    def _user_context(self, caller: Caller) -> Reply:
+        """The refusal of a user's token where only apps are allowed."""
+        used = f"OAuth {'1.0a' if caller.kind == 'oauth1' else '2.0'} User Context"
+        host, instead = self.settings.problem_host, problems.APP_CONTEXT
+        body = problems.unsupported_authentication(host, used=used, instead=instead)
+        return problem(403, body)
+
+    def _stream(self, ask: StreamAsk, caller: Caller, now_ms: int) -> Reply:
+        """An open stream, for an app that has rules and no other stream."""
+        host, streams = self.settings.problem_host, self.streams
+        if not streams.rules.of(caller.app):
+            return problem(409, problems.no_rules(host))
+        if not streams.has_room(caller.app):
+            return problem(429, problems.too_many_connections(host))
+        return Opening(200, b"", connection=streams.open(caller, ask.shape, now_ms=now_ms))
+
+    def _rules(self, request: Request, caller: Caller, now_ms: int) -> Reply:
+        rules, host = self.streams.rules, self.settings.problem_host
+        given = dict(parse_qsl(request.query))
+        if request.endpoint == RULES:
+            ids = [rule_id for rule_id in given.get("ids", "").split(",") if rule_id]
+            return rules.show(caller.app, ids, now_ms=now_ms)
+        change, is_dry = read_change(request.form), given.get("dry_run") == "true"
+        if change is None:
+            message = "The body is not one of add, a list of rules, and delete, with ids or values"
+            return problem(400, problems.invalid_request([("body", [], message)], host))
+        if isinstance(change, dict):
+            return rules.delete(caller.app, change, is_dry=is_dry, now_ms=now_ms, host=host)
+        reply, new = rules.add(caller.app, change, world=self.world, now_ms=now_ms, host=host)
+        if is_dry:
+            reply.status = 200
+        else:
+            rules.keep(caller.app, new)
+        return reply
+
+    def _usage(self, ask: UsageAsk, caller: Caller, now_ms: int) -> Reply:
+        project, at_ms = self.ledger.project(caller.project), self.ledger.at(now_ms)
+        numbers = self.settings.usage_numbers
+        return Reply(200, usage_body(ask, project, at_ms=at_ms, numbers=numbers))
+
+    def _new_writer(self, shape: Shape) -> TweetWriter:
+        return TweetWriter(shape, keep=self.settings.keep)
