@@ -7,7 +7,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from tweetwatch import environment
@@ -19,25 +18,25 @@ environment.refuse_other_systems(sys.platform)
 
 ENV_FILE = BASE_DIR / ".env"
 environment.read(ENV_FILE)
-env = environ.Env()
+env = environment.Environment()
 
 # Keys and hosts
 
-SECRET_KEY = environment.secret_key(env)
-FIELD_KEYS = environment.field_keys(env)
-METRICS_KEY = environment.metrics_key(env)
-DEBUG = environment.truth(env, "DEBUG", default=False)
+SECRET_KEY = env.secret_key()
+FIELD_KEYS = env.field_keys()
+METRICS_KEY = env.metrics_key()
+DEBUG = env.truth("DEBUG", default=False)
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
 # X
 
-X_API_BASE_URL = environment.base_url(env, "X_API_BASE_URL")
-X_PROXY = environment.proxy(env, "X_PROXY")
-X_CA_FILE = environment.ca_file(env, "X_CA_FILE")
+X_API_BASE_URL = env.base_url("X_API_BASE_URL")
+X_PROXY = env.proxy("X_PROXY")
+X_CA_FILE = env.ca_file("X_CA_FILE")
 # A reservation in a window ends after 90 s (`credentials.windows`), so no request lasts longer.
-REQUEST_TIMEOUT = environment.seconds(env, "REQUEST_TIMEOUT", default=15, least=0.1, most=60)
-TASK_TIMEOUT = environment.number(env, "TASK_TIMEOUT", default=30, least=1, most=3600)
+REQUEST_TIMEOUT = env.seconds("REQUEST_TIMEOUT", default=15, least=0.1, most=60)
+TASK_TIMEOUT = env.number("TASK_TIMEOUT", default=30, least=1, most=3600)
 if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
     raise ImproperlyConfigured(
         f"REQUEST_TIMEOUT ({REQUEST_TIMEOUT.total_seconds():g} s) must be shorter than "
@@ -46,107 +45,89 @@ if REQUEST_TIMEOUT.total_seconds() >= TASK_TIMEOUT:
 
 # The filtered stream (manage.py stream)
 
-STREAM_SILENCE = environment.seconds(env, "STREAM_SILENCE", default=21, least=0.2, most=300)
-STREAM_RULES_EVERY = environment.seconds(
-    env, "STREAM_RULES_EVERY", default=120, least=1, most=86_400
-)
-STREAM_LATE_BY = environment.seconds(env, "STREAM_LATE_BY", default=60, most=86_400)
-STREAM_ACTS_AFTER = environment.seconds(env, "STREAM_ACTS_AFTER", default=20, most=3600)
+STREAM_SILENCE = env.seconds("STREAM_SILENCE", default=21, least=0.2, most=300)
+STREAM_RULES_EVERY = env.seconds("STREAM_RULES_EVERY", default=120, least=1, most=86_400)
+STREAM_LATE_BY = env.seconds("STREAM_LATE_BY", default=60, most=86_400)
+STREAM_ACTS_AFTER = env.seconds("STREAM_ACTS_AFTER", default=20, most=3600)
 
 # Tweets that X no longer shows, and how long samples are kept
 
-CONFIRM_GONE_AFTER = environment.seconds(env, "CONFIRM_GONE_AFTER", default=600)
-GONE_EVERY = environment.seconds(env, "GONE_EVERY", default=86400, least=60)
-SAMPLE_RETENTION_DAYS = environment.number(
-    env, "SAMPLE_RETENTION_DAYS", default=0, least=0, most=36500
-)
+CONFIRM_GONE_AFTER = env.seconds("CONFIRM_GONE_AFTER", default=600)
+GONE_EVERY = env.seconds("GONE_EVERY", default=86400, least=60)
+SAMPLE_RETENTION_DAYS = env.number("SAMPLE_RETENTION_DAYS", default=0, least=0, most=36500)
 
 # Sources: how late a post may appear and still be found by the next poll, and the deep re-reading
 
-LATE_TIMELINES = environment.seconds(env, "LATE_TIMELINES", default=5, least=0, most=3600)
-LATE_SEARCH = environment.seconds(env, "LATE_SEARCH", default=60, least=0, most=3600)
-OVERLAP_EVERY = environment.seconds(env, "OVERLAP_EVERY", default=86400, least=60)
-OVERLAP_DEPTH = environment.seconds(env, "OVERLAP_DEPTH", default=3600, least=1, most=518_400)
-OVERLAP_WEEKLY_DEPTH = environment.seconds(
-    env, "OVERLAP_WEEKLY_DEPTH", default=86400, least=1, most=518_400
-)
+LATE_TIMELINES = env.seconds("LATE_TIMELINES", default=5, least=0, most=3600)
+LATE_SEARCH = env.seconds("LATE_SEARCH", default=60, least=0, most=3600)
+OVERLAP_EVERY = env.seconds("OVERLAP_EVERY", default=86400, least=60)
+OVERLAP_DEPTH = env.seconds("OVERLAP_DEPTH", default=3600, least=1, most=518_400)
+OVERLAP_WEEKLY_DEPTH = env.seconds("OVERLAP_WEEKLY_DEPTH", default=86400, least=1, most=518_400)
 
 # Files that are imported: the most that may be in one, unpacked (trackers/ingest/files/limits.py)
 
-IMPORT_MOST_BYTES = environment.number(
-    env, "IMPORT_MOST_BYTES", default=4 * 2**30, least=1_000, most=10**15
-)
-IMPORT_MOST_LINES = environment.number(
-    env, "IMPORT_MOST_LINES", default=10_000_000, least=1, most=10**12
-)
+IMPORT_MOST_BYTES = env.number("IMPORT_MOST_BYTES", default=4 * 2**30, least=1_000, most=10**15)
+IMPORT_MOST_LINES = env.number("IMPORT_MOST_LINES", default=10_000_000, least=1, most=10**12)
 
 # Timelines: how long they get (trackers/timelines/bounds.py), and what is kept of them
 
-TIMELINE_BOUNDS = environment.bounds(env, "TIMELINE_BOUNDS", default="800/850")
-TIMELINE_IDLE_DAYS = environment.number(env, "TIMELINE_IDLE_DAYS", default=21, least=1, most=36500)
-TIMELINE_TOMBSTONE_DAYS = environment.number(
-    env, "TIMELINE_TOMBSTONE_DAYS", default=90, least=1, most=36500
-)
-TIMELINE_METADATA_BYTES = environment.number(
-    env, "TIMELINE_METADATA_BYTES", default=4096, least=0, most=1_000_000
+TIMELINE_BOUNDS = env.bounds("TIMELINE_BOUNDS", default="800/850")
+TIMELINE_IDLE_DAYS = env.number("TIMELINE_IDLE_DAYS", default=21, least=1, most=36500)
+TIMELINE_TOMBSTONE_DAYS = env.number("TIMELINE_TOMBSTONE_DAYS", default=90, least=1, most=36500)
+TIMELINE_METADATA_BYTES = env.number(
+    "TIMELINE_METADATA_BYTES", default=4096, least=0, most=1_000_000
 )
 
 # The event bus: where programs find this installation, how long a delivery may take, and which
 # addresses may be called (trackers/events/delivery/egress.py)
 
-PUBLIC_URL = (
-    environment.base_url(env, "PUBLIC_URL", such_as="https://watch.example") or "https://localhost"
-)
-BUS_CONNECT_TIMEOUT = environment.seconds(env, "BUS_CONNECT_TIMEOUT", default=2, least=0.1, most=60)
-BUS_TOTAL_TIMEOUT = environment.seconds(env, "BUS_TOTAL_TIMEOUT", default=20, least=0.1, most=300)
-BUS_BACKOFF_MOST = environment.seconds(env, "BUS_BACKOFF_MOST", default=60, least=0.1, most=86_400)
-BUS_SCRUB_AFTER = environment.seconds(env, "BUS_SCRUB_AFTER", default=60, least=1, most=3600)
+PUBLIC_URL = env.base_url("PUBLIC_URL", such_as="https://watch.example") or "https://localhost"
+BUS_CONNECT_TIMEOUT = env.seconds("BUS_CONNECT_TIMEOUT", default=2, least=0.1, most=60)
+BUS_TOTAL_TIMEOUT = env.seconds("BUS_TOTAL_TIMEOUT", default=20, least=0.1, most=300)
+BUS_BACKOFF_MOST = env.seconds("BUS_BACKOFF_MOST", default=60, least=0.1, most=86_400)
+BUS_SCRUB_AFTER = env.seconds("BUS_SCRUB_AFTER", default=60, least=1, most=3600)
 if BUS_SCRUB_AFTER.total_seconds() < BUS_TOTAL_TIMEOUT.total_seconds() + 1:
     raise ImproperlyConfigured(
         f"BUS_SCRUB_AFTER ({BUS_SCRUB_AFTER.total_seconds():g} s) must be a second longer than "
         f"BUS_TOTAL_TIMEOUT ({BUS_TOTAL_TIMEOUT.total_seconds():g} s), or what is on its way would "
         "be sent twice."
     )
-BUS_STORAGE_MOST = environment.number(
-    env, "BUS_STORAGE_MOST", default=1_000_000_000, least=1_000_000, most=10**15
+BUS_STORAGE_MOST = env.number(
+    "BUS_STORAGE_MOST", default=1_000_000_000, least=1_000_000, most=10**15
 )
-BUS_DISABLE_AFTER = environment.seconds(
-    env, "BUS_DISABLE_AFTER", default=432_000, least=60, most=31_536_000
-)
-EGRESS_ALLOW = environment.networks(env, "EGRESS_ALLOW")
-EGRESS_PLAIN_HTTP = environment.truth(env, "EGRESS_PLAIN_HTTP", default=False)
-EGRESS_CA_FILE = environment.ca_file(env, "EGRESS_CA_FILE")
+BUS_DISABLE_AFTER = env.seconds("BUS_DISABLE_AFTER", default=432_000, least=60, most=31_536_000)
+EGRESS_ALLOW = env.networks("EGRESS_ALLOW")
+EGRESS_PLAIN_HTTP = env.truth("EGRESS_PLAIN_HTTP", default=False)
+EGRESS_CA_FILE = env.ca_file("EGRESS_CA_FILE")
 # The live feed: streams per web process, each of which occupies a thread, and how long each lasts
-EVENT_STREAMS = environment.number(env, "EVENT_STREAMS", default=4, least=0, most=1000)
-EVENT_STREAM_SECONDS = environment.seconds(
-    env, "EVENT_STREAM_SECONDS", default=30, least=1, most=3600
-)
+EVENT_STREAMS = env.number("EVENT_STREAMS", default=4, least=0, most=1000)
+EVENT_STREAM_SECONDS = env.seconds("EVENT_STREAM_SECONDS", default=30, least=1, most=3600)
 # Its HTTP API (manage.py bus)
-BUS_ROOT_TOKEN = environment.bus_root_token(env)
-BUS_DATA_MOST = environment.number(env, "BUS_DATA_MOST", default=512, least=0, most=65_536)
-BUS_SCALE_ABOVE = environment.number(env, "BUS_SCALE_ABOVE", default=100, least=1, most=1_000_000)
+BUS_ROOT_TOKEN = env.bus_root_token()
+BUS_DATA_MOST = env.number("BUS_DATA_MOST", default=512, least=0, most=65_536)
+BUS_SCALE_ABOVE = env.number("BUS_SCALE_ABOVE", default=100, least=1, most=1_000_000)
 
 # E-mails of alerts
 
-EMAIL_SERVER = environment.mail_server(env, public_url=PUBLIC_URL, task_timeout=TASK_TIMEOUT)
+EMAIL_SERVER = env.mail_server(public_url=PUBLIC_URL, task_timeout=TASK_TIMEOUT)
 
 # Database
 
 EMBEDDED_POSTGRES_DIR = Path(
     env.str("EMBEDDED_POSTGRES_DIR", default="") or BASE_DIR / "var" / "postgres"
 )
-DATABASE_POOL = environment.truth(env, "DATABASE_POOL", default=False)
-DATABASE_STATEMENT_TIMEOUT = environment.number(
-    env, "DATABASE_STATEMENT_TIMEOUT", default=0, least=0, most=86_400
+DATABASE_POOL = env.truth("DATABASE_POOL", default=False)
+DATABASE_STATEMENT_TIMEOUT = env.number(
+    "DATABASE_STATEMENT_TIMEOUT", default=0, least=0, most=86_400
 )
-DATABASE_PREPARE = environment.truth(env, "DATABASE_PREPARE", default=True)
+DATABASE_PREPARE = env.truth("DATABASE_PREPARE", default=True)
 
-_database = environment.database(env) or {
+_database = env.database() or {
     # Started, or joined, when the first connection is made; see embedded_backend.
     "ENGINE": "tweetwatch.embedded_backend",
     "NAME": "tweetwatch",
 }
-_given: dict[str, Any] = _database.get("OPTIONS", {})  # type: ignore[assignment]
+_given: dict[str, Any] = _database.get("OPTIONS", {})
 _options: dict[str, Any] = {
     **_given,
     "application_name": "tweetwatch",
@@ -248,7 +229,7 @@ LOGIN_URL = "login"
 Q_CLUSTER = {
     "name": "tweetwatch",
     "broker_class": "trackers.jobs.broker.PostgresBroker",
-    "workers": environment.number(env, "WORKERS", default=4, least=1, most=256),
+    "workers": env.number("WORKERS", default=4, least=1, most=256),
     "queue_limit": 1,
     "timeout": TASK_TIMEOUT,
     "retry": max(120, 4 * TASK_TIMEOUT),
@@ -288,20 +269,20 @@ WHITENOISE_USE_FINDERS = DEBUG or not _collected
 
 # The API: requests of a token in a minute; 0: no limit
 
-API_RATE_LIMIT = environment.number(env, "API_RATE_LIMIT", default=600, least=0, most=1_000_000)
+API_RATE_LIMIT = env.number("API_RATE_LIMIT", default=600, least=0, most=1_000_000)
 
 # Security
 
-HTTPS = environment.truth(env, "HTTPS", default=True)
+HTTPS = env.truth("HTTPS", default=True)
 SECURE_SSL_REDIRECT = HTTPS
 SESSION_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_SECURE = HTTPS
 # The page itself redirects, except for a scraper on this machine.
 SECURE_REDIRECT_EXEMPT = [r"^metrics$"]
 # A browser keeps this promise for this long, whatever happens to the certificate meanwhile.
-HSTS_SECONDS = environment.number(env, "HSTS_SECONDS", default=3600, least=0, most=63_072_000)
-HSTS_SUBDOMAINS = environment.truth(env, "HSTS_SUBDOMAINS", default=False)
-HSTS_PRELOAD = environment.truth(env, "HSTS_PRELOAD", default=False)
+HSTS_SECONDS = env.number("HSTS_SECONDS", default=3600, least=0, most=63_072_000)
+HSTS_SUBDOMAINS = env.truth("HSTS_SUBDOMAINS", default=False)
+HSTS_PRELOAD = env.truth("HSTS_PRELOAD", default=False)
 if HSTS_PRELOAD and not (HSTS_SUBDOMAINS and HSTS_SECONDS >= 31_536_000):
     raise ImproperlyConfigured(
         "HSTS_PRELOAD needs HSTS_SUBDOMAINS=true and HSTS_SECONDS=31536000 or more, as browsers "
@@ -312,7 +293,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS and HSTS_SUBDOMAINS
 SECURE_HSTS_PRELOAD = HTTPS and HSTS_PRELOAD
 # The deployment checks demand both of everybody; they bind hosts that are not ours to bind.
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
-BEHIND_PROXY = environment.truth(env, "BEHIND_PROXY", default=False)
+BEHIND_PROXY = env.truth("BEHIND_PROXY", default=False)
 if BEHIND_PROXY:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 X_FRAME_OPTIONS = "DENY"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import environ
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -12,9 +11,8 @@ from tweetwatch import environment
 def read(monkeypatch, url, **given):
     for name, value in {"EMAIL_URL": url, **given}.items():
         monkeypatch.setenv(name, value)
-    return environment.mail_server(
-        environ.Env(), public_url="https://watch.example", task_timeout=30
-    )
+    env = environment.Environment()
+    return env.mail_server(public_url="https://watch.example", task_timeout=30)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +39,7 @@ def test_a_server_is_read(monkeypatch, url, place, security, password):
         ("smtp://u:hunter2@mail.example", {}, "would send the password unencrypted"),
         ("smtp+tls://u:hunter2@mail.example:x", {}, "is not the address of a mail server"),
         ("smtp+tls://u:hunter2@mail.example/?a=b", {}, "is not the address of a mail server"),
-        ("smtp+tls://hunter2@mail.example", {}, "without the other"),
+        ("smtp+tls://hunter2@mail.example", {}, "has a user name without a password"),
         ("smtp://mail.example", {"EMAIL_FROM": "nobody"}, "EMAIL_FROM is not an e-mail address"),
         ("smtp://mail.example", {"EMAIL_TIMEOUT": "20"}, "more than half of TASK_TIMEOUT"),
     ],
