@@ -85,6 +85,7 @@ def log_in(address):
 
 def test_who_follows_the_readme_sees_a_tweet_looked_up(fakex, fresh_database, project, tmp_path):
     [tweet] = fakex.ids(1)
+    fakex.put(f"tweets/{tweet}", {"state": "live"})
     text = section(tweet)
     set_up, to_watch = re.findall(r"```sh\n(.*?)```", text, re.S)
     services = re.findall(r"^\| `([^`]+)` \|", text, re.M)

@@ -58,9 +58,10 @@ def test_projects_are_one_purse(two):
 
 
 def test_the_budget_that_leaves_least_counts(two):
-    Project.objects.filter(name="one").update(money_a_month=Decimal("3"))
+    # A day's share of it is at most half, on the last but one of a month: 50 tweets.
+    Project.objects.filter(name="one").update(money_a_month=Decimal("0.5"))
     Spending.objects.create(
-        project=Project.objects.get(name="one"), day=timezone.now().date(), money=Decimal("1")
+        project=Project.objects.get(name="one"), day=timezone.now().date(), money=Decimal("0.3")
     )
 
     found = allowance()
