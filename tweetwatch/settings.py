@@ -174,6 +174,8 @@ INSTALLED_APPS = [
     "trackers",
     "django_q",
     "django_htmx",
+    # `page.html#part`: a part of a page's template (trackers/dashboards/parts.py).
+    "template_partials",
     "csp",
     # For the page of the API's description, which would otherwise load scripts from elsewhere.
     "ninja",

@@ -52,10 +52,12 @@ def addresses():
 
 
 def routes(patterns, before=""):
+    """With the parts of pages that take a permission of their own."""
     for one in patterns:
         route = f"{before}{one.pattern}"
         if isinstance(one, URLPattern):
             yield route
+            yield from (f"{route}?part={part}" for part in getattr(one.callback, "of_parts", ()))
         else:
             yield from routes(one.url_patterns, route)
 

@@ -36,7 +36,7 @@ pages = {
     "a new word": f"/tweets/?q={word}",
     "a word nobody wrote": "/tweets/?q=qqqqqqq", "one letter": "/tweets/?q=z",
     "@nobody": "/tweets/?q=%40nobody_of_this_name", "a tweet": f"/tweets/{newest}/",
-    "operations": "/operations/", "operations, polled": "/operations/now/",
+    "operations": "/operations/", "operations, polled": "/operations/?part=figures",
     "strip": "/operations/strip/", "sources": "/sources/",
 }
 told = {}

@@ -54,7 +54,7 @@ PAGES = {
     "/sources/import/": "add_source",
     "/subscribers/": "view_subscriber",
     "/operations/": "view_namespace",
-    "/operations/now/": "view_namespace",
+    "/operations/?part=figures": "view_namespace",
     "/operations/paused/": "view_tweet",
     "/operations/pause/": "change_namespace",
     "/tweets/many/": "change_tweet",
@@ -174,7 +174,7 @@ def test_what_is_moving_leaves_out_what_the_person_may_not_see(client):
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/tweets/", "/sources/", "/operations/", "/operations/now/"]
+    "address", ["/", "/tweets/", "/sources/", "/operations/", "/operations/?part=figures"]
 )
 def test_no_proxy_keeps_a_page_of_somebody_who_is_signed_in(staff, address):
     assert staff.get(address).headers["Cache-Control"] == "private, no-cache"
@@ -236,7 +236,7 @@ def test_who_cannot_open_the_admin_is_shown_no_link_into_it(client):
 
     for address in (
         "/", "/tweets/", "/tweets/?q=nobodywrotethis", f"/tweets/{tweet.pk}/", "/sources/",
-        f"/sources/{made.pk}/", "/operations/", "/operations/over-time/", "/account/", "/live/",
+        f"/sources/{made.pk}/", "/operations/", "/account/", "/live/",
     ):  # fmt: skip
         page = client.get(address)
         assert page.status_code == 200, address

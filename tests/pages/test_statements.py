@@ -57,8 +57,8 @@ def fill(number):
 
 PAGES = (
     "/", "/overview/now/", "/overview/ahead/", "/fastest/", "/tweets/",
-    "/sources/", "/sources/now/", "/operations/", "/operations/now/",
-    "/operations/strip/", "/operations/over-time/", "/operations/database/",
+    "/sources/", "/sources/now/", "/operations/", "/operations/?part=figures",
+    "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",
     "/admin/trackers/subscriber/", "/admin/trackers/tweet/", "/admin/trackers/namespace/",

@@ -25,6 +25,7 @@ from django.views.defaults import permission_denied
 from django_htmx.http import HttpResponseClientRedirect
 
 from trackers import roles
+from trackers.dashboards.parts import part_of
 
 View = Callable[..., HttpResponseBase]
 
@@ -74,8 +75,9 @@ class SignedInMiddleware(LoginRequiredMiddleware):
         return response
 
 
-def needs(permission: str) -> Callable[[View], View]:
-    """Limits a view to people who are signed in and have this permission."""
+def needs(permission: str, **of_parts: str) -> Callable[[View], View]:
+    """Limits a view to people who are signed in and have this permission. `of_parts`: what some
+    parts of the page take besides, by their names."""
 
     def guard(view: View) -> View:
         @wraps(view)
@@ -85,9 +87,11 @@ def needs(permission: str) -> Callable[[View], View]:
             if not request.user.has_perm(permission) and request.path.endswith(".json"):
                 return JsonResponse({"error": lacking(permission)}, status=403)
             demand(request, permission)
+            if (part := part_of(request)) in of_parts:
+                demand(request, of_parts[part])
             return view(request, *args, **kwargs)
 
-        guarded.__dict__["permission"] = permission
+        guarded.__dict__.update(permission=permission, of_parts=of_parts)
         return guarded
 
     return guard

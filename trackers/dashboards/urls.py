@@ -21,7 +21,6 @@ from trackers.dashboards.imports import views as imports
 from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import pausing
-from trackers.dashboards.operations import slow_views as slow
 from trackers.dashboards.operations import views as operations
 from trackers.dashboards.operations.export import queues_file
 from trackers.dashboards.overview import views as overview
@@ -152,15 +151,11 @@ urlpatterns = [
     path("alerts/<int:id>/<str:act>", alert_acts.act_on_alert, name="alert-act"),
     path("metrics", metrics.metrics, name="metrics"),
     path("operations/", operations.operations, name="operations"),
-    path("operations/now/", operations.operations_now, name="operations-now"),
     path("operations/pause/", pausing.pause_everything, name="pause-all"),
     path("operations/resume", pausing.resume_everything, name="resume-all"),
     path("operations/paused/", pausing.paused_now, name="paused-now"),
     path("operations/queues/<str:name>/resume", operation_acts.resume_queue, name="queue-resume"),
     path("operations/projects/<int:id>/ask", operation_acts.ask_again, name="project-ask"),
     path("operations/queues.<str:form>", queues_file, name="operations-queues"),
-    path("operations/over-time/", slow.over_time_now, name="operations-over-time"),
-    path("operations/days/", slow.days_now, name="operations-days"),
-    path("operations/database/", slow.database_now, name="operations-database"),
     path("operations/strip/", operations.strip, name="operations-strip"),
 ]

@@ -168,11 +168,12 @@ def origins(_: World) -> Rows:
 def operations(_: World) -> Rows:
     """What an operator looks at."""
     return [
-        ("operations", "page", "/operations/"), ("operations, polled", "poll", "/operations/now/"),
-        ("operations over a day", "page", "/operations/over-time/?over=day"),
-        ("operations over a month", "page", "/operations/over-time/?over=month"),
-        ("operations: database", "page", "/operations/database/"),
-        ("operations: days, polled", "poll", "/operations/days/"),
+        ("operations", "page", "/operations/"),
+        ("operations, polled", "poll", "/operations/?part=figures"),
+        ("operations over a day", "page", "/operations/?part=over-time&over=day"),
+        ("operations over a month", "page", "/operations/?part=over-time&over=month"),
+        ("operations: database", "page", "/operations/?part=database"),
+        ("operations: days, polled", "poll", "/operations/?part=days"),
         ("operations as a file", "file", "/operations/queues.csv"),
         ("strip, polled", "poll", "/operations/strip/"),
         ("pause everything", "page", "/operations/pause/"),

@@ -78,7 +78,9 @@ def scraped(client, settings):
     return lambda: [line for line in page().content.decode().splitlines() if line[0] != "#"]
 
 
-@pytest.mark.parametrize("address", ["/", "/overview/ahead/", "/operations/", "/operations/days/"])
+@pytest.mark.parametrize(
+    "address", ["/", "/overview/ahead/", "/operations/", "/operations/?part=days"]
+)
 def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address):
     days(now)
     stretched(now)
@@ -98,12 +100,12 @@ def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address
 def test_operations_show_each_project_with_its_money(staff, now):
     days(now)
 
-    seen = words(staff.get("/operations/days/"))
+    seen = words(staff.get("/operations/?part=days"))
 
     assert f"acme 2,003 2,950 ${Decimal('14.75'):,.2f} – 2,800 2,900" in seen
 
 
-@pytest.mark.parametrize("address", ["/overview/ahead/", "/operations/days/"])
+@pytest.mark.parametrize("address", ["/overview/ahead/", "/operations/?part=days"])
 def test_what_is_not_known_is_said_and_is_no_0(staff, now, address):
     seen = words(staff.get(address))
 
@@ -129,7 +131,7 @@ def test_a_day_without_a_stretch_is_said_in_a_line(staff, now):
     stretched(now, windows=1.0)
     StretchMinute.objects.update(windows=1.0)
 
-    assert NOT_STRETCHED in words(staff.get("/operations/days/"))
+    assert NOT_STRETCHED in words(staff.get("/operations/?part=days"))
 
 
 def test_figures_of_a_cluster_that_ended_are_told_with_their_age(staff, now):

@@ -59,7 +59,7 @@ def readers(staff, settings):
     key = {"Authorization": f"Bearer {settings.METRICS_KEY}"}
     return {
         "strip": lambda: staff.get("/operations/strip/"),
-        "operations": lambda: staff.get("/operations/now/"),
+        "operations": lambda: staff.get("/operations/?part=figures"),
         "metrics": lambda: staff.get("/metrics", headers=key),
         "status": status,
     }

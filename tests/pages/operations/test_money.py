@@ -190,7 +190,7 @@ def test_a_stopped_project_is_asked_again_by_the_button_beside_the_advice(staff,
     made = project(stopped_until=now() + HOUR, stopped_because="402", stops=1)
     Namespace.objects.filter(pk="tweet:update").update(held_until=now() + HOUR)
     address = f"/operations/projects/{made.pk}/ask"
-    assert f'action="{address}"' in staff.get("/operations/now/").content.decode()
+    assert f'action="{address}"' in staff.get("/operations/?part=figures").content.decode()
 
     said = staff.post(address, follow=True).content.decode()
 

@@ -32,7 +32,7 @@ def minute(back, **given):
 
 
 def test_before_anything_is_recorded_it_says_what_records_it(staff):
-    page = words(staff.get("/operations/over-time/").content.decode())
+    page = words(staff.get("/operations/?part=over-time").content.decode())
 
     assert (
         "Nothing is recorded for this time. A running qcluster records a figure a minute." in page
@@ -44,7 +44,7 @@ def test_a_queue_has_charts_and_the_same_as_a_table(staff):
     minute(5, due=1234, oldest_due_seconds=75.25, measured=4000, failed=3)
     minute(9, due=10, measured=0, failed=0)
 
-    html = staff.get("/operations/over-time/").content.decode()
+    html = staff.get("/operations/?part=over-time").content.decode()
 
     page = words(html)
     assert "Due tweets · at most 1,234" in page
@@ -63,12 +63,12 @@ def test_a_month_is_read_from_the_hours(staff):
         in_flight=0, measured=5,
     )  # fmt: skip
 
-    page = words(staff.get("/operations/over-time/?over=month").content.decode())
+    page = words(staff.get("/operations/?part=over-time&over=month").content.decode())
 
     assert "Due polls · at most 77" in page
     assert "Done per 6 hours · at most 5" in page
     assert "Each bar is 6 hours" in page
-    assert "Nothing is recorded" in staff.get("/operations/over-time/?over=x").content.decode()
+    assert "Nothing is recorded" in staff.get("/operations/?part=over-time&over=x").content.decode()
 
 
 @pytest.mark.parametrize("name", SPANS)
@@ -91,7 +91,7 @@ def test_failed_and_slow_tasks_say_why(staff):
     )  # fmt: skip
     NotedTask.objects.create(name="trackers.tasks.pack_samples", failed=False, **given)
 
-    page = staff.get("/operations/over-time/").content.decode()
+    page = staff.get("/operations/?part=over-time").content.decode()
 
     said = words(page)
     assert re.search(
@@ -104,7 +104,7 @@ def test_isolated_tweets_are_named_with_a_link(staff):
     for key in range(5, 30):
         TweetUpdateFactory(key=key, attempts=4)
 
-    page = staff.get("/operations/now/").content.decode()
+    page = staff.get("/operations/?part=figures").content.decode()
 
     assert page.count('id="isolated-') == 20 + 1 + 1
     assert 'href="/tweets/29/"' in page
@@ -112,7 +112,7 @@ def test_isolated_tweets_are_named_with_a_link(staff):
 
 
 def test_the_database_tells_how_it_is(staff):
-    page = words(staff.get("/operations/database/").content.decode())
+    page = words(staff.get("/operations/?part=database").content.decode())
 
     # A verdict on dead rows is of what other tests left behind; that on numbers is not.
     for said in (
@@ -204,7 +204,7 @@ def test_a_locked_table_leaves_the_page_as_it_is(staff, monkeypatch):
 def test_they_take_the_permission_of_the_page(client):
     bob = some_staff(client, "view_tweet")
 
-    for address in ("/operations/over-time/", "/operations/database/"):
+    for address in ("/operations/?part=over-time", "/operations/?part=database"):
         assert bob.get(address).status_code == 403
 
 

@@ -11,22 +11,27 @@ from django.views.decorators.http import require_safe
 
 from trackers.credentials.models import Credential
 from trackers.dashboards.access import OPERATIONS, TWEETS, needs
+from trackers.dashboards.days import days
 from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
 from trackers.dashboards.operations.catch_up import card_of, sentence_of
+from trackers.dashboards.operations.database import checks, partitions, tables, wal_chart
 from trackers.dashboards.operations.money import Block, block
-from trackers.dashboards.operations.slow_views import database, over_time, whole_days
-from trackers.dashboards.operations.troubled import isolated_keys
+from trackers.dashboards.operations.over_time import HOUR, SPANS, queues_over_time
+from trackers.dashboards.operations.troubled import isolated_keys, troubled_tasks
+from trackers.dashboards.parts import Read, show
 from trackers.dashboards.queues import queues
 from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.jobs.figures import by_minute, figures
 from trackers.jobs.horizon import horizon
 from trackers.jobs.models import Worker
+from trackers.jobs.observed.database import health, wal_by_minute
+from trackers.jobs.observed.minutes import by_time
 from trackers.money.books import books
 from trackers.schedule.forecast import forecast
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.answers import WindowSeen
 
@@ -74,20 +79,15 @@ class Hand:
 @require_safe
 @needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
-    given = {
-        **database(),
-        **over_time(request),
-        **whole_days(),
-        **shown(),
-        "kiosk": is_kiosk(request),
+    now, plan = current()
+    parts: dict[str, Read] = {
+        "figures": lambda: figures_now(plan, now=now),
+        "days": lambda: {"days": days(plan, now=now, is_whole=True)},
+        "over-time": lambda: over_time(request.GET.get("over", ""), now=now),
+        "database": lambda: database(now=now),
     }
-    return render(request, "dashboards/operations/page.html", given)
-
-
-@require_safe
-@needs(OPERATIONS)
-def operations_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/operations/_page.html", shown())
+    shared = {"now": now, "kiosk": is_kiosk(request)}
+    return show(request, "dashboards/operations/page.html", parts, shared=shared)
 
 
 @require_safe
@@ -107,8 +107,7 @@ def strip(request: HttpRequest) -> HttpResponse:
     )
 
 
-def shown() -> dict[str, object]:
-    now, plan = current()
+def figures_now(plan: Plan, *, now: datetime) -> dict[str, object]:
     drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
     found = figures(TWEET_UPDATE)
     foreseen = forecast(plan, found, now=now)
@@ -120,19 +119,47 @@ def shown() -> dict[str, object]:
         youngest=youngest,
         said_above=[notice.said for notice in above],
     )
+    hands = workers(now=now)
     return {
-        "now": now,
         "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
         "count": count(found, now=now),
         "behind": behind,
         "bars": drawn,
         "blocks": blocks(now=now),
         "keys": keys(now=now),
-        "hands": (hands := workers(now=now)),
+        "hands": hands,
         "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
         "isolated": isolated_keys(),
         "queues": queues(now=now),
+    }
+
+
+def over_time(over: str, *, now: datetime) -> dict[str, object]:
+    over = over if over in SPANS else "hour"
+    span = SPANS[over]
+    found = by_time(over=span.over, step=span.step)
+    return {
+        "over": over,
+        "span": span,
+        "spans": SPANS,
+        "over_time": queues_over_time(found, span, now=now),
+        "is_kept": any(found.values()),
+        "troubled": troubled_tasks(now=now),
+    }
+
+
+def database(*, now: datetime) -> dict[str, object]:
+    found = health()
+    if found is None:
+        return {"health": None}
+    wal = wal_by_minute(over=HOUR)
+    return {
+        "health": found,
+        "checks": checks(found, horizon(), [written for _, written in wal], now=now),
+        "wal": wal_chart(wal, now=now),
+        "tables": tables(found, now=now),
+        "partitions": partitions(found),
     }
 
 

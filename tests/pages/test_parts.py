@@ -1,0 +1,45 @@
+"""A page and its parts have one address, and a part is made of what it shows alone."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+pytestmark = pytest.mark.django_db
+
+
+def statements(staff, address):
+    with CaptureQueriesContext(connection) as made:
+        assert staff.get(address).status_code == 200
+    return [one["sql"] for one in made]
+
+
+def test_a_part_is_what_the_page_shows_of_it(staff):
+    page = staff.get("/operations/").content.decode()
+    part = staff.get("/operations/?part=database").content.decode()
+
+    assert "<html" in page
+    assert "<html" not in part
+    for table in ("health-table", "partitions-table", "tables-table"):
+        assert [f'id="{table}"' in shown for shown in (page, part)] == [True, True]
+    assert 'id="workers-table"' not in part
+
+
+def test_a_part_reads_only_what_it_shows(staff):
+    page, part = (statements(staff, f"/operations/{query}") for query in ("", "?part=days"))
+
+    assert len(part) < len(page) / 2
+    assert sum("trackers_interval" in one for one in page) == 1, "the plan is read once"
+
+
+def test_a_part_that_the_page_does_not_have_is_not_there(staff):
+    assert staff.get("/operations/?part=x").status_code == 404
+    assert staff.get("/operations/?part=").status_code == 404
+
+
+def test_a_part_is_closed_as_its_page_is(client):
+    assert client.get("/operations/?part=database").headers["Location"].startswith("/login/")
+    client.force_login(User.objects.create_user("eve"))
+    assert client.get("/operations/?part=database").status_code == 403
