@@ -1,12 +1,13 @@
-"""The admin's history: what people did on pages, by actions of the admin, and by commands.
+"""The history: who did what, and through which door. The act itself writes it (`trackers.acts`).
 
-Django itself writes down what its own forms save.
+Django itself writes down what the admin's own forms save.
 """
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.contrib.admin.models import ADDITION, CHANGE, DELETION, LogEntry
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
@@ -15,7 +16,19 @@ from django.db.models import Model
 
 from tweetwatch.environment import user_name
 
-__all__ = ["ADDITION", "CHANGE", "DELETION", "record", "record_command", "record_many"]
+__all__ = [
+    "ADDITION",
+    "CHANGE",
+    "DELETION",
+    "Actor",
+    "by_api",
+    "by_command",
+    "in_admin",
+    "on_page",
+    "record",
+    "record_command",
+    "record_many",
+]
 
 # An act on more rows than this is one line, so that the history does not grow with the tweets.
 LINES_MOST = 100
@@ -26,14 +39,40 @@ COMMANDS = "manage.py"
 Person = AbstractBaseUser | AnonymousUser
 
 
-def record(who: Person, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
-    """A line for each row, or one for all of many; `what` is shown as it is."""
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts. Each door makes its own; an act passes it on to the history."""
+
+    user: Person
+    # The door, as the end of a sentence: "by the API".
+    through: str
+
+
+def on_page(user: Person) -> Actor:
+    return Actor(user, "on a page")
+
+
+def in_admin(user: Person) -> Actor:
+    return Actor(user, "in the admin")
+
+
+def by_api(user: Person) -> Actor:
+    return Actor(user, "by the API")
+
+
+def by_command() -> Actor:
+    return Actor(account(), f"by manage.py, run by {user_name()} on {socket.gethostname()}")
+
+
+def record(who: Actor | Person, chosen: Sequence[Model], what: str, *, flag: int = CHANGE) -> None:
+    """A line for each row, or one for all of many. `what`: such as "Paused", without a full stop;
+    never a word that might be a secret."""
     if not chosen:
         return
     if len(chosen) > LINES_MOST:
         record_many(who, type(chosen[0]), len(chosen), what, flag=flag)
         return
-    who_id = int(who.pk or 0)
+    who_id, what = line_of(who, what)
     if len(chosen) == 1:
         LogEntry.objects.log_actions(who_id, chosen, flag, what, single_object=True)
     else:
@@ -41,7 +80,7 @@ def record(who: Person, chosen: Sequence[Model], what: str, *, flag: int = CHANG
 
 
 def record_many(
-    who: Person,
+    who: Actor | Person,
     model: type[Model],
     count: int,
     what: str,
@@ -52,14 +91,22 @@ def record_many(
     """One line about this many rows of a model, or about `more` than this many; none about none."""
     if not count:
         return
+    who_id, what = line_of(who, what)
     name = model._meta.verbose_name if count == 1 else model._meta.verbose_name_plural
     LogEntry.objects.create(
-        user_id=int(who.pk or 0),
+        user_id=who_id,
         content_type=ContentType.objects.get_for_model(model, for_concrete_model=False),
         object_repr=f"{'more than ' if more else ''}{count:,} {name}"[:200],
         action_flag=flag,
         change_message=what,
     )
+
+
+def line_of(who: Actor | Person, what: str) -> tuple[int, str]:
+    """The account's id and the text. Of a person without a door `what` is the whole text."""
+    if isinstance(who, Actor):
+        return int(who.user.pk or 0), f"{what}, {who.through}."
+    return int(who.pk or 0), what
 
 
 def record_command(

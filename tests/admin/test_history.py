@@ -13,9 +13,9 @@ from django.urls import reverse
 from django_q.models import Schedule
 
 from tests.admin.conftest import act
+from tests.events.conftest import subscriber
 from tests.factories import CredentialFactory, TweetFactory
 from trackers import history
-from trackers.events.subscribers.terms import Terms, add
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
 from trackers.schedule.models import Interval
@@ -34,10 +34,6 @@ def told():
 
 def source(**given):
     return Source.objects.create(**{"kind": "account", "of": "nasa", **given})
-
-
-def subscriber():
-    return add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))[0]
 
 
 # Actions of the admin.
@@ -80,12 +76,9 @@ def test_an_action_on_many_rows_is_one_line(staff):
 def test_what_is_no_list_is_told_as_well(staff):
     staff.post("/admin/trackers/interval/replan/")
     staff.post("/admin/trackers/tweet/track/", {"lines": "1700000000000000000\n"})
-    act(staff, "/admin/trackers/subscriber/", "rotate_key", subscriber().pk)
-
     assert [(what, said) for _, what, said in told()] == [
         (f"{Interval.objects.count()} intervals", "Re-planned the scheduled look-ups."),
         ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already."),
-        ("shop", "Action: Create a new signing key."),
     ]
 
 
@@ -105,7 +98,7 @@ def page(staff):
 
 
 def test_acts_of_pages_are_told(page):
-    made, tweet, shop = source(), TweetFactory(), subscriber()
+    made, tweet, shop = source(), TweetFactory(), subscriber("shop")
 
     assert page(f"/sources/{made.pk}/pause") == [(str(made), "Pause, on its page.")]
     assert page(f"/sources/{made.pk}/pause") == [], "nothing was done"
@@ -118,9 +111,9 @@ def test_acts_of_pages_are_told(page):
     assert page("/columns/add", shows=f"source:{made.pk}")[0][1] == "Added a column."
     watcher = Follow.objects.get().watcher_id
     assert page(f"/feeds/make/{watcher}")[0][1] == "Created a new secret feed address."
-    assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Pause, on its page.")]
+    assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Paused, on a page.")]
     made_key = page(f"/subscribers/{shop.pk}/key", sure="yes")
-    assert made_key[0][1] == "Created a new signing key, on its page."
+    assert made_key[0][1] == "Created a new signing key, on a page."
     assert page(f"/sources/{made.pk}/remove") == [(str(made), "Remove, on its page.")]
 
 
@@ -200,7 +193,6 @@ def test_who_may_only_look_sees_every_list_and_every_row(viewer):
         CredentialFactory(secrets={"bearer_token": "planted-secret"}),
         source(),
         TweetFactory(),
-        subscriber(),
         Namespace.objects.first(),
         Interval.objects.first(),
         Schedule.objects.first(),

@@ -205,9 +205,9 @@ def test_what_a_program_does_to_a_subscriber_is_in_the_history(keeper):
             "Changed, by the API.",
             "Paused, by the API.",
             "Resumed, by the API.",
-            "Test, by the API.",
+            "Sent a test, by the API.",
             "Created a new signing key, by the API.",
-            "Replay; events: 1, by the API.",
+            "Replay of 1 events, by the API.",
             "Removed; events dropped: 2, by the API.",
         )
     ]

@@ -18,7 +18,9 @@ from tests.pages.sources import some_staff, source
 from trackers import roles
 from trackers.credentials.models import Credential
 from trackers.dashboards import urls
-from trackers.events.subscribers.terms import Terms, add
+from trackers.events.subscribers.acts import add
+from trackers.events.subscribers.terms import Terms
+from trackers.history import by_command
 from trackers.outbox.models import ALERTS, SOURCES
 from trackers.tweets.models import Tweet
 
@@ -220,7 +222,7 @@ def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
 
 
 def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):
-    add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
+    add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command())
     page = some_staff(client, "view_subscriber").get("/subscribers/").content.decode()
     assert '<a href="/subscribers/" data-key="b">Subscribers</a>' in page
 

@@ -18,8 +18,10 @@ from tests.pages.sources import gap, source
 from trackers.alerts import notice
 from trackers.alerts.moving import tweet_look
 from trackers.dashboards.columns.models import Column
-from trackers.events.subscribers.terms import Terms, add
+from trackers.events.subscribers.acts import add
+from trackers.events.subscribers.terms import Terms
 from trackers.forecasts.models import ForecastDay
+from trackers.history import by_command
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Stream
 from trackers.jobs.models import Namespace
@@ -84,7 +86,9 @@ def filled(user):
     NotedTask.objects.create(name="a", failed=True, **noted)
     SourceDay.objects.create(source=there, day=minute.date(), posts=3, billed=3)
     Namespace.objects.filter(name="source:poll").update(paused=True)
-    shop, _ = add("shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]))
+    shop, _ = add(
+        "shop", Terms({"callback": "https://shop.example/in"}, topics=["tweets"]), by_command()
+    )
     seen = watched(1)
     told = rule("velocity", metric="likes", at=10, to=["ada@here.example"])
     notice.add(told, [News(tweet_look(told, seen.pk, "It grows."), "down")], now=minute)

@@ -14,7 +14,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.tweets.outlook import earlier_of
-from trackers.events.subscribers.terms import Terms, add
+from trackers.events.subscribers.acts import add
+from trackers.events.subscribers.terms import Terms
+from trackers.history import by_command
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds
 from trackers.timelines.models import Watcher
@@ -39,7 +41,8 @@ def usual(tweet):
 
 popular = list(seen.filter(measured_until__isnull=False).order_by("-impressions")[:200])
 tweet = next((one for one in popular if 3 * usual(one) > one.impressions), popular[0])
-add("newsdesk", Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"]))
+terms = Terms({"callback": "https://hooks.example.org/tweets"}, topics=["tweets"])
+add("newsdesk", terms, by_command())
 # The newest have no figures yet.
 print(f"/tweets/{tweet.pk}/", "/tweets/?sort=likes")
 """

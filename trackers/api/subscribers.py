@@ -13,7 +13,6 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Query, Router, Status
 
-from trackers import history
 from trackers.api.subscriber_bodies import (
     AddedOut,
     AttemptsOut,
@@ -27,14 +26,14 @@ from trackers.api.subscriber_bodies import (
     SubscribersOut,
     Time,
 )
-from trackers.api.wire.auth import ADMIN, Bearer, may, user_of
+from trackers.api.wire.auth import ADMIN, Bearer, act_on, actor_of, may
 from trackers.api.wire.errors import Refused, refusal
 from trackers.api.wire.fields import Id
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.spread import spread_all
-from trackers.events.subscribers import signing_keys, standing, subscribe, terms
+from trackers.events.subscribers import acts
 from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
@@ -58,12 +57,11 @@ def list_subscribers(request: HttpRequest) -> dict[str, Any]:
 @router.post("", response={201: AddedOut})
 def add_subscriber(request: HttpRequest, given: New) -> Status:
     """`signing_secret` is shown here, and by no other call."""
-    user = may(request, "trackers.add_subscriber")
+    actor = actor_of(request, acts.ADD)
     try:
-        one, key = terms.add(given.name, given.terms())
+        one, key = acts.add(given.name, given.terms(), actor)
     except ValidationError as error:
         raise refused(error) from None
-    history.record(user, [one], "Added, by the API.", flag=history.ADDITION)
     return Status(201, {**told(one), "signing_secret": key})
 
 
@@ -78,24 +76,17 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
 @router.patch("/{name}", response=SubscriberOut)
 def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[str, Any]:
     """Only the named `headers` are replaced; null removes one."""
-    one = to_change(request, name)
+    actor = actor_of(request, acts.CHANGE)
     try:
-        changed = terms.edit(one, given.terms())
+        return told(acts.change(find(name), given.terms(), actor))
     except ValidationError as error:
         raise refused(error) from None
-    record(request, one, "Changed")
-    return told(changed)
 
 
 @router.delete("/{name}", response=DroppedOut)
 def remove_subscriber(request: HttpRequest, name: str) -> dict[str, int]:
     """Drops its waiting events; `dropped` is their number."""
-    user = may(request, "trackers.delete_subscriber")
-    one = find(name)
-    dropped = subscribe.remove(one)
-    what = f"Removed; events dropped: {dropped:,}, by the API."
-    history.record(user, [one], what, flag=history.DELETION)
-    return {"dropped": dropped}
+    return {"dropped": act_on(request, acts.ACTS["remove"], find, name).count}
 
 
 @router.get("/{name}/attempts", response=AttemptsOut)
@@ -119,45 +110,37 @@ def attempts(
 @router.post("/{name}/test", response=DONE)
 def send_test(request: HttpRequest, name: str) -> Status:
     """An event of the type noop; the outcome appears among the attempts."""
-    again.test(one := to_change(request, name))
-    record(request, one, "Test")
-    return Status(204, None)
+    return acted(request, "test", name)
 
 
 @router.post("/{name}/pause", response=DONE)
 def pause(request: HttpRequest, name: str) -> Status:
-    standing.pause(one := to_change(request, name))
-    record(request, one, "Paused")
-    return Status(204, None)
+    return acted(request, "pause", name)
 
 
 @router.post("/{name}/resume", response=DONE)
 def resume(request: HttpRequest, name: str) -> Status:
     """Works for a disabled subscriber, too."""
-    standing.resume(one := to_change(request, name))
-    record(request, one, "Resumed")
-    return Status(204, None)
+    return acted(request, "resume", name)
 
 
 @router.post("/{name}/rotate_secret", response=SecretOut)
 def rotate_secret(request: HttpRequest, name: str) -> dict[str, str]:
     """The previous secret also signs, until the next rotation."""
-    key = signing_keys.rotate(one := to_change(request, name))
-    record(request, one, "Created a new signing key")
-    return {"signing_secret": key}
+    actor = actor_of(request, acts.CHANGE)
+    return {"signing_secret": acts.rotate_key(find(name), actor)}
 
 
 @router.post("/{name}/replay", response=EventsOut)
 def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
     """Returns how many events of its topics are delivered again, before its filters apply."""
-    one, until = to_change(request, name), given.until or timezone.now()
+    actor = actor_of(request, acts.CHANGE)
+    subscriber, until = find(name), given.until or timezone.now()
     if given.since >= until:
         raise ValueError("since must be before until, and before now.")
-    events = again.count(one, given.since, until, most=again.MOST_REPLAYED)
-    if given.dry_run:
-        return {"events": events}
-    events = again.replay(one, given.since, until)
-    record(request, one, f"Replay; events: {events:,}")
+    events = again.count(subscriber, given.since, until, most=again.MOST_REPLAYED)
+    if not given.dry_run:
+        events = acts.replay(subscriber, actor, since=given.since, until=until).count
     return {"events": events}
 
 
@@ -165,9 +148,13 @@ def replay(request: HttpRequest, name: str, given: Time) -> dict[str, int]:
 def redeliver(request: HttpRequest, name: str, given: BatchIn) -> dict[str, int]:
     """Resends a batch of the log, by its webhook-id, as a new one; returns how many events were
     still kept."""
-    events = again.redeliver(one := to_change(request, name), given.batch)
-    record(request, one, f"A batch again; events: {events:,}")
-    return {"events": events}
+    done = act_on(request, acts.ACTS["redeliver"], find, name, batch=given.batch)
+    return {"events": done.count}
+
+
+def acted(request: HttpRequest, act: str, name: str) -> Status:
+    act_on(request, acts.ACTS[act], find, name)
+    return Status(204, None)
 
 
 def find(name: str) -> Subscriber:
@@ -180,15 +167,6 @@ def find(name: str) -> Subscriber:
 
 def told(one: Subscriber) -> dict[str, Any]:
     return described(standing_of(one, now=timezone.now()))
-
-
-def to_change(request: HttpRequest, name: str) -> Subscriber:
-    may(request, "trackers.change_subscriber")
-    return find(name)
-
-
-def record(request: HttpRequest, one: Subscriber, what: str) -> None:
-    history.record(user_of(request), [one], f"{what}, by the API.")
 
 
 def refused(error: ValidationError) -> Refused:

@@ -1,9 +1,10 @@
-"""A person acts on one row from its page: a POST, one task, and back with a message."""
+"""A person acts on one row from its page: a POST, one act, and back with a message."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Model
@@ -11,7 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from trackers import history
+from trackers import acts, history
 from trackers.dashboards.access import demand
 from trackers.dashboards.asking import unsure
 
@@ -57,3 +58,31 @@ def carry_out(
         return redirect(f"{what}s") if chosen.leaves else redirect(what, id=id)
     messages.error(request, f"{name}: {chosen.refused}")
     return redirect(what, id=id)
+
+
+def act_on(
+    request: HttpRequest,
+    offered: Mapping[str, acts.Act],
+    name: str,
+    *,
+    find: Callable[[int], Model],
+    id: int,
+    page: str,
+    also: Callable[[], dict[str, Any]] = dict,
+) -> HttpResponse:
+    """Do the act of this name to the row, and return to its `page`, or to the list if it is gone.
+
+    `also` reads what the act takes besides. 404 for an unknown act or row, 403 without its
+    permission.
+    """
+    act = offered.get(name)
+    if act is None:
+        raise Http404(f"There is no action {name[:40]}.")
+    demand(request, act.permission)
+    row = find(id)
+    back = reverse(page, args=[id])
+    if act.asks and (asking := unsure(request, act.asks(row), button=act.button, back=back)):
+        return asking
+    done = act.do(row, history.on_page(request.user), **also())
+    (messages.success if done.is_done else messages.error)(request, done.said)
+    return redirect(f"{page}s") if act.leaves and done.is_done else redirect(back)

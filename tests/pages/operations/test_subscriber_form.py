@@ -14,7 +14,8 @@ from tests.events.delivering import delivering
 from tests.events.receivers import Receiver, answers
 from tests.pages.operations.test_subscribers import words
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import standing
+from trackers.events.subscribers import acts
+from trackers.history import by_command
 from trackers.outbox.models import Topic
 
 pytestmark = pytest.mark.django_db
@@ -114,7 +115,7 @@ def test_a_receiver_gets_the_headers_and_no_page_shows_their_values(
 def test_what_is_changed_changes_and_the_rest_stays(staff):
     hidden = {"signing": ["whsec_x"], "uuid": "u", "headers": {"X-Room": "7", "X-Key": "a"}}
     one = subscriber("shop", ["tweets", "orders"], secrets=hidden)
-    standing.pause(one)
+    acts.pause(one, by_command())
     edit = f"/subscribers/{one.pk}/edit/"
     html = staff.get(edit).content.decode()
     assert 'value="orders"' in html

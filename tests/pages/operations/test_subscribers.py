@@ -16,7 +16,8 @@ from tests.events.conftest import books, deliver, subscriber, take, told
 from trackers.events.minutes import TopicMinute
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread
-from trackers.events.subscribers import standing
+from trackers.events.subscribers import acts
+from trackers.history import by_command
 from trackers.outbox.models import Staged
 
 pytestmark = pytest.mark.django_db
@@ -51,7 +52,7 @@ def test_each_is_shown_with_its_state_and_its_books_and_never_with_its_secrets(s
     batches = {batch.subscriber_id: batch for batch in take()}
     deliver([batches.pop(one.pk)])
     deliver(batches.values(), delivered=False, status=410)
-    standing.pause(Subscriber.objects.get(name="paused"))
+    acts.pause(Subscriber.objects.get(name="paused"), by_command())
 
     page = words(staff.get("/subscribers/"))
 
@@ -84,7 +85,7 @@ def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_t
     EventBatch.objects.update(first_at=F("first_at") - timedelta(hours=1))
     assert "Start manage.py deliver" in words(staff.get("/subscribers/"))
 
-    standing.pause(one)
+    acts.pause(one, by_command())
     assert "Start" not in words(staff.get("/subscribers/now/"))
 
     now = timezone.now()

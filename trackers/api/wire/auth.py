@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 from django.conf import settings
@@ -11,7 +12,9 @@ from django.utils import timezone
 from ninja.errors import AuthorizationError, HttpError
 from ninja.security.base import AuthBase
 
+from trackers.acts import Act, Done
 from trackers.api.wire.errors import Refused
+from trackers.history import Actor, by_api
 from trackers.timelines.watchers import homes_of, own
 from trackers.tokens import api_tokens, api_use
 from trackers.tokens.api_use import Use
@@ -108,6 +111,20 @@ def may(request: HttpRequest, permission: str) -> User:
             message=f"The user of this token lacks the permission {permission}."
         )
     return user
+
+
+def actor_of(request: HttpRequest, permission: str) -> Actor:
+    """Who acts by this request: its user, who has the permission."""
+    return by_api(may(request, permission))
+
+
+def act_on(
+    request: HttpRequest, act: Act, find: Callable[[Any], Any], key: object, **also: Any
+) -> Done:
+    """Do the act to the thing that `find` finds, once its permission is there. `also`: what the
+    act takes besides."""
+    actor = actor_of(request, act.permission)
+    return act.do(find(key), actor, **also)
 
 
 def home_of(request: HttpRequest, watcher: str) -> int:

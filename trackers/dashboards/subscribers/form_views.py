@@ -9,13 +9,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
-from trackers import history
 from trackers.dashboards.access import SUBSCRIBERS, demand, needs
-from trackers.dashboards.subscribers.views import ADD, CHANGE, find
+from trackers.dashboards.subscribers.views import find
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import signing_keys
+from trackers.events.subscribers.acts import ADD, CHANGE, rotate_key
 from trackers.events.subscribers.forms import SubscriberForm
 from trackers.events.subscribers.terms import NoSuchSubscriberError
+from trackers.history import on_page
 from trackers.schedule.intervals import current
 
 
@@ -26,8 +26,7 @@ from trackers.schedule.intervals import current
 def add_subscriber(request: HttpRequest) -> HttpResponse:
     demand(request, ADD)
     form = SubscriberForm(request.POST or None)
-    if request.method == "POST" and form.is_valid() and form.store():
-        tell(request, form.instance, "Added on the page.", flag=history.ADDITION)
+    if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
         return with_key(request, form.instance, form.key, is_new=True)
     return filled_in(request, form)
 
@@ -40,8 +39,7 @@ def edit_subscriber(request: HttpRequest, id: int) -> HttpResponse:
     demand(request, CHANGE)
     form = SubscriberForm(request.POST or None, instance=find(id))
     try:
-        if request.method == "POST" and form.is_valid() and form.store():
-            tell(request, form.instance, "Changed on its page.")
+        if request.method == "POST" and form.is_valid() and form.store(on_page(request.user)):
             messages.success(
                 request, f"{form.instance}: changed. This applies to everything sent from now on."
             )
@@ -68,13 +66,8 @@ def new_key(request: HttpRequest, id: int) -> HttpResponse:
         return render(
             request, "dashboards/subscribers/sure.html", {"now": now, "subscriber": subscriber}
         )
-    key = signing_keys.rotate(subscriber)
-    tell(request, subscriber, "Created a new signing key, on its page.")
+    key = rotate_key(subscriber, on_page(request.user))
     return with_key(request, subscriber, key, is_new=False)
-
-
-def tell(request: HttpRequest, who: Subscriber, what: str, *, flag: int = history.CHANGE) -> None:
-    history.record(request.user, [who], what, flag=flag)
 
 
 @sensitive_variables("key")

@@ -10,15 +10,16 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from trackers import history
 from trackers.dashboards.access import SUBSCRIBERS, demand, needs
-from trackers.dashboards.subscribers.views import CHANGE, find
+from trackers.dashboards.subscribers.views import find
 from trackers.events import again
 from trackers.events.models import Subscriber
+from trackers.events.subscribers import acts
+from trackers.events.subscribers.acts import CHANGE
+from trackers.history import on_page
 
 MINUTES = "%Y-%m-%dT%H:%M"
 
@@ -71,14 +72,11 @@ def replay(request: HttpRequest, id: int) -> HttpResponse:
     subscriber = find(id)
     form = ReplayForm((request.POST or request.GET) or None, subscriber)
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        events = again.replay(subscriber, given["since"], given["until"])
-        history.record(request.user, [subscriber], f"Replay of {events:,} events, on its page.")
-        messages.success(
-            request,
-            f"{subscriber}: {events:,} event{pluralize(events)} will be delivered again, if its "
-            "filters match them.",
+        period = form.cleaned_data
+        done = acts.replay(
+            subscriber, on_page(request.user), since=period["since"], until=period["until"]
         )
+        messages.success(request, done.said)
         return redirect("subscriber", id=id)
     told = {"now": timezone.now(), "subscriber": subscriber, "form": form}
     return render(request, "dashboards/subscribers/replay.html", told)

@@ -23,7 +23,6 @@ from trackers.events.subscribers.standings import staged, standing_of, standings
 from trackers.outbox.models import Topic
 from trackers.schedule.intervals import current
 
-ADD, CHANGE, DELETE = (f"trackers.{what}_subscriber" for what in ("add", "change", "delete"))
 # How many batches at the head of the line, and how many of the newest attempts.
 BATCHES, ATTEMPTS = 20, 50
 

@@ -1,4 +1,4 @@
-"""The form for a subscriber, on the page and in the admin; the rules are those of `terms`."""
+"""The form for a subscriber; the rules are those of `terms`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from django.core.exceptions import ValidationError
 
 from trackers.events.delivery.shapes import METRICS
 from trackers.events.models import Subscriber
-from trackers.events.subscribers import terms
+from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import check_header, given_twice, read_line
 from trackers.events.subscribers.rules import check_topics, check_uuid
 from trackers.events.subscribers.terms import Terms
+from trackers.history import Actor
 from trackers.outbox.models import ALERTS, MILESTONES, SOURCES, TWEETS
 
 OWN_TOPICS = (
@@ -27,7 +28,6 @@ FIELDS = (
     "callback", "max_events", "timeout_ms", "ordered", "concurrency", "rate", "format",
     "newest_only", "with_data", "authors", "sources", "metric", "at_least",
 )  # fmt: skip
-MAIN = ("name", "callback", "topics", "other_topics")
 HOW = ("format", "with_data", "newest_only", "max_events", "timeout_ms")
 WHICH = ("authors", "sources", "metric", "at_least")
 PACE = ("ordered", "concurrency", "rate")
@@ -115,12 +115,7 @@ class SubscriberForm(forms.ModelForm):
         widgets = {
             "name": forms.TextInput(attrs=QUIET),
             "callback": forms.TextInput(
-                attrs={
-                    "spellcheck": "false",
-                    "placeholder": "https://shop.example/events",
-                    # The admin's own class for addresses; otherwise the field shows 20 letters.
-                    "class": "vURLField",
-                }
+                attrs={"spellcheck": "false", "placeholder": "https://shop.example/events"}
             ),
         }
         help_texts = {"metric": "Choose a metric to leave out tweets below a number."}
@@ -195,13 +190,13 @@ class SubscriberForm(forms.ModelForm):
             headers={**gone, **cleaned["headers"]},
         )
 
-    def store(self) -> bool:
+    def store(self, actor: Actor) -> bool:
         """Add or change it; False: something was wrong after all, and `errors` says what."""
         try:
             if self.is_new:
-                self.instance, self.key = terms.add(self.cleaned_data["name"], self.terms())
+                self.instance, self.key = acts.add(self.cleaned_data["name"], self.terms(), actor)
             else:
-                self.instance = terms.edit(self.instance, self.terms())
+                self.instance = acts.change(self.instance, self.terms(), actor)
         except ValidationError as error:
             for name, said in error.message_dict.items():
                 self.add_error(name if name in self.fields else None, said)

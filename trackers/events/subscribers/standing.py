@@ -1,11 +1,10 @@
-"""What stops deliveries to a subscriber: a person pauses it, its own answers disable it."""
+"""What its own answers do to a subscriber: it is disabled, until somebody enables it again."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models.functions import Now
 
 from trackers.events.models import HEALTHY, Subscriber, SubscriberState
 from trackers.outbox.models import ALERTS
@@ -23,18 +22,6 @@ DISABLE = """
       AND st.failing_since < clock_timestamp() - %(after)s
     RETURNING s.id, s.name, st.disabled_because
 """
-
-
-def pause(subscriber: Subscriber) -> None:
-    """Keep its events, but send nothing."""
-    Subscriber.objects.filter(pk=subscriber.pk, paused_at=None).update(paused_at=Now())
-
-
-def resume(subscriber: Subscriber) -> None:
-    """Send again from now on, even if it was disabled."""
-    with transaction.atomic():
-        Subscriber.objects.filter(pk=subscriber.pk).update(paused_at=None)
-        enable(subscriber)
 
 
 def enable(subscriber: Subscriber) -> None:

@@ -1,6 +1,6 @@
-"""The terms under which a subscriber gets events: checked and saved here, for all entrances.
+"""The terms under which a subscriber gets events: checked and set here, for all doors.
 
-    command, page, admin, API ─> Terms ─> add, edit ─> a Subscriber, its topics, its secrets
+    command, page, API ─> Terms ─> acts.add, acts.change ─> a Subscriber, its topics, its secrets
 
 A ValidationError says by field what is wrong; nothing is stored then.
 """
@@ -12,14 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError, transaction
 
 from trackers.events.delivery.shapes import METRICS
 from trackers.events.models import Subscriber
-from trackers.events.spread import spread_all
-from trackers.events.subscribers import headers, subscribe
+from trackers.events.subscribers import headers
 from trackers.events.subscribers.rules import check_topics, check_uuid
-from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.ingest.sources.models import Source
 
 # Fields whose sentences say themselves what they are about.
@@ -45,33 +42,6 @@ class Terms:
     topics: Sequence[str] | None = None
     uuid: str | None = field(default=None, repr=False)
     headers: Mapping[str, str | None] = field(default_factory=dict, repr=False)
-
-
-def add(name: str, terms: Terms) -> tuple[Subscriber, str]:
-    """Add a subscriber; return it, and its signing key, which is never shown again."""
-    key = new_signing_key()
-    one = Subscriber(name=name, secrets={"signing": [key]})
-    topics = put(one, terms, topics=list(terms.topics or ()))
-    try:
-        subscribe.add(one, topics)
-    except IntegrityError:
-        # Somebody was faster.
-        raise ValidationError({"name": TWICE}) from None
-    return one, key
-
-
-def edit(subscriber: Subscriber, terms: Terms) -> Subscriber:
-    """Change the terms of a subscriber, but not its name; return it as saved.
-
-    Its row is locked before it is read, so that a pause or a key rotation meanwhile is not undone.
-    """
-    with transaction.atomic():
-        spread_all()
-        one = found(subscriber.name, pk=subscriber.pk)
-        known = list(one.subscriptions.values_list("topic__name", flat=True))
-        topics = put(one, terms, topics=known if terms.topics is None else list(terms.topics))
-        subscribe.change(one, topics)
-    return one
 
 
 def found(name: str, **known: Any) -> Subscriber:

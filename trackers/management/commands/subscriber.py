@@ -16,16 +16,15 @@ from django.db import transaction
 from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
-from trackers import history
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.models import Attempt, Subscriber
 from trackers.events.spread import spread_all
-from trackers.events.subscribers import signing_keys, standing, terms
+from trackers.events.subscribers import acts, terms
 from trackers.events.subscribers.headers import read_line
 from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.standings import standings
-from trackers.events.subscribers.subscribe import remove
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.management.subscribers import find, line_of, line_of_attempt, terms_of
 
@@ -81,15 +80,13 @@ class Command(PagelessCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         with bad_input():
-            subscriber, key = terms.add(options["name"], terms_of(options))
-        history.record_command([subscriber], "Added.", flag=history.ADDITION)
+            subscriber, key = acts.add(options["name"], terms_of(options), by_command())
         self.say(options, f"Added {subscriber}.")
         self.show_key(subscriber, key, options)
 
     def do_change(self, options: Mapping[str, Any]) -> None:
         with bad_input():
-            subscriber = terms.edit(find(options["name"]), terms_of(options))
-        history.record_command([subscriber], "Changed.")
+            subscriber = acts.change(find(options["name"]), terms_of(options), by_command())
         self.done(options, {"changed": subscriber.name}, f"Changed {subscriber}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -101,84 +98,53 @@ class Command(PagelessCommand):
             self.stdout.write(json.dumps(told) if options["json"] else line_of(told))
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
-        standing.pause(subscriber)
-        history.record_command([subscriber], "Paused.")
-        self.done(
-            options, {"paused": subscriber.name}, f"Paused {subscriber}; its events are kept."
-        )
+        done = acts.pause(find(options["name"]), by_command())
+        self.done(options, {"paused": options["name"]}, done.said)
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
-        standing.resume(subscriber)
-        history.record_command([subscriber], "Resumed.")
-        self.done(options, {"resumed": subscriber.name}, f"Resumed {subscriber}.")
+        done = acts.resume(find(options["name"]), by_command())
+        self.done(options, {"resumed": options["name"]}, done.said)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
-        dropped = remove(subscriber)
-        history.record_command([subscriber], "Removed.", flag=history.DELETION)
-        self.done(
-            options,
-            {"removed": subscriber.name, "dropped": dropped},
-            f"Removed {subscriber}; {dropped} waiting event{pluralize(dropped)} "
-            f"{pluralize(dropped, 'was,were')} dropped.",
-        )
+        done = acts.remove(find(options["name"]), by_command())
+        self.done(options, {"removed": options["name"], "dropped": done.count}, done.said)
 
     def do_rotate_secret(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         if options["end_overlap"]:
-            signing_keys.forget_old(subscriber)
-            history.record_command([subscriber], "Ended the old signing key.")
-            self.done(
-                options,
-                {"name": subscriber.name},
-                f"Only the newest key signs for {subscriber} now.",
-            )
+            done = acts.end_overlap(subscriber, by_command())
+            self.done(options, {"name": subscriber.name}, done.said)
         else:
-            key = signing_keys.rotate(subscriber)
-            history.record_command([subscriber], "Created a new signing key.")
-            self.show_key(subscriber, key, options)
+            self.show_key(subscriber, acts.rotate_key(subscriber, by_command()), options)
 
     def do_test(self, options: Mapping[str, Any]) -> None:
-        subscriber = find(options["name"])
-        again.test(subscriber)
-        history.record_command([subscriber], "Sent a test.")
-        sentence = (
-            f"Sent a test to {subscriber}. See `subscriber attempts {subscriber}` for the result."
-        )
-        self.done(options, {"tested": subscriber.name}, sentence)
+        done = acts.test(find(options["name"]), by_command())
+        self.done(options, {"tested": options["name"]}, done.said)
 
     def do_replay(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         since, until = options["since"], options["until"] or timezone.now()
         if since >= until:
             raise CommandError("--since must be before --until.", returncode=USAGE)
-        act = again.count if options["dry_run"] else again.replay
-        events = act(subscriber, since, until)
-        if not options["dry_run"]:
-            history.record_command([subscriber], f"Replay of {events:,} events.")
-        what = "would be" if options["dry_run"] else pluralize(events, "is,are")
-        self.done(
-            options,
-            {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]},
-            f"{events} event{pluralize(events)} {what} delivered to {subscriber} again, "
-            "if its filters match them.",
-        )
+        if options["dry_run"]:
+            events = again.count(subscriber, since, until)
+            sentence = (
+                f"{subscriber}: {events:,} event{pluralize(events)} would be delivered again, if "
+                "its filters match them."
+            )
+        else:
+            done = acts.replay(subscriber, by_command(), since=since, until=until)
+            events, sentence = done.count, done.said
+        result = {"name": subscriber.name, "events": events, "dry_run": options["dry_run"]}
+        self.done(options, result, sentence)
 
     def do_redeliver(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])
         try:
-            events = again.redeliver(subscriber, options["batch"])
+            done = acts.redeliver(subscriber, by_command(), batch=options["batch"])
         except again.NoSuchBatchError as error:
             raise CommandError(str(error)) from None
-        history.record_command([subscriber], f"Delivered {events:,} events again.")
-        self.done(
-            options,
-            {"name": subscriber.name, "events": events},
-            f"{events} event{pluralize(events)} {pluralize(events, 'is,are')} delivered to "
-            f"{subscriber} again, in a new batch.",
-        )
+        self.done(options, {"name": subscriber.name, "events": done.count}, done.said)
 
     def do_attempts(self, options: Mapping[str, Any]) -> None:
         subscriber = find(options["name"])

@@ -1,0 +1,161 @@
+"""What is done to a subscriber, by whom and through whichever door: each act is in the history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
+
+from trackers import history
+from trackers.acts import Act, Done
+from trackers.events import again
+from trackers.events.models import Subscriber
+from trackers.events.spread import spread_all
+from trackers.events.subscribers import signing_keys, standing, subscribe
+from trackers.events.subscribers.standings import standing_of
+from trackers.events.subscribers.terms import TWICE, Terms, found, put
+from trackers.history import Actor
+
+ADD, CHANGE, DELETE = (f"trackers.{verb}_subscriber" for verb in ("add", "change", "delete"))
+
+
+def add(name: str, terms: Terms, actor: Actor) -> tuple[Subscriber, str]:
+    """Add a subscriber; return it, and its signing key, which is never shown again.
+
+    A ValidationError says by field what is wrong; nothing is stored then.
+    """
+    key = signing_keys.new_signing_key()
+    subscriber = Subscriber(name=name, secrets={"signing": [key]})
+    topics = put(subscriber, terms, topics=list(terms.topics or ()))
+    try:
+        subscribe.add(subscriber, topics)
+    except IntegrityError:
+        # Somebody was faster.
+        raise ValidationError({"name": TWICE}) from None
+    history.record(actor, [subscriber], "Added", flag=history.ADDITION)
+    return subscriber, key
+
+
+def change(subscriber: Subscriber, terms: Terms, actor: Actor) -> Subscriber:
+    """Change the terms of a subscriber, but not its name; return it as saved.
+
+    Its row is locked before it is read, so that a pause or a key rotation meanwhile is not undone.
+    """
+    with transaction.atomic():
+        spread_all()
+        changed = found(subscriber.name, pk=subscriber.pk)
+        known = list(changed.subscriptions.values_list("topic__name", flat=True))
+        topics = put(changed, terms, topics=known if terms.topics is None else list(terms.topics))
+        subscribe.change(changed, topics)
+    history.record(actor, [changed], "Changed")
+    return changed
+
+
+def pause(subscriber: Subscriber, actor: Actor) -> Done:
+    """Keep its events, but send nothing."""
+    Subscriber.objects.filter(pk=subscriber.pk, paused_at=None).update(paused_at=Now())
+    history.record(actor, [subscriber], "Paused")
+    return Done(f"{subscriber}: Paused. Its events are kept.")
+
+
+def resume(subscriber: Subscriber, actor: Actor) -> Done:
+    """Send again from now on, even if it was disabled."""
+    with transaction.atomic():
+        Subscriber.objects.filter(pk=subscriber.pk).update(paused_at=None)
+        standing.enable(subscriber)
+    history.record(actor, [subscriber], "Resumed")
+    return Done(f"{subscriber}: Resumed. Waiting events are being sent.")
+
+
+def remove(subscriber: Subscriber, actor: Actor) -> Done:
+    """Remove it, and drop what waits for it; `count`: how many events."""
+    # Its row gets another name.
+    name, events = str(subscriber), subscribe.remove(subscriber)
+    history.record(
+        actor, [subscriber], f"Removed; events dropped: {events:,}", flag=history.DELETION
+    )
+    return Done(f"{name}: Removed, with {events:,} waiting event{pluralize(events)}.", events)
+
+
+def drop(subscriber: Subscriber, actor: Actor) -> Done:
+    """Drop what waits for it; `count`: how many events."""
+    events = subscribe.empty(subscriber)
+    history.record(actor, [subscriber], f"Dropped {events:,} waiting events")
+    return Done(f"{subscriber}: {events:,} event{pluralize(events)} dropped.", events)
+
+
+def rotate_key(subscriber: Subscriber, actor: Actor) -> str:
+    """Return a new signing key; the one before also signs until the next rotation."""
+    key = signing_keys.rotate(subscriber)
+    history.record(actor, [subscriber], "Created a new signing key")
+    return key
+
+
+def end_overlap(subscriber: Subscriber, actor: Actor) -> Done:
+    """Sign only with the newest key from now on."""
+    signing_keys.forget_old(subscriber)
+    history.record(actor, [subscriber], "Ended the old signing key")
+    return Done(f"{subscriber}: Only the newest key signs now.")
+
+
+def test(subscriber: Subscriber, actor: Actor) -> Done:
+    """Send it a test event, which means nothing."""
+    again.test(subscriber)
+    history.record(actor, [subscriber], "Sent a test")
+    return Done(f"{subscriber}: Sent a test. The result is among its attempts.")
+
+
+def replay(subscriber: Subscriber, actor: Actor, *, since: datetime, until: datetime) -> Done:
+    """Deliver the events of [since, until) again; `count`: how many, before its filters."""
+    events = again.replay(subscriber, since, until)
+    history.record(actor, [subscriber], f"Replay of {events:,} events")
+    return Done(
+        f"{subscriber}: {events:,} event{pluralize(events)} will be delivered again, if its "
+        "filters match them.",
+        events,
+    )
+
+
+def redeliver(subscriber: Subscriber, actor: Actor, *, batch: UUID) -> Done:
+    """Deliver a batch's events again, as a new batch; `count`: how many of them are still kept.
+
+    Raises NoSuchBatchError.
+    """
+    events = again.redeliver(subscriber, batch)
+    history.record(actor, [subscriber], f"Delivered {events:,} events of a batch again")
+    return Done(
+        f"{subscriber}: {events:,} event{pluralize(events)} of that batch will be delivered again.",
+        events,
+    )
+
+
+def queued(subscriber: Subscriber) -> str:
+    return f"{standing_of(subscriber, now=timezone.now()).books.queued:,}"
+
+
+ACTS = {
+    "pause": Act(pause, CHANGE),
+    "resume": Act(resume, CHANGE),
+    "test": Act(test, CHANGE),
+    "redeliver": Act(redeliver, CHANGE),
+    "drop": Act(
+        drop,
+        CHANGE,
+        asks=lambda of: (
+            f"Drop the {queued(of)} events waiting for {of}? They will not be delivered."
+        ),
+        button="Drop waiting events",
+    ),
+    "remove": Act(
+        remove,
+        DELETE,
+        asks=lambda of: f"Remove {of}? The {queued(of)} events waiting for it are dropped.",
+        button="Remove",
+        leaves=True,
+    ),
+}
