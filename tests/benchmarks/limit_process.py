@@ -80,7 +80,7 @@ def main() -> None:
     with psycopg.connect(
         os.environ["DATABASE_URL"], autocommit=True, prepare_threshold=3
     ) as connection:
-        claim = queue.on(TWEET_UPDATE, queue.CLAIM).as_string(connection)
+        claim = queue.on(TWEET_UPDATE, queue.CLAIM)
         cursor = connection.cursor()
         save = SAVE.on(cursor)
         turn = os.getpid()

@@ -114,7 +114,7 @@ def claims(database: Database, times: int, *, low: Any = queue.FROM_THE_HEAD) ->
     """So many claims of full batches, each rolled on like a pusher would."""
     taken: list[float] = []
     with database.connect(prepare_threshold=3) as db:
-        statement = queue.on(TWEET_UPDATE, queue.CLAIM).as_string(db)
+        statement = queue.on(TWEET_UPDATE, queue.CLAIM)
         while len(taken) < times:
             given = {**NAMESPACE, "low": low, "token": secrets.randbits(63)}
             milliseconds, found = timed(lambda given=given: db.execute(statement, given).fetchone())
@@ -134,9 +134,7 @@ def polls(shop: Workshop, tweets: int, start_ms: int) -> float:
     with shop.databases.fresh() as database:
         loading.load(database, tweets=tweets, start_ms=start_ms, due=loading.NOT_DUE)
         with database.connect() as db, psycopg.ClientCursor(db) as asking:
-            statement = "EXPLAIN (ANALYZE, TIMING OFF) " + queue.on(
-                TWEET_UPDATE, queue.READY_IN
-            ).as_string(db)
+            statement = "EXPLAIN (ANALYZE, TIMING OFF) " + queue.on(TWEET_UPDATE, queue.READY_IN)
             told = [asking.execute(statement, NAMESPACE).fetchall()[-1][0] for _ in range(TIMES)]
     return median(float(line.split()[-2]) for line in told)
 

@@ -159,7 +159,7 @@ def test_the_watchdogs_look_is_a_probe_of_the_due_index(prepare):
 
 def told_of(query, **those):
     """The plan of the statement as it was prepared."""
-    return explain(on(NAME, query, **those).as_string(connection.connection), GIVEN)
+    return explain(on(NAME, query, **those), GIVEN)
 
 
 def rows(told):

@@ -17,7 +17,7 @@ from django.db.models import Q
 
 from trackers.jobs.figures import NOW, RESTS
 from trackers.jobs.models import ScheduleAhead
-from trackers.jobs.tables import on
+from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
 # A few more than an hour has, so that a row of some minutes ago still covers one.
@@ -28,27 +28,7 @@ TAKEN_EVERY = timedelta(minutes=1)
 # An older row is from a cluster that has ended.
 FRESH_FOR = timedelta(minutes=3)
 
-# Each LIMIT bounds the walk: the first by the index on due times, the second before any job is
-# looked for. Dead entries are walked, and not counted. What is claimed is due at the end of its
-# lease, which says nothing. LIMIT 1: each job is found by its key, whatever the statistics say.
-LOOK = """
-    SELECT now(), least(%(minutes)s - 1, floor(
-               extract(epoch FROM due_at - date_trunc('minute', now())) / 60))::int AS place,
-           count(live), count(*), max(due_at)
-    FROM (
-        SELECT due_at, lease, stamp, key FROM (
-            SELECT due_at, lease, stamp, keys FROM {bucket}
-            WHERE due_at > now()
-              AND due_at < date_trunc('minute', now()) + %(minutes)s * interval '1 minute'
-            ORDER BY due_at LIMIT %(most)s
-        ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key)
-        LIMIT %(most)s
-    ) AS entry LEFT JOIN LATERAL (
-        SELECT true AS live FROM {job} j
-        WHERE entry.lease IS NULL AND j.key = entry.key AND j.stamp = entry.stamp LIMIT 1
-    ) AS job ON true
-    GROUP BY place ORDER BY place
-"""
+LOOK = queue_statement(__file__, "ahead")
 
 
 @dataclass(frozen=True, slots=True)

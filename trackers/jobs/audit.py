@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.models import Max, Min, QuerySet
 
-from trackers.jobs.tables import declared, new_stamp, on
+from trackers.jobs.tables import declared, new_stamp, on, queue_statement
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 
@@ -25,80 +25,8 @@ logger = logging.getLogger(__name__)
 # Rows per transaction.
 JOBS, BUCKETS = 5000, 500
 
-# LIMIT in the subquery keeps the planner on the index on stamps, whatever the statistics say.
-# Locks: the jobs, in the order of keys. A job that was moved between the snapshot and its lock has
-# another stamp, and a bucket, so it is skipped. The new stamp makes all old entries of a key dead,
-# so that the new one is the only one, and ends a claim on it.
-WRONG = """
-    WITH piece AS MATERIALIZED (
-        SELECT key, stamp, attempts FROM {job}
-        WHERE key > %(after)s AND key <= %(until)s ORDER BY key LIMIT %(size)s
-    ),
-    wrong AS MATERIALIZED (
-        SELECT p.key, p.stamp, of.entries
-        FROM piece p CROSS JOIN LATERAL (
-            SELECT count(*) AS entries FROM (
-                SELECT FROM {bucket} b WHERE b.stamp = p.stamp AND p.key = ANY(b.keys) LIMIT 2
-            ) AS found
-        ) AS of
-        WHERE p.attempts < {strikes} AND of.entries <> 1
-        ORDER BY p.key
-    ),
-    held AS MATERIALIZED (
-        SELECT job.place
-        FROM wrong CROSS JOIN LATERAL (
-            SELECT ctid AS place FROM {job} j
-            WHERE %(mend)s AND j.key = wrong.key AND j.stamp IS NOT DISTINCT FROM wrong.stamp
-            FOR UPDATE
-        ) AS job
-    ),
-    put AS (
-        UPDATE {job}
-        SET due_at = date_trunc('second', due_at),
-            stamp = %(stamp)s + floor(extract(epoch FROM due_at))::bigint
-        WHERE ctid = ANY(ARRAY(SELECT place FROM held))
-        RETURNING *
-    ),
-    again AS ({into_buckets})
-    SELECT max(key), count(*), (SELECT count(*) FROM wrong WHERE entries = 0),
-           (SELECT count(*) FROM wrong WHERE entries > 1)
-    FROM piece
-"""
-
-# Claimed buckets are left alone: the claim has removed their dead entries.
-DEAD = """
-    WITH piece AS MATERIALIZED (
-        SELECT ctid AS place, id, stamp, keys FROM {bucket}
-        WHERE id > %(after)s AND id <= %(until)s ORDER BY id LIMIT %(size)s
-    ),
-    looked AS MATERIALIZED (
-        SELECT piece.*, of.keys AS live
-        FROM piece CROSS JOIN LATERAL (
-            SELECT array_agg(j.key ORDER BY j.key) AS keys
-            FROM {job} j WHERE j.key = ANY(piece.keys) AND j.stamp = piece.stamp
-        ) AS of
-    ),
-    free AS MATERIALIZED (
-        SELECT ctid AS place FROM {bucket}
-        WHERE %(mend)s AND lease IS NULL AND ctid = ANY(ARRAY(
-            SELECT place FROM looked
-            WHERE coalesce(cardinality(live), 0) < cardinality(keys)))
-        FOR UPDATE SKIP LOCKED
-    ),
-    emptied AS (
-        DELETE FROM {bucket} WHERE ctid = ANY(ARRAY(
-            SELECT place FROM free JOIN looked USING (place) WHERE live IS NULL))
-    ),
-    pruned AS (
-        UPDATE {bucket} b SET keys = looked.live FROM looked
-        WHERE b.ctid = ANY(ARRAY(
-                SELECT place FROM free JOIN looked USING (place) WHERE live IS NOT NULL))
-          AND b.ctid = looked.place
-    )
-    SELECT max(id), count(*),
-           coalesce(sum(cardinality(keys) - coalesce(cardinality(live), 0)), 0)::bigint, 0
-    FROM looked
-"""
+WRONG = queue_statement(__file__, "lost")
+DEAD = queue_statement(__file__, "dead")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,66 +10,15 @@ from datetime import timedelta
 
 from trackers.jobs.batch import Batch
 from trackers.jobs.claim import NO_DELAY
-from trackers.jobs.tables import keys_of, new_stamp, on
+from trackers.jobs.tables import keys_of, new_stamp, on, queue_statement
 from tweetwatch.database import cursor
 
-# Every statement that ends a claim, or part of one, begins with this. The fence: the buckets that
-# still carry this lease, and of their keys those that were asked for (`back`) and have not been
-# moved or removed since. A bucket's other keys stay claimed (`stay`).
-# Locks: the buckets, then jobs in the order of keys. In the plan's own order, this and a refresh of
-# the same keys could deadlock. LATERAL: each by the primary key, whatever the statistics say.
-CUT = """
-    held AS MATERIALIZED (
-        SELECT ctid AS place, due_at, lease, attempts, urgent, owed_since, stamp, keys
-        FROM {bucket} WHERE lease = %(lease)s ORDER BY id FOR UPDATE
-    ),
-    cut AS MATERIALIZED (
-        SELECT held.*, of.back, of.stay
-        FROM held CROSS JOIN LATERAL (
-            SELECT array_agg(key) FILTER (WHERE asked) AS back,
-                   array_agg(key) FILTER (WHERE NOT asked) AS stay
-            FROM (
-                SELECT key, (key IN (SELECT unnest(%(keys)s::bigint[]))) IS TRUE AS asked
-                FROM unnest(held.keys) AS key
-            ) AS entry
-        ) AS of
-        WHERE of.back IS NOT NULL
-    ),
-    stay AS (
-        UPDATE {bucket} b SET keys = cut.stay
-        FROM cut
-        WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE cut.stay IS NOT NULL))
-          AND b.ctid = cut.place
-    ),
-    ours AS MATERIALIZED (
-        SELECT job.*
-        FROM (
-            SELECT key FROM cut, unnest(back) AS key ORDER BY key
-        ) AS entry
-        CROSS JOIN LATERAL (
-            SELECT ctid AS place, key, stamp FROM {job}
-            WHERE key = entry.key AND stamp = ANY(ARRAY(SELECT stamp FROM cut)) FOR UPDATE
-        ) AS job
-    )
-"""
-
-# Buckets that go back as a whole, and a new one for a part. They are owed for as long as before,
-# unless they are due again.
-GO_BACK = """
-    whole AS (
-        UPDATE {bucket} b SET due_at = cut.due, lease = NULL, owed_since = {owed}
-        FROM (SELECT *, {due} AS due FROM cut WHERE stay IS NULL) cut
-        WHERE b.ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL)) AND b.ctid = cut.place
-    ),
-    part AS (
-        INSERT INTO {bucket} (due_at, attempts, urgent, owed_since, stamp, keys)
-        SELECT {due}, attempts, urgent, {owed}, stamp, back FROM cut WHERE stay IS NOT NULL
-    )
-"""
+CUT = queue_statement(__file__, "_cut")
 
 
 def go_back(*, due: str, owed: str) -> str:
-    return GO_BACK.replace("{due}", due).replace("{owed}", owed)
+    """The CTEs that give a claim's buckets back, due and owed since these expressions."""
+    return queue_statement(__file__, "_go_back", due=due, owed=owed)
 
 
 # In its place in line, which the oldest of the batch had. An urgent one was due much later.
@@ -91,33 +40,7 @@ RELEASE = f"""
     SELECT key FROM ours
 """
 
-# Jobs by ctid alone: with statistics from when the queue was empty, a join on the key would walk
-# the whole index.
-FINISH = f"""
-    WITH {CUT},
-    ended AS (
-        DELETE FROM {{bucket}}
-        WHERE ctid = ANY(ARRAY(SELECT place FROM cut WHERE stay IS NULL))
-    ),
-    next AS MATERIALIZED (
-        SELECT place, delay
-        FROM ours
-        LEFT JOIN unnest(%(moved)s::bigint[], %(delays)s::interval[]) AS given(key, delay)
-            USING (key)
-    ),
-    put AS (
-        UPDATE {{job}} j SET due_at = now() + next.delay, attempts = 0, stamp = %(stamp)s
-        FROM next
-        WHERE j.ctid = ANY(ARRAY(SELECT place FROM next WHERE delay IS NOT NULL))
-          AND j.ctid = next.place
-        RETURNING j.*
-    ),
-    again AS ({{into_buckets}}),
-    over AS (
-        DELETE FROM {{job}} WHERE ctid = ANY(ARRAY(SELECT place FROM next WHERE delay IS NULL))
-    )
-    SELECT key FROM ours
-"""
+FINISH = queue_statement(__file__, "finish", cut=CUT)
 
 
 def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) -> set[int]:

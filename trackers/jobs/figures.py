@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import DateTimeField, Func, Q
 
 from trackers.jobs.models import QueueFigures, Tally, namespaces
-from trackers.jobs.tables import on
+from trackers.jobs.tables import on, queue_statement
 from tweetwatch.database import cursor
 
 # A bounded count stops at this many keys.
@@ -29,65 +29,7 @@ FRESH_FOR = timedelta(seconds=15)
 # The pause after a whole count, as a multiple of the time that it took: two percent of a core.
 RESTS = 50
 
-# Each count ends at %(most)s, and ORDER BY has it walk the one index it is meant for. A bucket
-# counts as many keys as live in it: LIMIT, so that each is found by its key, whatever the
-# statistics say.
-# In flight: leases that have not run out lie within the longest lease from now.
-# Owed: what was claimed and is not finished, in a worker's hands or given back. These have been
-# waiting since they were first due. Those given back to wait a little count as due too. Isolated:
-# by their own index. Urgent: those that come first under backlog, by one probe of their own index,
-# and among the owed.
-# The planner's estimate is of the whole table; below 0 it was never analyzed.
-LOOK = """
-    SELECT now(), least(%(most)s, head.due + owed.again),
-        greatest(0, head.oldest, owed.oldest)::float8, ahead.claimed, ahead.walked,
-        (SELECT count(*) FROM (
-            SELECT FROM {job} WHERE attempts >= {strikes} ORDER BY key LIMIT %(most)s) AS isolated),
-        (SELECT count(*) FROM (SELECT FROM {job} LIMIT %(most)s) AS scheduled),
-        (SELECT reltuples::bigint FROM pg_class WHERE oid = %(table)s::text::regclass),
-        greatest(0, owed.oldest_urgent, (
-            SELECT extract(epoch FROM now() - due_at) FROM {bucket}
-            WHERE urgent AND {urgent_at} <= now() ORDER BY {urgent_at} LIMIT 1))::float8
-    FROM (
-        SELECT count(*) AS due, extract(epoch FROM now() - min(due_at)) AS oldest
-        FROM (
-            SELECT b.due_at FROM (
-                SELECT due_at, stamp, keys FROM {bucket} WHERE due_at <= now()
-                ORDER BY due_at LIMIT %(most)s
-            ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
-                SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
-            ) AS live
-            LIMIT %(most)s
-        ) AS due
-    ) AS head, (
-        SELECT count(*) FILTER (WHERE lease IS NULL AND due_at > now()) AS again,
-               extract(epoch FROM now() - min(owed_since)) AS oldest,
-               extract(epoch FROM now() - min(owed_since) FILTER (WHERE urgent)) AS oldest_urgent
-        FROM (
-            SELECT b.due_at, b.owed_since, b.lease, b.urgent FROM (
-                SELECT due_at, owed_since, lease, urgent, stamp, keys FROM {bucket}
-                WHERE owed_since IS NOT NULL
-                ORDER BY owed_since LIMIT %(most)s
-            ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
-                SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
-            ) AS live
-            LIMIT %(most)s
-        ) AS begun
-    ) AS owed, (
-        SELECT count(lease) AS claimed, count(*) AS walked
-        FROM (
-            SELECT b.lease FROM (
-                SELECT due_at, lease, stamp, keys FROM {bucket}
-                WHERE due_at > now() AND due_at <= now() + (
-                    SELECT lease FROM trackers_namespace WHERE name = %(namespace)s)
-                ORDER BY due_at LIMIT %(most)s
-            ) AS b CROSS JOIN LATERAL unnest(b.keys) AS entry(key) CROSS JOIN LATERAL (
-                SELECT FROM {job} j WHERE j.key = entry.key AND j.stamp = b.stamp LIMIT 1
-            ) AS live
-            LIMIT %(most)s
-        ) AS soon
-    ) AS ahead
-"""
+LOOK = queue_statement(__file__, "figures")
 
 # The database's time, as in the SQL of the queue.
 NOW = Func(function="now", template="%(function)s()", output_field=DateTimeField())

@@ -19,14 +19,21 @@ from trackers.jobs.claim import CLAIM, claim, get
 from trackers.jobs.ends import finish, put_back, release
 from trackers.jobs.models import namespaces
 from trackers.jobs.ready import READY_IN, ready_in
-from trackers.jobs.tables import URGENT_SHARE, keys_of, new_stamp, on, table
+from trackers.jobs.tables import (
+    URGENT_SHARE,
+    keys_of,
+    new_stamp,
+    on,
+    queue_statement,
+    table,
+)
 from tweetwatch.database import cursor
 
 # All that other parts need of the queue.
 __all__ = [
     "CLAIM", "FROM_THE_HEAD", "READY_IN", "THE_HEAD", "URGENT_SHARE", "Batch", "Low", "claim",
-    "claims", "finish", "get", "namespaces", "new_stamp", "on", "put_back", "ready_in", "release",
-    "remove", "schedule", "schedule_many", "table",
+    "claims", "finish", "get", "namespaces", "new_stamp", "on", "put_back", "queue_statement",
+    "ready_in", "release", "remove", "schedule", "schedule_many", "table",
 ]  # fmt: skip
 
 SCHEDULE = """
@@ -56,34 +63,7 @@ RESERVE_ARRIVALS = """
               - %(count)s / n.arrivals_per_second::float8
 """
 
-# Keys in the same tenth of a second are due together: at a thousand a second that fills a bucket.
-# In the order of keys, as is every statement that locks many rows of a queue.
-SCHEDULE_ARRIVALS = """
-    WITH wished AS MATERIALIZED (
-        SELECT DISTINCT ON (a.key) a.key, a.urgent,
-               now() + a.delay + (%(start)s + floor(
-                   10 * a.place / n.arrivals_per_second::float8) / 10) * interval '1 second'
-               AS due_at
-        FROM arrivals a CROSS JOIN trackers_namespace n
-        WHERE n.name = %(namespace)s
-        ORDER BY a.key, a.place DESC
-    ),
-    stamped AS MATERIALIZED (
-        SELECT *, %(stamp)s + {of_slot}
-                  + (row_number() OVER (PARTITION BY due_at ORDER BY key) - 1) / {bucket_keys}
-                  AS stamp
-        FROM wished
-    ),
-    put AS (
-        INSERT INTO {job} (key, due_at, urgent, stamp)
-        SELECT key, due_at, urgent, stamp FROM stamped ORDER BY key
-        ON CONFLICT (key) DO UPDATE
-        SET due_at = excluded.due_at, stamp = excluded.stamp, attempts = 0,
-            urgent = excluded.urgent
-        RETURNING *
-    )
-    {into_buckets}
-"""
+SCHEDULE_ARRIVALS = queue_statement(__file__, "schedule_arrivals")
 
 # This alone makes their entries in buckets dead.
 REMOVE = """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterable
+from functools import cache
 from typing import cast
 
-from psycopg import sql
-
 from trackers.jobs.models import BUCKET_KEYS, FEW, MOST_KEYS, STRIKES, Job, namespaces
+from tweetwatch.statements import fill, statement
 
 # Percent of a batch that goes to urgent keys first. The rest is for the oldest, so that a backlog
 # always shrinks; what either leaves the other takes, so that requests go out as full as they can.
@@ -25,9 +25,7 @@ URGENT_AT = "CASE WHEN urgent THEN due_at END"
 
 # {strikes_now}: one more where the lease ran out on a batch that a worker had begun. Few batches
 # are begun at a time, and old marks are removed, so the subquery is a small hash table.
-STRIKES_NOW = sql.SQL(
-    "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
-)
+STRIKES_NOW = "attempts + ((lease IN (SELECT lease FROM trackers_begunbatch)) IS TRUE)::int"
 
 # {of_slot}: added to a stamp, so that few buckets share one, however many a statement makes.
 OF_SLOT = "floor(10 * extract(epoch FROM due_at))::bigint"
@@ -39,27 +37,24 @@ IN_BUCKET = """
      WHERE b.stamp = {job}.stamp AND {job}.key = ANY(b.keys) LIMIT 1)
 """
 # {claimed}: whether it is claimed, even if the lease has run out.
-CLAIMED = sql.SQL(IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL")
+CLAIMED = IN_BUCKET.replace("{what}", "lease") + " IS NOT NULL"
 # {strikes_of}: its strikes, for statements that move it and keep them.
-STRIKES_OF = sql.SQL("coalesce(" + IN_BUCKET.replace("{what}", "attempts") + ", 0)")
+STRIKES_OF = "coalesce(" + IN_BUCKET.replace("{what}", "attempts") + ", 0)"
 
-# {into_buckets}: new buckets for the jobs in a CTE `put` (key, due_at, attempts, urgent, stamp),
-# which have their new stamps already.
-INTO_BUCKETS = sql.SQL("""
-    INSERT INTO {bucket} (due_at, attempts, urgent, stamp, keys)
-    SELECT due_at, attempts, urgent, stamp, array_agg(key ORDER BY key)
-    FROM (
-        SELECT *, (row_number() OVER (
-                      PARTITION BY due_at, attempts, urgent, stamp ORDER BY key) - 1)
-                  / {bucket_keys} AS nth
-        FROM put
-    ) AS numbered
-    GROUP BY due_at, attempts, urgent, stamp, nth
-""")
+# What `on` fills in; `sql/_into_buckets.sql` and the notes above say what stands for what.
+QUEUE_PARTS = (
+    "among", "bucket", "bucket_keys", "claimed", "few", "into_buckets", "job", "most_buckets",
+    "most_keys", "of_slot", "request_keys", "slack", "strikes", "strikes_now", "strikes_of",
+    "urgent_at", "urgent_share",
+)  # fmt: skip
 
-# {among}: which buckets a claim looks at, all of them or those with fewer strikes.
-ALL_KEYS = sql.SQL("true")
-FEWER_STRIKES = sql.SQL("{strikes_now} < {fewer}")
+
+def queue_statement(module: str, name: str, **parts: object) -> str:
+    """As `statement`, but what depends on the queue stays open: `on` fills it in."""
+    return statement(module, name, open=QUEUE_PARTS, **parts)
+
+
+INTO_BUCKETS = queue_statement(__file__, "_into_buckets")
 
 
 def declared(namespace: str) -> type[Job]:
@@ -71,42 +66,40 @@ def declared(namespace: str) -> type[Job]:
         raise LookupError(f"There is no namespace {namespace!r}; there are: {known}.") from None
 
 
-def table(namespace: str) -> sql.Identifier:
-    return sql.Identifier(declared(namespace)._meta.db_table)
+def table(namespace: str) -> str:
+    return f'"{declared(namespace)._meta.db_table}"'
 
 
-def bucket_table(namespace: str) -> sql.Identifier:
-    return sql.Identifier(declared(namespace).bucket._meta.db_table)
+def bucket_table(namespace: str) -> str:
+    return f'"{declared(namespace).bucket._meta.db_table}"'
 
 
-def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> sql.Composed:
-    """The query with the namespace's tables, {job} and {bucket}, its limits and strikes put in."""
+@cache
+def on(namespace: str, query: str, *, fewer_strikes_than: int | None = None) -> str:
+    """The query with the namespace's tables, {job} and {bucket}, its limits and strikes put in.
+
+    {among}: which buckets a claim looks at, all of them or those with fewer strikes.
+    """
     job = declared(namespace)
     fewer = fewer_strikes_than
-    names = {
+    parts = {
         "job": table(namespace),
         "bucket": bucket_table(namespace),
-        "bucket_keys": sql.Literal(min(BUCKET_KEYS, job.request_keys or job.most_keys)),
+        "bucket_keys": min(BUCKET_KEYS, job.request_keys or job.most_keys),
+        "most_keys": job.most_keys,
+        "request_keys": job.request_keys or "NULL",
+        "most_buckets": MOST_BUCKETS,
+        "slack": SLACK,
+        "strikes": STRIKES,
+        "few": FEW,
+        "strikes_now": STRIKES_NOW,
+        "among": "true" if fewer is None else f"{STRIKES_NOW} < {fewer}",
+        "of_slot": OF_SLOT,
+        "urgent_at": URGENT_AT,
+        "urgent_share": URGENT_SHARE,
     }
-    return sql.SQL(query).format(
-        **names,
-        claimed=CLAIMED.format(**names),
-        strikes_of=STRIKES_OF.format(**names),
-        into_buckets=INTO_BUCKETS.format(**names),
-        most_keys=sql.Literal(job.most_keys),
-        request_keys=sql.Literal(job.request_keys),
-        most_buckets=sql.Literal(MOST_BUCKETS),
-        slack=sql.Literal(SLACK),
-        strikes=sql.Literal(STRIKES),
-        few=sql.Literal(FEW),
-        strikes_now=STRIKES_NOW,
-        among=ALL_KEYS
-        if fewer is None
-        else FEWER_STRIKES.format(strikes_now=STRIKES_NOW, fewer=sql.Literal(fewer)),
-        of_slot=sql.SQL(OF_SLOT),
-        urgent_at=sql.SQL(URGENT_AT),
-        urgent_share=sql.Literal(URGENT_SHARE),
-    )
+    pieces = {"claimed": CLAIMED, "strikes_of": STRIKES_OF, "into_buckets": INTO_BUCKETS}
+    return fill(query, {**parts, **{name: fill(piece, parts) for name, piece in pieces.items()}})
 
 
 def new_stamp() -> int:

@@ -52,7 +52,7 @@ def work(faults):
                         "UPDATE trackers_source SET poll_at = NULL WHERE id = ANY(ARRAY("
                         "SELECT id FROM trackers_source ORDER BY id FOR UPDATE SKIP LOCKED))"
                     )
-                    buckets = bucket_table(namespace).as_string(db.connection)
+                    buckets = bucket_table(namespace)
                     db.execute(
                         f"UPDATE {buckets} SET due_at = now() WHERE id = ANY(ARRAY("
                         f"SELECT id FROM {buckets} WHERE lease IS NULL"

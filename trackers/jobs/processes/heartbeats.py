@@ -22,6 +22,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django_q.signals import post_execute_in_worker, pre_execute
 
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -37,29 +38,7 @@ class Sign:
     since: float
 
 
-# The main row keeps the newest done_at of all, or it would be lost with a recycled worker; the
-# subquery still sees the rows that `gone` deletes. A new worker writes its row before the sentinel
-# reports it: hence the five seconds.
-BEAT = """
-    WITH alive AS (
-        SELECT * FROM unnest(%(kinds)s::text[], %(pids)s::int[], %(ages)s::float8[])
-            AS alive (kind, pid, age)
-    ), gone AS (
-        DELETE FROM trackers_worker
-        WHERE cluster = %(cluster)s AND host = %(host)s
-            AND pid <> ALL (%(known)s::int[]) AND seen_at < now() - interval '5 seconds'
-    )
-    INSERT INTO trackers_worker AS was
-        (cluster, host, pid, kind, started_at, seen_at, doing, done_at)
-    SELECT %(cluster)s, %(host)s, pid, kind, now() - make_interval(secs => age), now(), '',
-        CASE WHEN kind = 'main' THEN
-            (SELECT max(done_at) FROM trackers_worker WHERE cluster = %(cluster)s)
-        END
-    FROM alive
-    ON CONFLICT (cluster, host, pid) DO UPDATE SET
-        kind = excluded.kind, started_at = excluded.started_at, seen_at = excluded.seen_at,
-        done_at = coalesce(excluded.done_at, was.done_at)
-"""
+BEAT = statement(__file__, "beat")
 
 # Not flushed: losing a heartbeat in a crash of the server costs nothing, waiting for the disk twice
 # a batch would. The setting ends with the statement.

@@ -1,0 +1,103 @@
+"""SQL in files: each is loaded and whole, and the server takes each as it is sent."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+
+import psycopg
+import pytest
+from django.db import connection
+
+import trackers
+import tweetwatch
+from tests.conftest import PROJECT
+from trackers.jobs.models import namespaces
+from trackers.jobs.queue import ARRIVALS
+from trackers.jobs.tables import QUEUE_PARTS, on
+from tweetwatch.statements import PLACEHOLDER, fill, loaded, statement
+
+NAMED = re.compile(r"%\((\w+)\)s")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _every_module():
+    for package in (trackers, tweetwatch):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if ".migrations" not in module.name:
+                importlib.import_module(module.name)
+
+
+def files():
+    return {file for top in ("trackers", "tweetwatch") for file in (PROJECT / top).rglob("*.sql")}
+
+
+def test_every_file_is_loaded():
+    assert len(files()) > 8
+    assert {file for file in files() if file not in loaded} == set()
+
+
+def test_only_what_depends_on_the_queue_is_left_open():
+    left = {
+        (file.name, name)
+        for file, texts in loaded.items()
+        for text in texts
+        for name in PLACEHOLDER.findall(text)
+    }
+
+    assert {(file, name) for file, name in left if name not in QUEUE_PARTS} == set()
+
+
+@pytest.mark.django_db
+def test_the_server_takes_each():
+    refused = {}
+    count = 0
+    # The statement after it reads the table that this one makes.
+    connection.connection.execute(ARRIVALS)
+    for file in sorted(file for file in files() if not file.name.startswith("_")):
+        for text in loaded[file]:
+            queues = namespaces() if PLACEHOLDER.search(text) else [None]
+            for queue in queues:
+                count += 1
+                if problem := prepare(on(queue, text) if queue else text):
+                    refused[file.name, queue] = problem
+
+    assert count > 8
+    assert refused == {}
+
+
+def prepare(text):
+    """What PostgreSQL has against the statement; it infers the types of its values."""
+    order = list(dict.fromkeys(NAMED.findall(text)))
+    text = NAMED.sub(lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
+    db = connection.connection
+    try:
+        with db.transaction():
+            db.execute(f"PREPARE whatever AS {text}", prepare=False)
+    except psycopg.Error as error:
+        return str(error)
+    db.execute("DEALLOCATE whatever", prepare=False)
+
+
+def test_a_placeholder_without_a_part_is_refused(tmp_path):
+    write(tmp_path, "SELECT {what} FROM {where}")
+
+    with pytest.raises(KeyError, match="where"):
+        statement(str(tmp_path / "module.py"), "of_a_test", what="1")
+
+
+def test_a_part_without_a_placeholder_is_refused(tmp_path):
+    write(tmp_path, "SELECT 1 -- not {what} a comment says")
+
+    with pytest.raises(KeyError, match="what"):
+        statement(str(tmp_path / "module.py"), "of_a_test", what="1")
+
+
+def test_braces_of_sql_stay():
+    assert fill("SELECT '{}'::int[], '{1,2}', {n}", {"n": 3}) == "SELECT '{}'::int[], '{1,2}', 3"
+
+
+def write(folder, text):
+    (folder / "sql").mkdir()
+    (folder / "sql" / "of_a_test.sql").write_text(text)
