@@ -3,16 +3,15 @@ so."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import OperationalError, transaction
 from psycopg.errors import QueryCanceled
 
 from tweetwatch.database import cursor
+from tweetwatch.pieces import Deadline
 
 BEFORE = "SELECT current_setting('statement_timeout'), current_setting('enable_seqscan')"
 LIMITED = "SELECT set_config('statement_timeout', %s, true), set_config('enable_seqscan', %s, true)"
@@ -24,20 +23,17 @@ class TookTooLong(Exception):
     """The query did not finish in time; the database has ended it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    at: float
+def enforce(deadline: Deadline) -> None:
+    """Limit each following statement to the time that is left now; call it again in between."""
+    with cursor() as db:
+        db.execute(TIMEOUT, (_time_left(deadline),))
 
-    def enforce(self) -> None:
-        """Limit each following statement to the time that is left now; call it again in between."""
-        with cursor() as db:
-            db.execute(TIMEOUT, (self.left(),))
 
-    def left(self) -> str:
-        left = round((self.at - time.monotonic()) * 1000)
-        if left <= 0:
-            raise TookTooLong
-        return f"{left}ms"
+def _time_left(deadline: Deadline) -> str:
+    left = round(deadline.left * 1000)
+    if left <= 0:
+        raise TookTooLong
+    return f"{left}ms"
 
 
 @contextmanager
@@ -46,12 +42,12 @@ def bounded(limit: timedelta) -> Iterator[Deadline]:
 
     No plan scans a whole table if there is such an index, however old the statistics are.
     """
-    deadline = Deadline(time.monotonic() + limit.total_seconds())
+    deadline = Deadline.after(limit.total_seconds())
     try:
         with transaction.atomic(), cursor() as db:
             before = db.execute(BEFORE).fetchone()
             assert before is not None
-            db.execute(LIMITED, (deadline.left(), "off"))
+            db.execute(LIMITED, (_time_left(deadline), "off"))
             yield deadline
             # Within an outer transaction the settings would outlast this block.
             db.execute(LIMITED, before)

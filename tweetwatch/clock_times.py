@@ -1,8 +1,9 @@
-"""Times of day for use in sentences."""
+"""Times as people and programs read them."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import overload
 
 
 def clock_time(at: datetime, *, now: datetime, seconds: bool = True) -> str:
@@ -11,3 +12,13 @@ def clock_time(at: datetime, *, now: datetime, seconds: bool = True) -> str:
     time = f"{at:%H:%M:%S} UTC" if seconds else f"{at:%H:%M} UTC"
     is_today = at.date() == now.astimezone(UTC).date()
     return time if is_today else f"{at.day} {at:%b}, {time}"
+
+
+@overload
+def iso(at: datetime, *, to: str = "auto") -> str: ...
+@overload
+def iso(at: datetime | None, *, to: str = "auto") -> str | None: ...
+def iso(at: datetime | None, *, to: str = "auto") -> str | None:
+    """For programs: ISO 8601 in UTC, such as 2026-03-14T08:00:00Z. `to`: how exactly, as `timespec`
+    of `isoformat`; by default with microseconds where there are any."""
+    return at.astimezone(UTC).isoformat(timespec=to).replace("+00:00", "Z") if at else None

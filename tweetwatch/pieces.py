@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.db import transaction
 
 from tweetwatch.database import cursor
@@ -30,11 +31,21 @@ class Deadline:
 
     @property
     def is_over(self) -> bool:
-        return time.monotonic() >= self.at
+        return self.left <= 0
+
+    @property
+    def left(self) -> float:
+        """Seconds; below 0 once it is over."""
+        return self.at - time.monotonic()
 
     def halfway(self) -> Deadline:
         """The deadline of half of the time that is left."""
-        return Deadline((time.monotonic() + self.at) / 2)
+        return Deadline.after(self.left / 2)
+
+
+def time_for_a_chore() -> Deadline:
+    """Half of a task's time; the other half is for the longest single piece of a chore."""
+    return Deadline.after(settings.TASK_TIMEOUT / 2)
 
 
 @dataclass(frozen=True, slots=True)

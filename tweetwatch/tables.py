@@ -15,7 +15,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import islice
 from typing import Any, Literal
@@ -23,6 +22,7 @@ from typing import Any, Literal
 import orjson
 from django.http import StreamingHttpResponse
 
+from tweetwatch.clock_times import iso
 from tweetwatch.csv_lines import Echo, harmless
 
 Kind = Literal["id", "text", "whole", "number", "yes_no", "time"]
@@ -90,7 +90,7 @@ def cell(kind: Kind, value: Any) -> Any:
     if kind == "text":
         return harmless(str(value))
     if kind == "time":
-        return iso(value)
+        return iso(value, to="microseconds")
     if kind == "yes_no":
         return "true" if value else "false"
     return value
@@ -111,11 +111,7 @@ def member(kind: Kind, value: Any) -> Any:
         return None
     if kind == "id":
         return str(value)
-    return iso(value) if kind == "time" else value
-
-
-def iso(at: datetime) -> str:
-    return f"{at.astimezone(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    return iso(value, to="microseconds") if kind == "time" else value
 
 
 def as_parquet(table: Table) -> Iterator[bytes]:

@@ -14,10 +14,11 @@ from ninja import Query, Router, Schema, Status
 from trackers.api.shown import TweetOut, tweets
 from trackers.api.wire.auth import home_of, user_of
 from trackers.api.wire.fields import MOST, Id
-from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
+from trackers.api.wire.outgoing import DigitsOut, TimeOut
 from trackers.timelines import feeds
 from trackers.timelines.models import Follow
 from trackers.timelines.watchers import Home, homes_of, watcher_of
+from tweetwatch.clock_times import iso
 
 router = Router(tags=["homes"])
 DONE: dict[Any, Any] = {204: None}

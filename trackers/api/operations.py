@@ -10,12 +10,13 @@ from ninja import Router, Schema, Status
 
 from trackers import history
 from trackers.api.wire.auth import ADMIN, Bearer, may
-from trackers.api.wire.outgoing import TimeOut, iso
+from trackers.api.wire.outgoing import TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
 from trackers.money.books import Books, books
+from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])
 DONE: dict[Any, Any] = {204: None}

@@ -7,8 +7,9 @@ from typing import Any
 
 from ninja import Schema
 
-from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
+from trackers.api.wire.outgoing import DigitsOut, TimeOut
 from trackers.tweets.models import METRICS, Author, Tweet
+from tweetwatch.clock_times import iso
 
 
 class AuthorOut(Schema):

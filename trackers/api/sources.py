@@ -15,12 +15,13 @@ from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import Refused, refusal
 from trackers.api.wire.fields import Known, Strict
-from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut, iso
+from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut
 from trackers.ingest.sources import by_form, life
 from trackers.ingest.sources.by_form import PRIORITIES, RefusedFieldsError
 from trackers.ingest.sources.cost import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing, standings
+from tweetwatch.clock_times import iso
 
 router = Router(tags=["sources"])
 DONE: dict[Any, Any] = {204: None}

@@ -23,7 +23,7 @@ from trackers.tweets.models import Tweet, TweetText
 from trackers.tweets.tags import tagging
 from trackers.tweets.tags.names import named
 from trackers.updater import states
-from tweetwatch.bounded import Deadline
+from tweetwatch.pieces import Deadline
 
 NO_TAG = 0
 SMALL_TAG = 1000

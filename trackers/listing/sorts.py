@@ -25,7 +25,8 @@ from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.movers.keep import LIST_MOST
 from trackers.tweets.movers.models import Mover
 from trackers.updater.models import TweetUpdate
-from tweetwatch.bounded import Deadline, bounded
+from tweetwatch.bounded import bounded, enforce
+from tweetwatch.pieces import Deadline
 
 # Up to this many tweets are sorted directly.
 SORTED_MOST = 3_000
@@ -150,7 +151,7 @@ def kept(
     found: list[int] = []
     finder = narrow.finder(deadline, LIST_MOST * 2)
     for since, until in pairwise((0, *accumulate(FIRST_STEPS), len(ids))):
-        deadline.enforce()
+        enforce(deadline)
         found += finder.among(wanted.words, ids[since:until])
         if until >= len(ids) or (most is not None and len(found) >= most):
             break

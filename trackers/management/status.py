@@ -32,6 +32,7 @@ from trackers.schedule.stretched import by_time
 from trackers.timelines.figures import Timelines
 from trackers.timelines.figures import timelines as timelines_now
 from tweetwatch import VERSION
+from tweetwatch.clock_times import iso
 
 
 def status() -> dict[str, Any]:
@@ -275,7 +276,3 @@ def timelines(found: Timelines) -> dict[str, Any]:
 
 def seconds(length: timedelta | None) -> int | None:
     return None if length is None else round(length.total_seconds())
-
-
-def iso(at: datetime | None) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None

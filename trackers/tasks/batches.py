@@ -13,10 +13,10 @@ from trackers.jobs import (
 )
 from trackers.jobs.begun import begins
 from trackers.jobs.queue import Batch
-from trackers.tasks.deadline import time_for_a_chore
 from trackers.timelines import deliver, feeds
 from trackers.updater.follow import follow
 from trackers.updater.refresh import Asking, refresh
+from tweetwatch.pieces import time_for_a_chore
 
 
 @begins

@@ -26,13 +26,13 @@ from trackers.jobs.vacuum import vacuum
 from trackers.schedule import bulk, census, intervals, replan, stretched
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.restretch import restretch
-from trackers.tasks.deadline import time_for_a_chore
 from trackers.tweets import pack
 from trackers.tweets.movers import keep as movers
 from trackers.tweets.movers import places
 from trackers.tweets.partitions import SAMPLES
 from trackers.updater import authors
 from trackers.updater.ration import ration
+from tweetwatch.pieces import time_for_a_chore
 
 logger = logging.getLogger(__name__)
 

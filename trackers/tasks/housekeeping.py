@@ -36,7 +36,6 @@ from trackers.jobs.schedules import tell_forgotten
 from trackers.milestones import forget as crossings
 from trackers.outbox import troubles
 from trackers.schedule import bulk, intervals, stretched
-from trackers.tasks.deadline import time_for_a_chore
 from trackers.timelines import deliver, expiry, idle, leaving
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
@@ -44,6 +43,7 @@ from trackers.tokens import api_answers
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
 from tweetwatch.http.sessions import forget_sessions as forget_expired_sessions
+from tweetwatch.pieces import time_for_a_chore
 
 logger = logging.getLogger(__name__)
 

@@ -16,11 +16,12 @@ from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import may
 from trackers.api.wire.fields import ids_of
-from trackers.api.wire.outgoing import LengthOut, TimeOut, iso
+from trackers.api.wire.outgoing import LengthOut, TimeOut
 from trackers.schedule.durations import parse
 from trackers.tweets.growth.at_ages import Born, Reading, at_ages
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.snowflake import born_at
+from tweetwatch.clock_times import iso
 
 LEAST, MOST, MOST_AGES = 2, 6, 24
 AGES = "15m,1h,6h,24h,7d"

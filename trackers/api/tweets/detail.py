@@ -12,12 +12,13 @@ from trackers.api.tweets.found import find
 from trackers.api.tweets.routers import single
 from trackers.api.wire.auth import may
 from trackers.api.wire.fields import Known
-from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
+from trackers.api.wire.outgoing import DigitsOut, TimeOut
 from trackers.ingest.sources.models import SourceTweet
 from trackers.tweets.models import Tweet
 from trackers.tweets.tags.tagging import tags_of
 from trackers.updater.models import TweetUpdate
 from trackers.updater.states import state_of
+from tweetwatch.clock_times import iso
 
 VIEW = "trackers.view_tweet"
 # A tweet has a handful of either.

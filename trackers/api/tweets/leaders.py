@@ -11,8 +11,9 @@ from trackers.api.shown import TweetOut, tweet
 from trackers.api.tweets.detail import VIEW
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import may
-from trackers.api.wire.outgoing import TimeOut, iso
+from trackers.api.wire.outgoing import TimeOut
 from trackers.tweets.movers.models import Mover, Window
+from tweetwatch.clock_times import iso
 
 MOST = 200
 WINDOWS = {"15m": Window.QUARTER, "1h": Window.HOUR, "24h": Window.DAY}

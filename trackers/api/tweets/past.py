@@ -17,10 +17,11 @@ from trackers.api.tweets.routers import single
 from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.fields import Known
-from trackers.api.wire.outgoing import DigitsOut, TimeOut, iso
+from trackers.api.wire.outgoing import DigitsOut, TimeOut
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS
 from trackers.tweets.paged import READ_MOST, Asked, Bucket, buckets, runs
+from tweetwatch.clock_times import iso
 
 MOST = 5_000
 STEPS = {

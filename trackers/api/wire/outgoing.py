@@ -8,10 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 from trackers.schedule.durations import spell
-
-
-def iso(at: datetime | None) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None
+from tweetwatch.clock_times import iso
 
 
 def digits(value: Any) -> Any:

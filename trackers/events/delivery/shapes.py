@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from tweetwatch.clock_times import iso
+
 ROUTEMASTER, CLOUDEVENTS = "routemaster", "cloudevents"
 CONTENT_TYPES = {
     ROUTEMASTER: "application/json",
@@ -115,4 +117,4 @@ def time_of(t: int) -> str | None:
         at = datetime.fromtimestamp(t / 1000, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return iso(at, to="milliseconds")

@@ -12,7 +12,6 @@ import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import orjson
 from django.db import connection
@@ -23,6 +22,7 @@ from trackers.events.live.lookout import lookout
 from trackers.events.live.open import teller
 from trackers.events.live.places import place
 from trackers.events.live.read import Read, Wanted, begin, read_on
+from tweetwatch.clock_times import iso
 from tweetwatch.database import LOST
 from tweetwatch.http.stopping import is_stopping
 
@@ -110,7 +110,8 @@ def opening(read: Read, retry: int, shape: Shape) -> bytes:
 def in_words(read: Read, shape: Shape) -> bytes:
     gap = b""
     if read.gap:
-        gap = event(GAP, {"kept_since": iso(read.gap.kept_since), "told": MISSING}, read.gap.behind)
+        since = iso(read.gap.kept_since, to="milliseconds")
+        gap = event(GAP, {"kept_since": since, "told": MISSING}, read.gap.behind)
     return gap + b"".join(
         event(told.topic, {**shape.of(told), "tweet_id": told.tweet_id and str(told.tweet_id)}, at)
         for at, told in read.events
@@ -121,7 +122,3 @@ def event(name: str, data: object, at: Cursor | None = None) -> bytes:
     """One server-sent event; a single data line does, as the JSON has no line breaks."""
     id = f"id: {at}\n".encode() if at else b""
     return id + f"event: {name}\ndata: ".encode() + orjson.dumps(data) + b"\n\n"
-
-
-def iso(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

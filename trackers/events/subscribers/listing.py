@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from trackers.events.models import Attempt
 from trackers.events.subscribers.standings import Standing
+from tweetwatch.clock_times import iso
 
 
 def described(one: Standing) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def described(one: Standing) -> dict[str, Any]:
 
 def shown(attempt: Attempt) -> dict[str, Any]:
     return {
-        "at": attempt.at.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "at": iso(attempt.at, to="milliseconds"),
         "batch": str(attempt.uid),
         "number": attempt.number,
         "outcome": attempt.outcome,
@@ -53,7 +53,3 @@ def shown(attempt: Attempt) -> dict[str, Any]:
         "error": attempt.error,
         "answer": attempt.answer,
     }
-
-
-def iso(at: datetime | None) -> str | None:
-    return at.isoformat().replace("+00:00", "Z") if at else None

@@ -17,7 +17,8 @@ from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.finding.words import Search, read
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
-from tweetwatch.bounded import Deadline
+from tweetwatch.bounded import enforce
+from tweetwatch.pieces import Deadline
 
 # The limit for a whole search; most take a few hundredths of it.
 SEARCH_TAKES = timedelta(seconds=1)
@@ -132,7 +133,7 @@ class Finder:
         words = read(typed)
         if words is None:
             return Finds(note=NO_WORD)
-        self.deadline.enforce()
+        enforce(self.deadline)
         authors = names.named(typed.strip(), words) if words.is_bare else names.Authors([])
         found = self.by_texts(words, way)
         if authors.more:
@@ -158,7 +159,7 @@ class Finder:
         found = self.through(next_texts, self.said, way, FIRST_STEPS)
         if found.until is None or len(found.ids) == self.most:
             return found
-        self.deadline.enforce()
+        enforce(self.deadline)
         if texts.may_be_rare(matched, looked=sum(FIRST_STEPS)):
             every = texts.all_of(words)
             if every is not None:
@@ -202,7 +203,7 @@ class Finder:
     ) -> Finds:
         kept: list[int] = []
         for step in steps or (*FIRST_STEPS, *LAST_STEPS):
-            self.deadline.enforce()
+            enforce(self.deadline)
             look = source(way, step)
             kept += sieve(look.ids) if look.ids else []
             if look.until is None:
