@@ -43,7 +43,7 @@ def test_it_is_ready_and_says_when_a_worker_was_seen(client, settings, django_as
 
 @pytest.mark.django_db
 def test_it_is_not_ready_before_it_is_migrated(client, caplog):
-    MigrationRecorder.Migration.objects.filter(app="trackers", name="0045_api").delete()
+    MigrationRecorder.Migration.objects.filter(app="trackers", name="0002_storage").delete()
 
     answer = client.get("/readyz")
 

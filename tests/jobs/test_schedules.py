@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
@@ -16,7 +14,6 @@ from trackers.jobs.schedules import run_soon
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-chores = import_module("trackers.migrations.0013_chores")
 PACKING = "trackers.tasks.pack_samples"
 
 
@@ -25,17 +22,6 @@ def test_every_scheduled_task_is_there():
         module, _, task = func.rpartition(".")
         assert module == "trackers.tasks", name
         assert callable(getattr(tasks, task)), name
-
-
-def test_an_installation_of_old_gets_a_schedule_for_each_chore():
-    Schedule.objects.all().delete()
-    Schedule.objects.create(name="housekeeping", func="trackers.tasks.keep_house", minutes=5)
-
-    chores.schedule_each(apps, None)
-
-    assert not Schedule.objects.filter(func="trackers.tasks.keep_house").exists()
-    found = Schedule.objects.values_list("func", flat=True)
-    assert sorted(found) == sorted(task for _, task, _ in chores.CHORES)
 
 
 def test_what_is_behind_runs_at_the_schedulers_next_look_and_once():

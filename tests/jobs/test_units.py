@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
-from trackers.jobs.models import Namespace
-
-migration = import_module("trackers.migrations.0020_units")
 
 FRESH, WAITED = timedelta(0), timedelta(seconds=3)
 
@@ -83,22 +78,3 @@ def test_the_oldest_have_their_share_of_a_batch_that_takes_a_part_of_what_is_due
 
     assert len({*old} & {*first.keys}) == 25
     assert (len(first.keys), len(rest.keys)) == (100, 50)
-
-
-@pytest.mark.parametrize(("before", "after"), [(100, 1000), (50, 50), (300, 300)])
-def test_a_batch_becomes_a_unit_where_nobody_had_set_another_size(jobs, before, after):
-    jobs.knobs(batch_size=before)
-
-    migration.enlarge(apps, None)
-
-    assert Namespace.objects.get(name=NAME).batch_size == after
-    assert Namespace.objects.get(name="source:poll").batch_size == 1
-
-
-@pytest.mark.parametrize(("before", "after"), [(1000, 100), (300, 100), (50, 50)])
-def test_on_the_way_back_a_batch_is_a_request_again(jobs, before, after):
-    jobs.knobs(batch_size=before)
-
-    migration.restore(apps, None)
-
-    assert Namespace.objects.get(name=NAME).batch_size == after

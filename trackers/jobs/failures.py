@@ -9,9 +9,9 @@ from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 KEPT_FOR = timedelta(days=14)
 
-# Uses our index on django-q2's table (migration 0011). Rows are locked before they are deleted, and
-# passed as an array: for a join the planner would read the whole table. The limit is a literal,
-# since for a parameter the planner would have to expect any number of rows.
+# Uses our index on django-q2's table. Rows are locked before they are deleted, and passed as an
+# array: for a join the planner would read the whole table. The limit is a literal, since for a
+# parameter the planner would have to expect any number of rows.
 FORGET = """
     DELETE FROM django_q_task WHERE ctid = ANY(ARRAY(
         SELECT ctid FROM django_q_task

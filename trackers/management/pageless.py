@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class PagelessCommand(BaseCommand):
-    # What an installation can get wrong, but not the code: `check` and `migrate` look at that.
+    # What an installation can get wrong, but not the code: `check` looks at that.
     # Loading every page and form for it takes longer than all that most commands do.
     requires_system_checks = (INSTALLATION,)
 

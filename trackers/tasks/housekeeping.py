@@ -1,8 +1,8 @@
 """What is done every hour: what is no longer needed goes, and books are audited.
 
-Each chore is a task with its own schedule (since migration 0013), so that none waits for another; a
-chore that is already running elsewhere is left to that run. Long ones stop between two transactions
-when their time is over, and run again soon.
+Each chore is a task with its own schedule, so that none waits for another; a chore that is already
+running elsewhere is left to that run. Long ones stop between two transactions when their time is
+over, and run again soon.
 """
 
 from __future__ import annotations

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import logging
-from importlib import import_module
 
 import pytest
-from django.apps import apps
 from django.core.management import CommandError, call_command
-from django.utils.crypto import salted_hmac
 
 from tests.ingest.stream.listened import CHANGE, Listened
 from trackers.ingest.sources import life
@@ -17,17 +14,10 @@ from trackers.ingest.stream.marks import Mark, our_mark
 
 pytestmark = pytest.mark.django_db
 
-MIGRATION = import_module("trackers.migrations.0017_stream_mark")
-
 
 @pytest.fixture
 def stream(fakex):
     return Listened(fakex)
-
-
-def of_the_secret_key():
-    """The mark as it was made before the database kept one."""
-    return Mark(salted_hmac("trackers.ingest.stream_sources", "rules").hexdigest()[:8])
 
 
 def test_rules_stay_ours_when_the_secret_key_is_another(stream, settings):
@@ -78,20 +68,6 @@ def test_rules_of_another_installation_are_left_alone_and_told(stream, caplog):
     [said] = [one.getMessage() for one in caplog.records if "did not make" in one.getMessage()]
     assert "match: 2, of which other installations of tweetwatch made 1" in said
     assert Stream.objects.get().rules_of_others == 2
-
-
-def test_rules_that_were_made_before_the_update_are_taken_over_as_they_are(stream):
-    moon, before = stream.source("#moon"), of_the_secret_key()
-    rules = [{"value": "#moon", "tag": before.tag_of(moon.pk)}]
-    stream.ask("POST", add=[*rules, {"value": "#gone", "tag": before.tag_of(12345)}])
-    Stream.objects.update(mark="")
-    MIGRATION.keep_the_mark(apps, None)
-    stream.start()
-
-    stream.synchronise()
-
-    assert stream.rules() == {"#moon": before.tag_of(moon.pk)}
-    assert our_mark() == before
 
 
 def test_a_copied_database_takes_a_new_mark_unless_somebody_listens_for_it(stream):

@@ -19,13 +19,14 @@ from django.db.migrations import Migration
 from psycopg.errors import LockNotAvailable
 
 from fakex.arguments import whole
+from trackers.management.pageless import PagelessCommand
 
 WAITS = "1s"
 # For the others to get through.
 PAUSE = 3.0
 
 
-class Command(migrate.Command):
+class Command(PagelessCommand, migrate.Command):
     database = "default"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
