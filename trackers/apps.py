@@ -20,5 +20,5 @@ class TrackersConfig(AppConfig):
         import_module("trackers.timelines.leaving")
         roles = import_module("trackers.roles")
         post_migrate.connect(roles.make_roles, dispatch_uid="roles")
-        way = import_module("trackers.xapi.wire.way")
-        way.use(way.Way(settings.X_PROXY, settings.X_CA_FILE))
+        network = import_module("trackers.xapi.wire.network")
+        network.use(network.Route(settings.X_PROXY, settings.X_CA_FILE))

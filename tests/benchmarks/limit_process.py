@@ -29,7 +29,7 @@ class Precomputed:
         from trackers.jobs.queue import Batch
         from trackers.schedule.intervals import Plan, Tier
         from trackers.updater.save import Judged, columns
-        from trackers.xapi.answers import Shown
+        from trackers.xapi.results import Shown
 
         ids = tuple(range(10**17, 10**17 + 100))
         now = datetime.now(UTC)

@@ -21,7 +21,7 @@ from tests.benchmarks.workshop import Workshop
 from trackers.credentials.models import Credential
 from trackers.xapi import client
 from trackers.xapi.endpoints import LOOK_FIELDS
-from trackers.xapi.wire.line import Line, line_for
+from trackers.xapi.wire.x_client import XClient, client_for
 
 # So many calls of tweepy, or as many as fit into these seconds, tell what one costs.
 CALLS = 100
@@ -159,7 +159,7 @@ def tweepy_call(x: World) -> tuple[float, int]:
     return used / calls / len(ids) * 1e6, (calls + 1) * len(ids)
 
 
-def line_of_the_bench(x: World) -> Line:
+def line_of_the_bench(x: World) -> XClient:
     secrets = {"bearer_token": "a-token-of-the-bench"}
     credential = Credential(name="calibration", kind="bearer", api="v2", secrets=secrets)
-    return line_for(credential, x.url, timedelta(seconds=10))
+    return client_for(credential, x.url, timedelta(seconds=10))

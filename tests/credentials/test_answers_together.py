@@ -16,7 +16,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.credentials.windows import Reservation
 from trackers.money.projects import Project
 from trackers.money.purses import purses
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 from tweetwatch.database import together
 
 pytestmark = pytest.mark.django_db

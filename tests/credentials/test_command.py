@@ -19,8 +19,8 @@ from trackers.credentials.secrets import SecretUnreadableError
 from trackers.events.models import Subscriber
 from trackers.jobs.models import Namespace
 from trackers.money.projects import App, Project
-from trackers.xapi.wire import way
-from trackers.xapi.wire.way import Way
+from trackers.xapi.wire import network
+from trackers.xapi.wire.network import Route
 from tweetwatch.proxy import Proxy
 
 pytestmark = pytest.mark.django_db
@@ -219,12 +219,12 @@ def test_a_check_says_on_which_way_x_is_asked_and_no_password(run, settings):
     """Nobody listens there."""
     settings.X_API_BASE_URL = "https://api.x.com"
     save_credential("a")
-    way.use(Way(Proxy("127.0.0.1", 1, "bob", "hush"), ""))
+    network.use(Route(Proxy("127.0.0.1", 1, "bob", "hush"), ""))
     try:
         with pytest.raises(CommandError):
             run("credential", "check", "a")
     finally:
-        way.use(Way())
+        network.use(Route())
 
     said = run.said.out + run.said.err
     assert "X is asked at https://api.x.com, through the proxy http://127.0.0.1:1 as bob.\n" in said

@@ -11,8 +11,8 @@ from tests.credentials.test_windows import known, let_pass, seen
 from tests.x import save_credential
 from trackers.credentials import turns
 from trackers.credentials.models import Window
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import RateLimited
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import retry_after, window_seen
 
 pytestmark = pytest.mark.django_db

@@ -55,7 +55,7 @@ def test_what_the_first_window_has_no_room_for_is_taken_from_the_others():
 def test_one_finds_out_for_all_of_an_unknown_window():
     known("a", 50)
     save_credential("new")
-    windows.know(windows.given(turns.TWEETS, only=None, without=()))
+    windows.know(windows.given(turns.LOOKUP_BY_IDS, only=None, without=()))
 
     assert by_name(turns.take_several(5)) == [("new", 1), ("a", 4)]
 

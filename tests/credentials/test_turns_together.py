@@ -14,7 +14,7 @@ from django.utils import timezone
 from tests.x import save_credential, wait_until
 from trackers.credentials import turns
 from trackers.credentials.models import Window
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 from tweetwatch import database
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,8 +11,8 @@ from django.utils import timezone
 from tests.x import OAUTH1, save_credential
 from trackers.credentials import turns
 from trackers.credentials.models import Credential, Window
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import ACCOUNTS
+from trackers.xapi.results import WindowSeen
 
 # Reservations are told apart by their time, which stands still within a transaction's now().
 pytestmark = pytest.mark.django_db

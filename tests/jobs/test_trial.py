@@ -25,7 +25,7 @@ from trackers.schedule.models import Interval, Replanning
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.save import Judged, save
-from trackers.xapi.answers import Shown
+from trackers.xapi.results import Shown
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -14,7 +14,7 @@ from trackers.management.demo_scene import world_of
 from trackers.schedule import intervals
 from trackers.tweets.history import histories
 from trackers.tweets.models import Tweet
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 pytestmark = pytest.mark.django_db
 TWEETS = 300

@@ -16,7 +16,7 @@ from trackers.credentials.models import Credential
 from trackers.money import ledger
 from trackers.money.projects import Project, Spending
 from trackers.money.purses import purses
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 from tweetwatch.database import DatabaseClock
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from tests.factories import TweetFactory, TweetUpdateFactory, id_born
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 began_at = datetime.now(UTC)
 

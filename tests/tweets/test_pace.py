@@ -15,7 +15,7 @@ from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import NONE, PACE, Counts, growth, pace, strangers_pace
 from trackers.tweets.record import Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
 
 MINUTE, HOUR, DAY = 60, 3600, 86400

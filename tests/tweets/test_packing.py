@@ -14,7 +14,7 @@ from trackers.tweets.history import histories, history
 from trackers.tweets.models import PackedSamples, Sample, Tweet
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.record import Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline
 

@@ -15,7 +15,7 @@ from tests.factories import TweetFactory, figures
 from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet
 from trackers.tweets.record import Change, Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 AT = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

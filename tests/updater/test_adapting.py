@@ -19,7 +19,7 @@ from trackers.tweets.pace import pace, strangers_pace
 from trackers.updater.models import TweetUpdate
 from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
-from trackers.xapi.answers import Figures, Shown
+from trackers.xapi.results import Figures, Shown
 
 pytestmark = pytest.mark.django_db
 

@@ -16,7 +16,7 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Sample, Tweet
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.save import Judged, save
-from trackers.xapi.answers import Shown
+from trackers.xapi.results import Shown
 
 pytestmark = pytest.mark.django_db
 

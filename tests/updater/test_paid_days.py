@@ -18,7 +18,7 @@ from trackers.schedule.paid_days import across_days
 from trackers.tweets.models import Tweet
 from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

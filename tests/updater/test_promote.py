@@ -10,7 +10,7 @@ import pytest
 from tests.factories import figures, id_born, post
 from trackers.schedule.intervals import Plan, Tier
 from trackers.updater.promote import ASK_AGAIN, CheckRules, Prior, Verdict, verdicts
-from trackers.xapi.answers import Lookup
+from trackers.xapi.results import Lookup
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 M, H, D = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trackers.xapi.answers import Figures
 from trackers.xapi.errors import Garbage, XError
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.results import Figures
 from trackers.xapi.wire.headers import retry_after, window_seen
 from trackers.xapi.wire.refusals import error_in
 from trackers.xapi.wire.transport import Reply

@@ -25,8 +25,8 @@ from trackers.xapi.stream import connect
 from trackers.xapi.stream_rules import add_rules
 from trackers.xapi.timelines import read_page
 from trackers.xapi.tokens import new_tokens
-from trackers.xapi.wire import way
-from trackers.xapi.wire.way import Way
+from trackers.xapi.wire import network
+from trackers.xapi.wire.network import Route
 from tweetwatch.proxy import Proxy
 
 HOSTS = ("api.x.com", "api.twitter.com")
@@ -87,10 +87,10 @@ def go(proxy, authority):
     """Set the way to X; through the proxy, and with its authority, unless told otherwise."""
 
     def go(*, ca_file=str(authority.file), **named):
-        way.use(Way(Proxy("127.0.0.1", proxy.port, **named), ca_file))
+        network.use(Route(Proxy("127.0.0.1", proxy.port, **named), ca_file))
 
     yield go
-    way.use(Way())
+    network.use(Route())
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_what_a_proxy_says_is_not_taken_for_x(go, proxy, bearer, says, said):
 
 
 def test_a_proxy_that_is_not_there_is_named(go, bearer):
-    way.use(Way(Proxy("127.0.0.1", 1, "bob", PASSWORD)))
+    network.use(Route(Proxy("127.0.0.1", 1, "bob", PASSWORD)))
 
     said = "No connection to the proxy http://127.0.0.1:1: Connection refused."
     assert refusal(bearer) == said
@@ -202,7 +202,7 @@ def test_a_proxy_that_is_not_there_is_named(go, bearer):
 def test_a_proxy_that_says_nothing_is_named(bearer, go):
     with socket.create_server(("127.0.0.1", 0)) as mute:
         port = mute.getsockname()[1]
-        way.use(Way(Proxy("127.0.0.1", port)))
+        network.use(Route(Proxy("127.0.0.1", port)))
 
         with pytest.raises(Unavailable) as failed:
             look_up(bearer, [20], base_url="", timeout=timedelta(seconds=0.3))
@@ -216,11 +216,11 @@ def test_the_way_is_what_the_settings_say(settings, go):
 
     apps.get_app_config("trackers").ready()
 
-    assert way.current() == Way(Proxy("proxy.example", 3128), "/etc/ours.pem")
+    assert network.current_route() == Route(Proxy("proxy.example", 3128), "/etc/ours.pem")
 
 
 def test_a_way_shows_no_password():
-    shown = Way(Proxy("proxy.example", 3128, "bob", PASSWORD), "/etc/ours.pem")
+    shown = Route(Proxy("proxy.example", 3128, "bob", PASSWORD), "/etc/ours.pem")
 
     assert (
         str(shown)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from trackers.xapi.answers import Account, Figures, Post
 from trackers.xapi.errors import (
     BadRequest,
     Depleted,
@@ -19,6 +18,7 @@ from trackers.xapi.errors import (
 )
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
+from trackers.xapi.results import Account, Figures, Post
 from trackers.xapi.wire.headers import window_seen
 from trackers.xapi.wire.refusals import error_in
 from trackers.xapi.wire.transport import Reply

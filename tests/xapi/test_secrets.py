@@ -24,7 +24,7 @@ from trackers.credentials.windows import Reservation
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import XError
 from trackers.xapi.secrets import Secrets
-from trackers.xapi.wire.line import line_for
+from trackers.xapi.wire.x_client import client_for
 
 PLANTED = {
     "consumer_key": "planted/consumer+key=1",
@@ -105,14 +105,14 @@ def test_no_error_carries_the_request_along(peer, credential, reply):
 def test_no_object_shows_a_secret(peer, credential):
     peer.says_json(b'{"id":{},"errors":[]}')
     answer = look_up(credential, [20], **peer.asking)
-    line = line_for(credential, peer.asking["base_url"], peer.asking["timeout"])
+    client = client_for(credential, peer.asking["base_url"], peer.asking["timeout"])
     reservation = Reservation(1, datetime(2026, 3, 1, tzinfo=UTC))
 
     shown = [
         repr(thing)
         for thing in (
             *(credential, credential.secrets, turns.Turn(credential, reservation, 1, 0.0), answer),
-            *(line, line.tweepy, vars(line.tweepy), line.session, vars(line.session)),
+            *(client, client.tweepy, vars(client.tweepy), client.session, vars(client.session)),
         )
     ]
 

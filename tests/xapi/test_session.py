@@ -11,9 +11,9 @@ import requests
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trackers.xapi.answers import Shown
 from trackers.xapi.client import look_up
-from trackers.xapi.wire.session import Session, address, body_of
+from trackers.xapi.results import Shown
+from trackers.xapi.wire.session import Session, body_of, url_with_query
 from trackers.xapi.wire.transport import CANONICAL, Wire
 
 NOTHING = b'{"errors":[]}'
@@ -33,7 +33,7 @@ def session(peer):
 @example({"query": '"50% off" (#cats OR @dogs) -is:retweet ~ü🥁+%2C', "since_id": 10**18})
 @example({"start_time": "2026-08-19T08:41:37Z", "dry_run": True, "until_id": None})
 def test_an_address_is_the_one_that_requests_would_ask(params):
-    assert address(URL, params) == requests.Request("GET", URL, params=params).prepare().url
+    assert url_with_query(URL, params) == requests.Request("GET", URL, params=params).prepare().url
 
 
 VALUES = st.recursive(
@@ -63,7 +63,7 @@ def test_a_request_goes_out_as_it_was_built_and_quoted_once(peer, session):
 
     first, *headers = peer.heard[0].strip().split("\r\n")
     target = first.split(" ")[1]
-    assert CANONICAL + target == address(URL, asked)
+    assert CANONICAL + target == url_with_query(URL, asked)
     assert parse_qs(urlsplit(target).query) == {name: [str(of)] for name, of in asked.items()}
     assert "User-Agent: a test" in headers
     assert {line.split(":")[0] for line in headers} == {

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trackers.xapi.answers import Account, Figures, Post
 from trackers.xapi.client import look_up, look_up_accounts
 from trackers.xapi.errors import (
     BadRequest,
@@ -26,6 +25,7 @@ from trackers.xapi.errors import (
 )
 from trackers.xapi.page import Ask
 from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.results import Account, Figures, Post
 from trackers.xapi.timelines import look_up_username, read_page
 
 METRICS = b'"public_metrics":{"retweet_count":5,"reply_count":2,"like_count":10,"quote_count":1,"bookmark_count":3,"impression_count":1234}'

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from trackers.xapi.answers import Figures, Lookup, Post, Shown
 from trackers.xapi.client import look_up
 from trackers.xapi.errors import XError
 from trackers.xapi.parse import usual, v2
+from trackers.xapi.results import Figures, Lookup, Post, Shown
 
 NAMES = (
     *("retweet_count", "reply_count", "like_count"),

@@ -10,8 +10,8 @@ from trackers.credentials import turns
 from trackers.credentials.asking import keys_for
 from trackers.credentials.models import Credential
 from trackers.xapi import client
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import NotReady, Refused, XError
+from trackers.xapi.results import WindowSeen
 
 # Lower than any tweet's id: X says that it finds nothing, and bills nothing.
 NO_TWEET = 1

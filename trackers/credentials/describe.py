@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from trackers.credentials.models import Credential
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 
 
 class WindowRow(TypedDict):

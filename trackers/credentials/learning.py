@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from trackers.credentials.windows import OVER, UNDER_WAY_FOR, X_NOW, Reservation
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 from tweetwatch.database import cursor
 
 # X's longest window: no reset further ahead is believed.

@@ -13,7 +13,7 @@ from trackers.credentials.secrets import EncryptedJSONField
 from trackers.money.projects import App, Project
 from trackers.outbox.models import ALERTS
 from trackers.outbox.tell import Told, tell
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 
 # The fields that describe a credential's renewal, saved together with its secrets.
 RENEWAL = ["expires_at", "refreshing_until", "renewals_failed", "renewal_problem"]

@@ -29,9 +29,9 @@ from trackers.credentials.secrets import SecretUnreadableError, decrypt
 from trackers.credentials.standing import accept, refuse
 from trackers.credentials.windows import LOADED, Reservation, Reserved
 from trackers.money import stops
-from trackers.xapi.answers import WindowSeen
-from trackers.xapi.endpoints import TWEETS
+from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from trackers.xapi.errors import Depleted, Forbidden, NotShown, Refused, XError
+from trackers.xapi.results import WindowSeen
 from tweetwatch.database import DatabaseClock
 
 __all__ = [
@@ -74,7 +74,7 @@ ATTEMPTS = 5
 
 
 def take(
-    endpoint_of: Mapping[str, str] = TWEETS,
+    endpoint_of: Mapping[str, str] = LOOKUP_BY_IDS,
     *,
     only: int | None = None,
     project: int | None = None,
@@ -101,7 +101,7 @@ def take_several(
     *,
     project: int | None = None,
     spread: bool = False,
-    endpoint_of: Mapping[str, str] = TWEETS,
+    endpoint_of: Mapping[str, str] = LOOKUP_BY_IDS,
 ) -> Sequence[Turn] | NoRoom | NoCredential:
     """Reserve between one and `most` requests, each as `take` would.
 

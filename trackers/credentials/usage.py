@@ -8,7 +8,7 @@ from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
 from trackers.money import usage
 from trackers.money.projects import Project
-from trackers.xapi.endpoints import USAGE
+from trackers.xapi.endpoints import USAGE_COUNT
 from trackers.xapi.errors import XError
 from trackers.xapi.parse.usage import Usage
 from trackers.xapi.usage import read_project_usage
@@ -37,7 +37,7 @@ def ask_usage(project: int, *, base_url: str, timeout: timedelta) -> Usage | str
             "X shows its usage only to bearer tokens of the v2 API. Add or enable one for this "
             "project in the admin."
         )
-    turn = turns.take(USAGE, only=credential.pk)
+    turn = turns.take(USAGE_COUNT, only=credential.pk)
     if not isinstance(turn, turns.Turn):
         return turn.why
     try:

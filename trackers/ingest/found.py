@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trackers.tweets.snowflake import LARGEST_ID
-from trackers.xapi.answers import Post
+from trackers.xapi.results import Post
 
 ID = re.compile(r"[0-9]{1,19}")
 ADDRESS = re.compile(

@@ -25,7 +25,7 @@ from trackers.tweets.describe import describe
 from trackers.tweets.record import Measured, record
 from trackers.tweets.snowflake import born_at
 from trackers.tweets.versions import Known, Seen, known_as, learn
-from trackers.xapi.answers import Post
+from trackers.xapi.results import Post
 from tweetwatch.database import array, cursor
 
 CHUNK = 20_000

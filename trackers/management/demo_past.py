@@ -15,7 +15,7 @@ from fakex.world.traits import DELETED, TROUBLED, Traits
 from trackers.schedule.intervals import Plan
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.record import Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 WEEK = timedelta(days=7)
 AT_ONCE = 1_000

@@ -9,7 +9,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Case, F, Q, When
 
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 
 class Milestone(models.Model):

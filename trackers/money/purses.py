@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from trackers.xapi.endpoints import TWEETS
+from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import ask
 
 # How far X's clock may be from our estimate of it: its Date is truncated to seconds.
@@ -139,7 +139,7 @@ PURSES = f"""
     CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
     ORDER BY p.id
 """
-OF_TWEETS = {"endpoints": [*TWEETS.values()]}
+OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}
 
 
 def purses() -> list[Purse]:

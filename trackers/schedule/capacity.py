@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from trackers.jobs.models import Tally
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.stretch import WINDOW_S
-from trackers.xapi.endpoints import TWEETS
+from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import cursor
 
 # Whether any credential is usable now, and the sum of their windows' limits (null: X has reported
@@ -67,7 +67,7 @@ class Capacity:
 def capacity(request_keys: int) -> Capacity:
     """What the usable windows allow on average, and the best that the workers managed."""
     with cursor() as db:
-        found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(TWEETS))}).fetchone()
+        found = db.execute(WINDOWS, {"endpoints": json.dumps(dict(LOOKUP_BY_IDS))}).fetchone()
     assert found is not None
     usable, limit = found
     windows = None if limit is None else limit * request_keys / WINDOW_S

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from trackers.xapi.answers import Account
+from trackers.xapi.results import Account
 from tweetwatch.database import cursor
 
 # New authors, and those with a tweet that was found hidden after they were last requested.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from trackers.xapi.answers import Post
+from trackers.xapi.results import Post
 from tweetwatch.database import cursor
 
 # Authors in the order of ids: two workers that meet the same new authors do not deadlock.

@@ -17,7 +17,7 @@ from trackers.milestones.crossings import ARE_KEPT, PASSED
 from trackers.outbox.staging import MILESTONES, STAGED, TOPIC, TWEETS, later
 from trackers.tweets.pace import PACE
 from trackers.tweets.snowflake import BORN_AT
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor, plain
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from django.db import transaction
 
-from trackers.xapi.answers import Post
+from trackers.xapi.results import Post
 from tweetwatch.database import Cursor, array, cursor
 
 History = tuple[int, ...]

@@ -16,7 +16,7 @@ from trackers.tweets.versions import Seen, learn
 from trackers.updater.before import NOTHING, Prior
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import Saved
-from trackers.xapi.answers import Lookup
+from trackers.xapi.results import Lookup
 
 
 def newest_of(id: int, prior: Mapping[int, Prior]) -> int:

@@ -20,8 +20,8 @@ from trackers.updater.before import Before
 from trackers.updater.edits import by_tweet, newest_versions
 from trackers.updater.reserve import BatchGrant
 from trackers.xapi import client
-from trackers.xapi.answers import Lookup, Shown
 from trackers.xapi.errors import XError
+from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import DatabaseClock
 
 # More than the requests of a batch: those of a task that hit its time limit may still be running.

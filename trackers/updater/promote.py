@@ -13,7 +13,7 @@ from typing import NamedTuple
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.snowflake import born_at
 from trackers.updater.before import NOTHING, Prior
-from trackers.xapi.answers import Figures, Lookup, Post
+from trackers.xapi.results import Figures, Lookup, Post
 
 # A tweet that X left out, or whose answer is unreadable, is requested again after this, and then as
 # often as its age requires: otherwise a hundred thousand of them would take every request.

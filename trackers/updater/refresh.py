@@ -26,8 +26,8 @@ from trackers.updater.promote import CheckRules
 from trackers.updater.reserve import Granted, Held, Waiting, reserve
 from trackers.updater.save import Saved
 from trackers.updater.write import write
-from trackers.xapi.answers import Lookup, Shown
 from trackers.xapi.errors import Depleted, NotReady, Refused
+from trackers.xapi.results import Lookup, Shown
 from tweetwatch.database import DatabaseClock
 
 

@@ -20,7 +20,7 @@ from trackers.tweets.record import recording
 from trackers.tweets.snowflake import BORN_AT
 from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.promote import Verdict
-from trackers.xapi.answers import Shown
+from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 
 # The fence: the buckets that still carry the lease, and those of their keys whose job has their

@@ -24,7 +24,7 @@ from trackers.updater.lookups import Answered
 from trackers.updater.promote import CheckRules, verdicts
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save
-from trackers.xapi.answers import Lookup, Post, Shown
+from trackers.xapi.results import Lookup, Post, Shown
 from tweetwatch.database import persist, together
 
 

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal, overload
 
-from trackers.xapi.answers import Accounts, Lookup, Shown
-from trackers.xapi.endpoints import ACCOUNTS, LOOK_FIELDS, POST_FIELDS, TWEETS, USER_FIELDS
+from trackers.xapi.endpoints import ACCOUNTS, LOOK_FIELDS, LOOKUP_BY_IDS, POST_FIELDS, USER_FIELDS
 from trackers.xapi.keys import V1, Keys
 from trackers.xapi.parse import usual as parse_usual
 from trackers.xapi.parse import v1, v2
-from trackers.xapi.wire.line import Line, Read, line_for
+from trackers.xapi.results import Accounts, Lookup, Shown
 from trackers.xapi.wire.transport import CANONICAL, Reply
+from trackers.xapi.wire.x_client import Read, XClient, client_for
 
 V1_LOOKUP = CANONICAL + "/1.1/statuses/lookup.json"
 V1_OPTIONS = {"map": "true", "tweet_mode": "extended", "include_entities": "false"}
@@ -66,14 +66,14 @@ def look_up(
     exchange. No ids, or too many, are a ValueError.
     """
     check_number(ids)
-    line, endpoint = line_for(keys, base_url, timeout), TWEETS[keys.api]
+    client, endpoint = client_for(keys, base_url, timeout), LOOKUP_BY_IDS[keys.api]
     if keys.api == V1:
-        return line.ask(endpoint, lambda: ask_v1(line, ids), v1.read_lookup, ids)
+        return client.ask(endpoint, lambda: ask_v1(client, ids), v1.read_lookup, ids)
     fields = POST_FIELDS if describes else LOOK_FIELDS
     read: Read[Lookup | Shown] = v2.read_lookup
     if usual and not describes:
         read = parse_usual.read_lookup
-    return line.ask(endpoint, lambda: ask_v2(line, ids, fields), read, ids)
+    return client.ask(endpoint, lambda: ask_v2(client, ids, fields), read, ids)
 
 
 def look_up_accounts(
@@ -84,21 +84,21 @@ def look_up_accounts(
     endpoint = ACCOUNTS.get(keys.api)
     if endpoint is None:
         raise ValueError("Accounts are looked up with a v2 credential.")
-    line = line_for(keys, base_url, timeout)
-    return line.ask(endpoint, lambda: ask_accounts(line, ids), v2.read_accounts, ids)
+    client = client_for(keys, base_url, timeout)
+    return client.ask(endpoint, lambda: ask_accounts(client, ids), v2.read_accounts, ids)
 
 
-def ask_v2(line: Line, ids: Sequence[int], fields: list[str]) -> Reply:
+def ask_v2(client: XClient, ids: Sequence[int], fields: list[str]) -> Reply:
     # A list: tweepy sends any other iterable as one parameter for each id.
-    return line.tweepy.get_tweets([str(id) for id in ids], tweet_fields=fields)
+    return client.tweepy.get_tweets([str(id) for id in ids], tweet_fields=fields)
 
 
-def ask_accounts(line: Line, ids: Sequence[int]) -> Reply:
-    return line.tweepy.get_users(ids=[str(id) for id in ids], user_fields=USER_FIELDS)
+def ask_accounts(client: XClient, ids: Sequence[int]) -> Reply:
+    return client.tweepy.get_users(ids=[str(id) for id in ids], user_fields=USER_FIELDS)
 
 
-def ask_v1(line: Line, ids: Sequence[int]) -> Reply:
-    return line.session.get(V1_LOOKUP, params={"id": ",".join(map(str, ids)), **V1_OPTIONS})
+def ask_v1(client: XClient, ids: Sequence[int]) -> Reply:
+    return client.session.get(V1_LOOKUP, params={"id": ",".join(map(str, ids)), **V1_OPTIONS})
 
 
 def check_number(ids: Sequence[int]) -> None:

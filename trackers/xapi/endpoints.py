@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-TWEETS: Mapping[str, str] = {"v2": "GET /2/tweets", "v1.1": "GET /1.1/statuses/lookup"}
+LOOKUP_BY_IDS: Mapping[str, str] = {"v2": "GET /2/tweets", "v1.1": "GET /1.1/statuses/lookup"}
 ACCOUNTS: Mapping[str, str] = {"v2": "GET /2/users"}
 USERNAMES: Mapping[str, str] = {"v2": "GET /2/users/by"}
 ACCOUNT_POSTS: Mapping[str, str] = {"v2": "GET /2/users/:id/tweets"}
@@ -15,7 +15,7 @@ MENTIONS: Mapping[str, str] = {"v2": "GET /2/users/:id/mentions"}
 SEARCH: Mapping[str, str] = {"v2": "GET /2/tweets/search/recent"}
 LIST_POSTS: Mapping[str, str] = {"v2": "GET /2/lists/:id/tweets"}
 # Bearer tokens only, and free.
-USAGE: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
+USAGE_COUNT: Mapping[str, str] = {"v2": "GET /2/usage/tweets"}
 # Bearer tokens only: connecting to the stream, reading its rules, and changing them.
 STREAM: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream"}
 STREAM_RULES: Mapping[str, str] = {"v2": "GET /2/tweets/search/stream/rules"}

@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trackers.xapi.answers import WindowSeen
+    from trackers.xapi.results import WindowSeen
 
 
 class XError(Exception):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
-from trackers.xapi.answers import Missing, Post, WindowSeen
+from trackers.xapi.results import Missing, Post, WindowSeen
 
-Kind = Literal["account", "mentions", "search", "list"]
+PageKind = Literal["account", "mentions", "search", "list"]
 Excluded = Literal["replies", "retweets"]
 
 # X's own limits on the size of a page.
-FEWEST: Mapping[Kind, int] = {"account": 5, "mentions": 5, "search": 10, "list": 1}
-MOST = 100
+FEWEST: Mapping[PageKind, int] = {"account": 5, "mentions": 5, "search": 10, "list": 1}
+MAX_PAGE_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +25,20 @@ class Ask:
     `start_time`. An Ask that X would not take is a ValueError.
     """
 
-    kind: Kind
+    kind: PageKind
     of: int | str
     since_id: int | None = None
     until_id: int | None = None
     token: str | None = None
-    max_results: int = MOST
+    max_results: int = MAX_PAGE_SIZE
     exclude: tuple[Excluded, ...] = ()
     start_time: datetime | None = None
 
     def __post_init__(self) -> None:
-        if not FEWEST[self.kind] <= self.max_results <= MOST:
-            raise ValueError(f"A page of {self.kind} is of {FEWEST[self.kind]} to {MOST} posts.")
+        if not FEWEST[self.kind] <= self.max_results <= MAX_PAGE_SIZE:
+            raise ValueError(
+                f"A page of {self.kind} is of {FEWEST[self.kind]} to {MAX_PAGE_SIZE} posts."
+            )
         if isinstance(self.of, str) != (self.kind == "search"):
             raise ValueError("Search wants a query, and the others an id.")
         if self.kind == "list" and (self.since_id, self.until_id, self.start_time) != (None,) * 3:

@@ -16,13 +16,12 @@ from datetime import datetime, timedelta
 from urllib3 import BaseHTTPResponse, Timeout
 from urllib3.exceptions import TimeoutError as TooLate
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import POST_FIELDS, STREAM
 from trackers.xapi.errors import BadRequest, Garbage, RateLimited, Unavailable, XError
 from trackers.xapi.keys import Keys
 from trackers.xapi.parse.problems import read_problem
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import date_of
-from trackers.xapi.wire.line import Line, Send
 from trackers.xapi.wire.pools import endless_connections_to
 from trackers.xapi.wire.signing import sign_with
 from trackers.xapi.wire.transport import (
@@ -34,9 +33,10 @@ from trackers.xapi.wire.transport import (
     Wire,
     read_body,
 )
+from trackers.xapi.wire.x_client import Send, XClient
 
 PATH = CANONICAL + "/2/tweets/search/stream"
-AT_ONCE = 65536
+READ_SIZE = 65536
 # A post with all its fields is a few kB; a longer line has lost its newline.
 LONGEST_LINE = 1 << 20
 
@@ -111,9 +111,9 @@ class Opened:
     """
 
     def __init__(
-        self, response: BaseHTTPResponse, line: Line, attempt: Attempt, *, silence: timedelta
+        self, response: BaseHTTPResponse, client: XClient, attempt: Attempt, *, silence: timedelta
     ) -> None:
-        self._response, self._line, self._silence = response, line, silence
+        self._response, self._line, self._silence = response, client, silence
         self.date, self.at, self.window = attempt.date, attempt.at, attempt.window
         self._closed = False
 
@@ -152,9 +152,9 @@ class Opened:
     def _pieces(self) -> Iterator[bytes]:
         # As they arrive: waiting for a full buffer would hold posts back.
         if getattr(self._response, "chunked", False):
-            yield from self._response.read_chunked(AT_ONCE, decode_content=True)
+            yield from self._response.read_chunked(READ_SIZE, decode_content=True)
             return
-        while piece := self._response.read1(AT_ONCE, decode_content=True):
+        while piece := self._response.read1(READ_SIZE, decode_content=True):
             yield piece
 
 
@@ -185,22 +185,22 @@ def connect(keys: Keys, *, base_url: str, timeout: timedelta, silence: timedelta
     keep-alive, which X sends every 20 s. `timeout`, which every call takes, has no effect here.
     """
     wire = StreamWire(sign_with(keys), base_url=base_url, silence=silence)
-    line = Line(keys, wire)
-    attempt = Attempt(lambda: ask_to_connect(line))
+    client = XClient(keys, wire)
+    attempt = Attempt(lambda: ask_to_connect(client))
     try:
-        line.ask(STREAM[keys.api], attempt.send, attempt.read, ())
+        client.ask(STREAM[keys.api], attempt.send, attempt.read, ())
     except XError as error:
-        line.close()
+        client.close()
         failure = of_its_kind(error, attempt.rejected)
     else:
         assert wire.opened is not None
-        return Opened(wire.opened, line, attempt, silence=silence)
+        return Opened(wire.opened, client, attempt, silence=silence)
     raise failure
 
 
-def ask_to_connect(line: Line) -> Reply:
+def ask_to_connect(client: XClient) -> Reply:
     # No compression: lines would wait in the compressor until there are more.
-    return line.session.get(
+    return client.session.get(
         PATH,
         params={"tweet.fields": ",".join(POST_FIELDS)},
         headers={"Accept-Encoding": "identity"},

@@ -23,27 +23,27 @@ from trackers.xapi.parse.stream import (
     read_deleted,
     read_rules,
 )
-from trackers.xapi.wire.line import PLACEHOLDER, Line, line_for
 from trackers.xapi.wire.transport import RejectedReply, Reply
+from trackers.xapi.wire.x_client import PLACEHOLDER, XClient, client_for
 
 # X limits a rule to 1,024 characters, so this many fit in any request.
-MOST_AT_ONCE = 100
+MAX_RULES_PER_REQUEST = 100
 
 
 def rules_of(keys: Keys, *, base_url: str, timeout: timedelta) -> RulesTold:
     """All rules of the credential's app, whoever made them; raises XError and nothing else."""
-    line = line_for(keys, base_url, timeout)
-    client = tweepy_over(line)
-    return line.ask(STREAM_RULES[keys.api], client.get_rules, read_rules, ())
+    x_client = client_for(keys, base_url, timeout)
+    client = tweepy_over(x_client)
+    return x_client.ask(STREAM_RULES[keys.api], client.get_rules, read_rules, ())
 
 
 def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: timedelta) -> Added:
-    """Add rules, given as tags by value, `MOST_AT_ONCE` at the most; as `rules_of`.
+    """Add rules, given as tags by value, `MAX_RULES_PER_REQUEST` at the most; as `rules_of`.
 
     BadRequest when X refuses them all without naming any; refusals of single rules are an answer.
     """
-    line = line_for(keys, base_url, timeout)
-    client = tweepy_over(line)
+    x_client = client_for(keys, base_url, timeout)
+    client = tweepy_over(x_client)
     rules = [StreamRule(value=value, tag=tag) for value, tag in tagged.items()]
     refused = b""
 
@@ -56,7 +56,7 @@ def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: 
             raise
 
     try:
-        return line.ask(CHANGE_STREAM_RULES[keys.api], send, read_added, ())
+        return x_client.ask(CHANGE_STREAM_RULES[keys.api], send, read_added, ())
     except BadRequest as error:
         window, failure = error.window, error
     with suppress(Garbage):
@@ -68,14 +68,14 @@ def add_rules(keys: Keys, tagged: Mapping[str, str], *, base_url: str, timeout: 
 
 def delete_rules(keys: Keys, ids: Sequence[int], *, base_url: str, timeout: timedelta) -> Deleted:
     """Delete rules by their ids; as `add_rules`."""
-    line = line_for(keys, base_url, timeout)
-    client = tweepy_over(line)
+    x_client = client_for(keys, base_url, timeout)
+    client = tweepy_over(x_client)
     endpoint = CHANGE_STREAM_RULES[keys.api]
-    return line.ask(endpoint, lambda: client.delete_rules(list(ids)), read_deleted, ())
+    return x_client.ask(endpoint, lambda: client.delete_rules(list(ids)), read_deleted, ())
 
 
-def tweepy_over(line: Line) -> StreamingClient:
+def tweepy_over(x_client: XClient) -> StreamingClient:
     """tweepy's stream client, over our session: it holds no secret and makes no connection."""
     client = StreamingClient(PLACEHOLDER, return_type=requests.Response, wait_on_rate_limit=False)
-    client.session = line.session
+    client.session = x_client.session
     return client

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from trackers.xapi.answers import Account, Missing, WindowSeen
 from trackers.xapi.endpoints import (
     ACCOUNT_POSTS,
     LIST_POSTS,
@@ -24,14 +23,15 @@ from trackers.xapi.endpoints import (
 )
 from trackers.xapi.errors import BadRequest, StaleSinceId
 from trackers.xapi.keys import V2, Keys
-from trackers.xapi.page import Ask, Kind, Page
+from trackers.xapi.page import Ask, Page, PageKind
 from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.results import Account, Missing, WindowSeen
 from trackers.xapi.wire.headers import date_of
-from trackers.xapi.wire.line import Line, Send, line_for
 from trackers.xapi.wire.transport import RejectedReply, Reply
+from trackers.xapi.wire.x_client import Send, XClient, client_for
 
 # The endpoint of each kind, in the form that `turns.take` takes.
-ENDPOINTS: Mapping[Kind, Mapping[str, str]] = {
+ENDPOINTS: Mapping[PageKind, Mapping[str, str]] = {
     "account": ACCOUNT_POSTS,
     "mentions": MENTIONS,
     "search": SEARCH,
@@ -56,10 +56,10 @@ def read_page(keys: Keys, ask: Ask, *, base_url: str, timeout: timedelta) -> Pag
     `base_url` and `timeout` as in `client.look_up`. StaleSinceId when `since_id` is too old for
     search.
     """
-    line = line_for(keys, base_url, timeout)
-    exchange = Exchange(lambda: SEND[ask.kind](line, ask))
+    client = client_for(keys, base_url, timeout)
+    exchange = Exchange(lambda: SEND[ask.kind](client, ask))
     try:
-        return line.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
+        return client.ask(ENDPOINTS[ask.kind][V2], exchange.send, exchange.read_page, ())
     except BadRequest as error:
         is_stale, suggested = stale_since_id(exchange.rejected)
         if not is_stale:
@@ -74,8 +74,8 @@ def look_up_username(keys: Keys, username: str, *, base_url: str, timeout: timed
     def read(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Named:
         return Named(*read_named(body, username), window)
 
-    line = line_for(keys, base_url, timeout)
-    return line.ask(USERNAMES[V2], lambda: ask_username(line, username), read, ())
+    client = client_for(keys, base_url, timeout)
+    return client.ask(USERNAMES[V2], lambda: ask_username(client, username), read, ())
 
 
 @dataclass(slots=True)
@@ -126,30 +126,30 @@ def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedel
     return (now - took / 2) - (date + timedelta(milliseconds=500))
 
 
-def ask_account(line: Line, ask: Ask) -> Reply:
-    return line.tweepy.get_users_tweets(ask.of, **options(ask))
+def ask_account(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_users_tweets(ask.of, **options(ask))
 
 
-def ask_mentions(line: Line, ask: Ask) -> Reply:
-    return line.tweepy.get_users_mentions(ask.of, **options(ask))
+def ask_mentions(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_users_mentions(ask.of, **options(ask))
 
 
-def ask_search(line: Line, ask: Ask) -> Reply:
-    given = options(ask)
-    if "pagination_token" in given:
-        given["next_token"] = given.pop("pagination_token")
-    return line.tweepy.search_recent_tweets(ask.of, **given)
+def ask_search(client: XClient, ask: Ask) -> Reply:
+    params = options(ask)
+    if "pagination_token" in params:
+        params["next_token"] = params.pop("pagination_token")
+    return client.tweepy.search_recent_tweets(ask.of, **params)
 
 
-def ask_list(line: Line, ask: Ask) -> Reply:
-    return line.tweepy.get_list_tweets(ask.of, **options(ask))
+def ask_list(client: XClient, ask: Ask) -> Reply:
+    return client.tweepy.get_list_tweets(ask.of, **options(ask))
 
 
-def ask_username(line: Line, username: str) -> Reply:
-    return line.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
+def ask_username(client: XClient, username: str) -> Reply:
+    return client.tweepy.get_users(usernames=[username], user_fields=USER_FIELDS)
 
 
-SEND: Mapping[Kind, Callable[[Line, Ask], Reply]] = {
+SEND: Mapping[PageKind, Callable[[XClient, Ask], Reply]] = {
     "account": ask_account,
     "mentions": ask_mentions,
     "search": ask_search,
@@ -159,7 +159,7 @@ SEND: Mapping[Kind, Callable[[Line, Ask], Reply]] = {
 
 def options(ask: Ask) -> dict[str, Any]:
     """Arguments for tweepy; lists where it joins with commas."""
-    given: dict[str, Any] = {
+    params: dict[str, Any] = {
         "since_id": ask.since_id,
         "until_id": ask.until_id,
         "pagination_token": ask.token,
@@ -169,5 +169,5 @@ def options(ask: Ask) -> dict[str, Any]:
     return {
         "max_results": ask.max_results,
         "tweet_fields": POST_FIELDS,
-        **{name: value for name, value in given.items() if value is not None},
+        **{name: value for name, value in params.items() if value is not None},
     }

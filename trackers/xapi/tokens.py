@@ -24,7 +24,7 @@ from trackers.xapi.wire.transport import CANONICAL, RejectedReply, Reply, Wire
 
 TOKEN_URL = CANONICAL + "/2/oauth2/token"
 # X calls a spent refresh token an invalid request, RFC 6749 an invalid grant.
-SPENT = {"invalid_request", "invalid_grant"}
+SPENT_TOKEN_ERRORS = {"invalid_request", "invalid_grant"}
 NOT_THE_CLIENT = {"invalid_client", "unauthorized_client"}
 LONGEST_LIFE = timedelta(days=366)
 
@@ -43,7 +43,7 @@ def new_tokens(secrets: Mapping[str, str], *, base_url: str, timeout: timedelta)
     SignInAgain: the refresh token is spent or withdrawn. Refused: X does not know the client.
     After any other error the refresh token may still be good, or already spent.
     """
-    return ask(secrets, form_of(secrets), base_url=base_url, timeout=timeout)
+    return request_tokens(secrets, form_of(secrets), base_url=base_url, timeout=timeout)
 
 
 def first_tokens(client: Secrets, grant: Secrets, *, base_url: str, timeout: timedelta) -> Tokens:
@@ -53,10 +53,12 @@ def first_tokens(client: Secrets, grant: Secrets, *, base_url: str, timeout: tim
     """
     named = {} if client.get("client_secret") else {"client_id": client["client_id"]}
     form = Secrets({"grant_type": "authorization_code", **grant, **named})
-    return ask(Secrets({**client, **grant}), form, base_url=base_url, timeout=timeout)
+    return request_tokens(Secrets({**client, **grant}), form, base_url=base_url, timeout=timeout)
 
 
-def ask(secrets: Mapping[str, str], form: Secrets, *, base_url: str, timeout: timedelta) -> Tokens:
+def request_tokens(
+    secrets: Mapping[str, str], form: Secrets, *, base_url: str, timeout: timedelta
+) -> Tokens:
     """An error's frames may be shown with their locals: what is secret is in `Secrets` here."""
     session = Session(Wire(sign_as_client(secrets), base_url=base_url, timeout=timeout))
     try:
@@ -110,11 +112,12 @@ def life_of(seconds: Any) -> timedelta | None:
 def refusal_in(reply: Reply) -> XError:
     """The error for any reply but a 200; those of RFC 6749 have their own shape."""
     problem, status = read_problem(reply.body), reply.status_code
-    code, said = problem.get("error"), problem.get("error_description")
+    code, description = problem.get("error"), problem.get("error_description")
     if not isinstance(code, str):
         return error_in(reply, None)
-    line = f"{status} {shorten(f'{code}: {said}' if isinstance(said, str) and said else code)}"
-    if status == 400 and code in SPENT:
+    has_description = isinstance(description, str) and description
+    line = f"{status} {shorten(f'{code}: {description}' if has_description else code)}"
+    if status == 400 and code in SPENT_TOKEN_ERRORS:
         return SignInAgain(line, status=status)
     if code in NOT_THE_CLIENT:
         return Refused(line, status=status)

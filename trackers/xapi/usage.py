@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from trackers.xapi.endpoints import USAGE
+from trackers.xapi.endpoints import USAGE_COUNT
 from trackers.xapi.keys import Keys
 from trackers.xapi.parse.usage import Usage, read_usage
-from trackers.xapi.wire.line import line_for
 from trackers.xapi.wire.transport import CANONICAL
+from trackers.xapi.wire.x_client import client_for
 
 ADDRESS = CANONICAL + "/2/usage/tweets"
 DAYS = 31
-FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
+USAGE_FIELDS = "cap_reset_day,daily_project_usage,project_cap,project_usage"
 
 
 def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usage:
@@ -20,8 +20,8 @@ def read_project_usage(keys: Keys, *, base_url: str, timeout: timedelta) -> Usag
 
     Raises XError and nothing else.
     """
-    line = line_for(keys, base_url, timeout)
-    params = {"days": str(DAYS), "usage.fields": FIELDS}
-    return line.ask(
-        USAGE[keys.api], lambda: line.session.get(ADDRESS, params=params), read_usage, ()
+    client = client_for(keys, base_url, timeout)
+    params = {"days": str(DAYS), "usage.fields": USAGE_FIELDS}
+    return client.ask(
+        USAGE_COUNT[keys.api], lambda: client.session.get(ADDRESS, params=params), read_usage, ()
     )

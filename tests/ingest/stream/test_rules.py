@@ -14,9 +14,9 @@ from trackers.ingest.stream.marks import Mark
 from trackers.ingest.stream.reader import End, Heard
 from trackers.ingest.stream.rules import plan
 from trackers.tweets.snowflake import first_id_at
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import Garbage, RateLimited, Unavailable
 from trackers.xapi.parse.stream import Matched, Rule
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.stream import TooManyConnections, Unreachable
 
 NOW = datetime(2026, 9, 1, 12, tzinfo=UTC)

@@ -17,7 +17,7 @@ from trackers.credentials.models import Credential, Window
 from trackers.jobs.models import Namespace
 from trackers.money.projects import Project, Spending
 from trackers.money.purses import purses
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = timedelta(hours=1)

@@ -18,7 +18,7 @@ from trackers.dashboards.usual import compared_with
 from trackers.tweets import posted
 from trackers.tweets.models import METRICS, Author, TweetText
 from trackers.tweets.record import Measured, record
-from trackers.xapi.answers import Figures
+from trackers.xapi.results import Figures
 
 pytestmark = pytest.mark.django_db
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -33,7 +33,7 @@ from trackers.money.books import books
 from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from trackers.tweets.snowflake import born_at
-from trackers.xapi.answers import Post
 from trackers.xapi.parse.fields import (
     INT4,
     INT8,
     Broken,
     id_of,
     iso_time,
-    name_of,
+    json_type_name,
     text_of,
     v1_time,
 )
 from trackers.xapi.parse.v1 import read_author
+from trackers.xapi.results import Post
 
 LONGEST = 200
 
@@ -68,7 +68,7 @@ COUNTS = (
 def counts_in(metrics: Any, odd: list[str]) -> dict[str, int]:
     """The readable counts."""
     if not isinstance(metrics, dict):
-        odd.append(f"public_metrics is {name_of(metrics)} instead of an object")
+        odd.append(f"public_metrics is {json_type_name(metrics)} instead of an object")
         return {}
     found: dict[str, int] = {}
     before = len(odd)

@@ -14,11 +14,11 @@ import orjson
 
 from trackers.ingest.files.lenient import understood
 from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
-from trackers.xapi.answers import Post
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
-from trackers.xapi.parse.v2 import NOTHING
+from trackers.xapi.parse.v2 import NO_METRICS
+from trackers.xapi.results import Post
 
 # For a retweet of a quote of a quote.
 DEEPEST = 3
@@ -204,7 +204,7 @@ def archived(value: Mapping[str, Any], id: int) -> Post:
         text_of(value, "full_text" if "full_text" in value else "text"),
         short_text(value, "lang", most=10),
         (),
-        NOTHING,
+        NO_METRICS,
     )
 
 

@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from trackers.ingest.cursor import MILLISECOND
 from trackers.ingest.polls.begin import Begun, above_floor, floor_of
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
-from trackers.xapi.answers import Missing
 from trackers.xapi.page import Ask, Excluded, Page
+from trackers.xapi.results import Missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from trackers.money import ledger
 from trackers.money.ledger import Payment
 from trackers.money.purses import Purse, purses
 from trackers.xapi.errors import XError
-from trackers.xapi.page import FEWEST, MOST, Page
+from trackers.xapi.page import FEWEST, MAX_PAGE_SIZE, Page
 from trackers.xapi.timelines import ENDPOINTS
 from tweetwatch.database import array, cursor
 
@@ -90,7 +90,7 @@ def in_turn(
             until,
             "X's rate limit is nearly used up; what is left is for sources of higher priority.",
         )
-    unpaid = [purse.floor(age)] * MOST
+    unpaid = [purse.floor(age)] * MAX_PAGE_SIZE
     payment = ledger.reserve(purse, unpaid=unpaid, paid=0, timeout=timeout, clock=turn.clock)
     if payment is not None and payment.posts >= FEWEST[kind_of(source)]:
         return PageGrant(turn, payment)

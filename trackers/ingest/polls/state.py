@@ -10,7 +10,7 @@ from trackers.ingest.polls.pages import unix_ms
 from trackers.ingest.polls.sweep import Cursor, ReadingRules, Sweep, Unread, Why
 from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.sources.naming import list_id
-from trackers.xapi.page import Excluded, Kind
+from trackers.xapi.page import Excluded, PageKind
 
 # Search shows a post up to this much later than a timeline does.
 SEARCH_LAG_MS = 30_000
@@ -34,9 +34,9 @@ class Polling:
     overlap_weekly_depth: timedelta
 
 
-def kind_of(source: Source) -> Kind:
+def kind_of(source: Source) -> PageKind:
     """The kind of page to ask X for: search fills the gaps of a stream."""
-    return "search" if source.kind == Source.Kind.STREAM else cast("Kind", source.kind)
+    return "search" if source.kind == Source.Kind.STREAM else cast("PageKind", source.kind)
 
 
 def rules_of(source: Source, polling: Polling) -> ReadingRules:

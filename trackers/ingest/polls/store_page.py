@@ -33,8 +33,8 @@ from trackers.schedule.intervals import Plan
 from trackers.tweets.paid import mark_paid
 from trackers.tweets.record import Measured, record
 from trackers.tweets.versions import known_as, learn
-from trackers.xapi.answers import Figures
 from trackers.xapi.page import Page
+from trackers.xapi.results import Figures
 from tweetwatch.database import array, cursor
 
 HIDDEN: Mapping[str, str] = {

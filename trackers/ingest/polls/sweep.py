@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from trackers.xapi.page import MOST, Excluded, Kind
+from trackers.xapi.page import MAX_PAGE_SIZE, Excluded, PageKind
 
 # poll: reads what is new. gap: reads what a poll had to leave out. overlap: reads recent posts
 # again, to see what had slipped through.
@@ -19,7 +19,7 @@ Purpose = Literal["poll", "gap", "overlap"]
 # reach: X shows nothing older. repeats: X sent the same page again and again.
 Why = Literal["budget", "quota", "reach", "repeats"]
 
-REACH: dict[Kind, int | None] = {"account": 3200, "mentions": 800, "search": None, "list": 800}
+REACH: dict[PageKind, int | None] = {"account": 3200, "mentions": 800, "search": None, "list": 800}
 REACH_WITHOUT_REPLIES = 800
 
 
@@ -30,11 +30,11 @@ class ReadingRules:
     `pages`: most pages of one poll. `margin`: how far search stays above X's floor of seven days.
     """
 
-    kind: Kind
+    kind: PageKind
     k_ms: int = 5_000
     lag_ms: int = 0
     pages: int = 10
-    page_size: int = MOST
+    page_size: int = MAX_PAGE_SIZE
     exclude: tuple[Excluded, ...] = ()
     margin: timedelta = timedelta(minutes=10)
 

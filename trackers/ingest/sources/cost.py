@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from trackers.ingest.sources.models import Source
 from trackers.schedule.durations import often
-from trackers.xapi.page import MOST
+from trackers.xapi.page import MAX_PAGE_SIZE
 
 BILLED = "X bills each post once per UTC day, so reading it again today costs nothing."
 
@@ -21,5 +21,5 @@ def cost(kind: str, *, every: timedelta, pages: int) -> str:
     many = f"{polls:,} polls a day" if polls > 1 else "One poll a day"
     return (
         f"{many} (one every {often(every)}), each of which costs its new posts, "
-        f"{pages * MOST:,} at most. {BILLED}"
+        f"{pages * MAX_PAGE_SIZE:,} at most. {BILLED}"
     )

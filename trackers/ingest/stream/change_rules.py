@@ -16,7 +16,7 @@ from trackers.ingest.stream.synced import Synced
 from trackers.xapi.endpoints import CHANGE_STREAM_RULES
 from trackers.xapi.errors import BadRequest
 from trackers.xapi.parse.stream import Added
-from trackers.xapi.stream_rules import MOST_AT_ONCE, add_rules, delete_rules
+from trackers.xapi.stream_rules import MAX_RULES_PER_REQUEST, add_rules, delete_rules
 
 # Enough to find one bad rule among a hundred; X allows a hundred requests in a quarter of an hour.
 # Rules beyond this limit are requested next time.
@@ -79,5 +79,5 @@ def parts(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
 
 
 def pieces(items: Sequence[Item]) -> Iterator[list[Item]]:
-    for start in range(0, len(items), MOST_AT_ONCE):
-        yield list(items[start : start + MOST_AT_ONCE])
+    for start in range(0, len(items), MAX_RULES_PER_REQUEST):
+        yield list(items[start : start + MAX_RULES_PER_REQUEST])

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import RateLimited, XError
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.stream import Unreachable
 
 Trouble = Literal["network", "http", "limited"]

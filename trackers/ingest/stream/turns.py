@@ -12,9 +12,9 @@ from trackers.credentials.models import Credential
 from trackers.ingest.stream.ladder import at_most_a_window
 from trackers.jobs import pausing
 from trackers.money.purses import purses
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import XError
+from trackers.xapi.results import WindowSeen
 from tweetwatch.database import cursor
 
 LOOKS_AGAIN = timedelta(seconds=5)

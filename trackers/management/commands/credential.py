@@ -25,7 +25,7 @@ from trackers.jobs import holds
 from trackers.management.pageless import PagelessCommand
 from trackers.money.projects import App
 from trackers.schedule.namespace import TWEET_UPDATE
-from trackers.xapi.wire import way
+from trackers.xapi.wire import network
 from trackers.xapi.wire.transport import CANONICAL
 
 USAGE = 2
@@ -120,7 +120,7 @@ class Command(PagelessCommand):
     def say_way(self) -> None:
         """Say how X is reached, if not directly."""
         address = settings.X_API_BASE_URL or CANONICAL
-        taken = str(way.current().taken_to(urlsplit(address).hostname or ""))
+        taken = str(network.current_route().taken_to(urlsplit(address).hostname or ""))
         if settings.X_API_BASE_URL or taken:
             self.say(f"X is asked at {', '.join(filter(None, (address, taken)))}.")
 

@@ -33,7 +33,7 @@ def read_object(body: bytes) -> dict[str, Any]:
     except ValueError:
         value = read_leniently(body)
     if not isinstance(value, dict):
-        raise Garbage(f"X answered with {name_of(value)} instead of an object.")
+        raise Garbage(f"X answered with {json_type_name(value)} instead of an object.")
     return value
 
 
@@ -46,43 +46,43 @@ def read_leniently(body: bytes) -> Any:
     raise Garbage(f"X answered with {what}.")
 
 
-def name_of(value: Any) -> str:
+def json_type_name(value: Any) -> str:
     names = {dict: "an object", list: "a list", str: "a text", bool: "a truth value"}
     return names.get(type(value), "nothing" if value is None else "a number")
 
 
-def count(given: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
+def read_count(metrics: Mapping[str, Any], name: str, *, most: int = INT4) -> int | None:
     """A count; None when it is absent. A null is Broken: X omits what it does not report."""
-    if name not in given:
+    if name not in metrics:
         return None
-    value = given[name]
+    value = metrics[name]
     # Not isinstance: True is an int.
     if type(value) is not int:
-        raise Broken(f"{name} is {name_of(value)} instead of a whole number")
+        raise Broken(f"{name} is {json_type_name(value)} instead of a whole number")
     if not 0 <= value <= most:
         raise Broken(f"{name} is out of range")
     return value
 
 
-def counts(
-    given: Mapping[str, Any], names: Sequence[tuple[str, int]], unread: list[str]
+def read_counts(
+    metrics: Mapping[str, Any], names: Sequence[tuple[str, int]], unread: list[str]
 ) -> list[int | None]:
     """Several counts; one that is not what X documents is None, and noted in `unread`.
 
     Broken when there is none that can be read.
     """
-    found: list[int | None] = []
+    values: list[int | None] = []
     wrong: list[str] = []
     for name, most in names:
         try:
-            found.append(count(given, name, most=most))
+            values.append(read_count(metrics, name, most=most))
         except Broken as error:
-            found.append(None)
+            values.append(None)
             wrong.append(str(error))
-    if found.count(None) == len(found):
+    if values.count(None) == len(values):
         raise Broken(wrong[0] if wrong else "there is no count")
     unread += wrong
-    return found
+    return values
 
 
 def id_of(value: Any, name: str) -> int:
@@ -101,13 +101,13 @@ def text_of(given: Mapping[str, Any], name: str) -> str | None:
     if value is None:
         return None
     if type(value) is not str:
-        raise Broken(f"{name} is {name_of(value)} instead of a text")
-    if "\x00" in value or not (value.isascii() or is_utf8(value)):
+        raise Broken(f"{name} is {json_type_name(value)} instead of a text")
+    if "\x00" in value or not (value.isascii() or is_encodable(value)):
         return value.translate(UNSTORABLE)
     return value
 
 
-def is_utf8(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -121,11 +121,11 @@ def short_text(given: Mapping[str, Any], name: str, *, most: int) -> str:
     return text if len(text) <= most else ""
 
 
-def iso_time(given: Mapping[str, Any], name: str) -> datetime | None:
+def iso_time(post: Mapping[str, Any], name: str) -> datetime | None:
     """v2: `2026-08-19T08:41:37.000Z`, aware; None when absent."""
-    if name not in given:
+    if name not in post:
         return None
-    value = given[name]
+    value = post[name]
     try:
         time = datetime.fromisoformat(value)
         if time.utcoffset() == timedelta(0):
@@ -137,13 +137,13 @@ def iso_time(given: Mapping[str, Any], name: str) -> datetime | None:
     raise Broken(f"{name} is not a time")
 
 
-def v1_time(given: Mapping[str, Any], name: str) -> datetime | None:
+def v1_time(post: Mapping[str, Any], name: str) -> datetime | None:
     """v1.1: `Sat Jul 13 02:26:37 +0000 2019`, aware; None when absent."""
-    if name not in given:
+    if name not in post:
         return None
     try:
         # By hand: strptime depends on the locale and is ten times slower.
-        _, month, day, clock, offset, year = given[name].split(" ")
+        _, month, day, clock, offset, year = post[name].split(" ")
         hour, minute, second = clock.split(":")
         if offset != "+0000":
             raise ValueError

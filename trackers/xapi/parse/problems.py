@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from trackers.xapi.answers import Missing
+from trackers.xapi.results import Missing
 
 LONGEST_REASON = 200
 # A 400 echoes every id that it was sent.

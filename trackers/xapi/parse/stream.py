@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trackers.xapi.answers import Post, WindowSeen
 from trackers.xapi.errors import Garbage
-from trackers.xapi.parse.fields import Broken, id_of, name_of, read_object
+from trackers.xapi.parse.fields import Broken, id_of, json_type_name, read_object
 from trackers.xapi.parse.problems import entries, kind_of, shorten
 from trackers.xapi.parse.v2 import read_post
+from trackers.xapi.results import Post, WindowSeen
 
 LONGEST_VALUE = 4096
 
@@ -85,21 +85,21 @@ class Deleted:
 def read_line(line: bytes) -> Event | Farewell | Garbled:
     """What a line that is not empty says; never raises."""
     try:
-        said = read_object(line)
+        message = read_object(line)
     except Garbage as error:
         return Garbled(error.reason)
-    data = said.get("data")
+    data = message.get("data")
     if type(data) is dict:
-        return read_event(said, data)
-    if entries(said) or "title" in said or kind_of(said):
-        return Farewell(words_of(said))
+        return read_event(message, data)
+    if entries(message) or "title" in message or kind_of(message):
+        return Farewell(farewell_text(message))
     return Garbled("neither a post nor a farewell")
 
 
-def read_event(said: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garbled:
+def read_event(message: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garbled:
     try:
         id = id_of(data.get("id"), "id")
-        rules = tuple(matched(said.get("matching_rules")))
+        rules = tuple(matched(message.get("matching_rules")))
     except Broken as error:
         return Garbled(str(error))
     try:
@@ -111,10 +111,10 @@ def read_event(said: Mapping[str, Any], data: Mapping[str, Any]) -> Event | Garb
 def matched(rules: Any) -> Iterator[Matched]:
     """Without a readable rule nobody knows which source the post belongs to."""
     if type(rules) is not list or not rules:
-        raise Broken(f"matching_rules is {name_of(rules)} instead of a list of rules")
+        raise Broken(f"matching_rules is {json_type_name(rules)} instead of a list of rules")
     for rule in rules:
         if type(rule) is not dict:
-            raise Broken(f"a rule is {name_of(rule)} instead of an object")
+            raise Broken(f"a rule is {json_type_name(rule)} instead of an object")
         yield Matched(id_of(rule.get("id"), "a rule's id"), tag_of(rule))
 
 
@@ -123,9 +123,9 @@ def tag_of(rule: Mapping[str, Any]) -> str:
     return tag if type(tag) is str else ""
 
 
-def words_of(said: Mapping[str, Any]) -> str:
+def farewell_text(message: Mapping[str, Any]) -> str:
     """One line: the kind of farewell, and what X says about it."""
-    first = (entries(said) or [said])[0]
+    first = (entries(message) or [message])[0]
     found = (first.get(name) for name in ("disconnect_type", "title", "detail", "message"))
     texts = dict.fromkeys(text for text in found if type(text) is str and text)
     return shorten(": ".join(texts)) or "X named no reason."
@@ -138,7 +138,7 @@ def read_rules(body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None)
     if data is None and type(answer.get("meta")) is dict:
         return RulesTold((), window)
     if type(data) is not list:
-        raise Garbage(f"X's rules are {name_of(data)} instead of a list.")
+        raise Garbage(f"X's rules are {json_type_name(data)} instead of a list.")
     return RulesTold(tuple(readable(data)), window)
 
 

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from trackers.xapi.answers import Account, Missing, Post
 from trackers.xapi.errors import Garbage
-from trackers.xapi.parse.fields import Broken, id_of, name_of, read_object
+from trackers.xapi.parse.fields import Broken, id_of, json_type_name, read_object
 from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_of
 from trackers.xapi.parse.v2 import read_account, read_post, references
+from trackers.xapi.results import Account, Missing, Post
 
 LONGEST_TOKEN = 1000
 # Entries about what was asked for; others are about quoted posts, authors and fields.
@@ -82,7 +82,7 @@ def items(answer: Mapping[str, Any]) -> list[Any]:
     data = answer.get("data")
     if data is not None:
         if type(data) is not list:
-            raise Garbage(f"X's data is {name_of(data)} instead of a list.")
+            raise Garbage(f"X's data is {json_type_name(data)} instead of a list.")
         return data
     # Even an empty page has its meta; a body with neither proves nothing about the posts.
     if "meta" not in answer and why_nothing(answer) is None:
@@ -112,7 +112,7 @@ def next_token(answer: Mapping[str, Any]) -> str | None:
     if meta is None:
         return None
     if type(meta) is not dict:
-        raise Garbage(f"X's meta is {name_of(meta)} instead of an object.")
+        raise Garbage(f"X's meta is {json_type_name(meta)} instead of an object.")
     token = meta.get("next_token")
     if token is None:
         return None

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.parse.fields import INT8, read_object
+from trackers.xapi.results import WindowSeen
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> U
     """Garbage when the body is not an object; missing or malformed parts are left out."""
     data = read_object(body).get("data")
     data = data if isinstance(data, dict) else {}
-    reset_day = number(data.get("cap_reset_day"))
+    reset_day = read_number(data.get("cap_reset_day"))
     return Usage(
         days=dict(days_of(data.get("daily_project_usage"))),
-        month=number(data.get("project_usage")),
-        cap=number(data.get("project_cap")),
+        month=read_number(data.get("project_usage")),
+        cap=read_number(data.get("project_cap")),
         cap_reset_day=reset_day if reset_day and reset_day <= 31 else None,
         window=window,
     )
@@ -44,14 +44,14 @@ def read_usage(body: bytes, _: Sequence[int], *, window: WindowSeen | None) -> U
 
 def days_of(usage: Any) -> list[tuple[date, int]]:
     entries = usage.get("usage") if isinstance(usage, dict) else usage
-    found = []
+    days = []
     for entry in entries if isinstance(entries, list) else []:
         if not isinstance(entry, dict):
             continue
-        day, posts = day_of(entry.get("date")), number(entry.get("usage"))
+        day, posts = day_of(entry.get("date")), read_number(entry.get("usage"))
         if day and posts is not None:
-            found.append((day, posts))
-    return found
+            days.append((day, posts))
+    return days
 
 
 def day_of(text: Any) -> date | None:
@@ -61,7 +61,7 @@ def day_of(text: Any) -> date | None:
         return None
 
 
-def number(value: Any) -> int | None:
+def read_number(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
         value = int(value)
     return value if type(value) is int and 0 <= value <= INT8 else None

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trackers.xapi.answers import Lookup, Shown, WindowSeen
 from trackers.xapi.parse.fields import INT4, INT8, read_object
 from trackers.xapi.parse.v2 import CONTEXT, USUAL, read_answer
+from trackers.xapi.results import Lookup, Shown, WindowSeen
 
-MOST = (INT4, INT4, INT4, INT4, INT4, INT8)
+METRIC_MAXIMA = (INT4, INT4, INT4, INT4, INT4, INT8)
 # A post with any of these says more than its counts, or uses the other vocabulary.
 MORE = CONTEXT | {"author_id", "created_at", "lang", "withheld", "edit_history_post_ids"}
 TEXTS = (str, type(None))
@@ -44,7 +44,7 @@ def usual_figures(answer: Mapping[str, Any], ids: Sequence[int]) -> tuple[list[i
         )
     except (KeyError, TypeError):
         return None
-    if not all(map(is_usual, posts, asked)) or not all(map(are_counts, columns, MOST)):
+    if not all(map(is_usual, posts, asked)) or not all(map(are_counts, columns, METRIC_MAXIMA)):
         return None
     return columns
 

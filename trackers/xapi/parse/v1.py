@@ -8,26 +8,26 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trackers.xapi.answers import Figures, Lookup, Missing, Post, WindowSeen
 from trackers.xapi.errors import Garbage
 from trackers.xapi.parse.fields import (
     INT4,
     Broken,
-    counts,
     id_of,
-    name_of,
+    json_type_name,
+    read_counts,
     read_object,
     short_text,
     text_of,
     v1_time,
 )
 from trackers.xapi.parse.v2 import id_or_none, read_withheld
+from trackers.xapi.results import Figures, Lookup, Missing, Post, WindowSeen
 
 
 def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -> Lookup:
     """The answer to `ids`; Garbage when the body is not one."""
-    shown = read_object(body).get("id")
-    if type(shown) is not dict:
+    posts_by_id = read_object(body).get("id")
+    if type(posts_by_id) is not dict:
         raise Garbage("X's answer has no map of ids.")
     posts: dict[int, Post] = {}
     missing: dict[int, Missing] = {}
@@ -35,9 +35,9 @@ def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -
     broken: dict[int, str] = {}
     for id in ids:
         text = str(id)
-        if text not in shown:
+        if text not in posts_by_id:
             continue
-        status = shown[text]
+        status = posts_by_id[text]
         if status is None:
             missing[id] = "unavailable"
             continue
@@ -51,7 +51,7 @@ def read_lookup(body: bytes, ids: Sequence[int], *, window: WindowSeen | None) -
 def read_status(status: Any, id: int, unread: list[str] | None = None) -> Post:
     """`unread` as in `v2.read_post`."""
     if type(status) is not dict:
-        raise Broken(f"the tweet is {name_of(status)} instead of an object")
+        raise Broken(f"the tweet is {json_type_name(status)} instead of an object")
     if status.get("id_str", str(id)) != str(id):
         raise Broken("id_str is another tweet's")
     author_id, username = read_author(status.get("user"))
@@ -79,13 +79,13 @@ def read_author(user: Any) -> tuple[int | None, str]:
     if user is None:
         return None, ""
     if type(user) is not dict:
-        raise Broken(f"user is {name_of(user)} instead of an object")
+        raise Broken(f"user is {json_type_name(user)} instead of an object")
     return id_of(user.get("id_str"), "user.id_str"), short_text(user, "screen_name", most=50)
 
 
-COUNTS = (("retweet_count", INT4), ("favorite_count", INT4))
+V1_COUNTS = (("retweet_count", INT4), ("favorite_count", INT4))
 
 
 def read_figures(status: Mapping[str, Any], unread: list[str]) -> Figures:
-    retweets, likes = counts(status, COUNTS, unread)
+    retweets, likes = read_counts(status, V1_COUNTS, unread)
     return Figures(retweets, None, likes, None, None, None)

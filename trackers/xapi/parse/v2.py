@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from trackers.xapi.answers import Account, Accounts, Figures, Lookup, Missing, Post, WindowSeen
 from trackers.xapi.errors import Garbage
 from trackers.xapi.parse.fields import (
     INT4,
     INT8,
     Broken,
-    counts,
     id_of,
     iso_time,
-    name_of,
+    json_type_name,
+    read_counts,
     read_object,
     short_text,
     text_of,
 )
 from trackers.xapi.parse.problems import hidden, kind_of
+from trackers.xapi.results import Account, Accounts, Figures, Lookup, Missing, Post, WindowSeen
 
 TWEET_KINDS = frozenset({"tweet", "post"})
 USER_KINDS = frozenset({"user"})
@@ -43,8 +43,8 @@ def read_answer(
     posts: dict[int, Post] = {}
     broken: dict[int, str] = {}
     unread: list[str] = []
-    shown = objects(answer)
-    for item, id in asked_for(shown, asked):
+    items = objects(answer)
+    for item, id in asked_for(items, asked):
         if id in posts:
             continue
         try:
@@ -52,8 +52,8 @@ def read_answer(
         except Broken as error:
             broken[id] = str(error)
     strangers, edited = 0, edited_of(posts)
-    if edited or len(posts) + len(broken) < len(shown):
-        strangers = read_versions(shown, asked, posts, broken)
+    if edited or len(posts) + len(broken) < len(items):
+        strangers = read_versions(items, asked, posts, broken)
         edited = edited_of(posts)
     missing: dict[int, Missing] = {
         id: reason
@@ -68,7 +68,7 @@ def edited_of(posts: Mapping[int, Post]) -> tuple[int, ...]:
 
 
 def read_versions(
-    shown: Sequence[Mapping[str, Any]],
+    items: Sequence[Mapping[str, Any]],
     asked: Mapping[str, int],
     posts: dict[int, Post],
     broken: dict[int, str],
@@ -78,7 +78,7 @@ def read_versions(
     Adds these to the posts; returns how many were shown that nobody asked for.
     """
     strangers = 0
-    for item in shown:
+    for item in items:
         names = versions_named(item)
         if str(item.get("id")) not in asked and names.isdisjoint(asked):
             strangers += 1
@@ -122,17 +122,17 @@ def objects(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
             raise Garbage(f"X answered 200 with a problem ({kind_of(answer)[:60]}).")
         return []
     if type(data) is not list:
-        raise Garbage(f"X's data is {name_of(data)} instead of a list.")
+        raise Garbage(f"X's data is {json_type_name(data)} instead of a list.")
     return [item for item in data if type(item) is dict]
 
 
 def asked_for(
-    shown: Sequence[dict[str, Any]], asked: Mapping[str, int]
+    items: Sequence[dict[str, Any]], asked: Mapping[str, int]
 ) -> list[tuple[dict[str, Any], int]]:
     """Those whose id was asked for; objects without a readable id are dropped."""
     return [
         (item, asked[item["id"]])
-        for item in shown
+        for item in items
         if type(item.get("id")) is str and item["id"] in asked
     ]
 
@@ -162,17 +162,17 @@ def whole_text(item: Mapping[str, Any]) -> str | None:
     return text_of(item, "text")
 
 
-def read_withheld(told: Any) -> str:
+def read_withheld(withheld: Any) -> str:
     """Where a post is withheld, and why: "DE FR", "XX copyright"; malformed parts are dropped."""
-    if type(told) is not dict:
+    if type(withheld) is not dict:
         return ""
-    codes = told.get("country_codes")
+    codes = withheld.get("country_codes")
     words = [
         code
         for code in (codes if type(codes) is list else [])
         if type(code) is str and code.isalpha() and len(code) == 2
     ]
-    why = ["copyright"] if told.get("copyright") is True else []
+    why = ["copyright"] if withheld.get("copyright") is True else []
     return " ".join([*sorted(set(words)), *why])
 
 
@@ -227,7 +227,7 @@ def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
     if history is None:
         return ()
     if type(history) is not list:
-        raise Broken(f"{name} is {name_of(history)} instead of a list")
+        raise Broken(f"{name} is {json_type_name(history)} instead of a list")
     if history == [item["id"]]:
         return (id,)
     return tuple(id_of(version, name) for version in history)
@@ -235,14 +235,14 @@ def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
 
 def read_figures(metrics: Any, unread: list[str]) -> Figures:
     if type(metrics) is not dict:
-        raise Broken(f"public_metrics is {name_of(metrics)} instead of an object")
+        raise Broken(f"public_metrics is {json_type_name(metrics)} instead of an object")
     if (usual := read_usual_figures(metrics)) is not None:
         return usual
     reposts = "retweet_count" if "retweet_count" in metrics else "repost_count"
-    return Figures._make(counts(metrics, ((reposts, INT4), *COUNTS), unread))
+    return Figures._make(read_counts(metrics, ((reposts, INT4), *V2_COUNTS), unread))
 
 
-COUNTS = (
+V2_COUNTS = (
     ("reply_count", INT4),
     ("like_count", INT4),
     ("quote_count", INT4),
@@ -262,21 +262,21 @@ USUAL = itemgetter(
 def read_usual_figures(metrics: Mapping[str, Any]) -> Figures | None:
     """All six at once; None when any of them needs a closer look."""
     try:
-        found = USUAL(metrics)
+        values = USUAL(metrics)
     except KeyError:
         return None
-    if {*map(type, found)} != {int} or min(found) < 0 or max(found) > INT4:
+    if {*map(type, values)} != {int} or min(values) < 0 or max(values) > INT4:
         return None
-    return Figures._make(found)
+    return Figures._make(values)
 
 
-NOTHING = Figures(None, None, None, None, None, None)
+NO_METRICS = Figures(None, None, None, None, None, None)
 
 
 def read_account(item: Mapping[str, Any], id: int) -> Account:
     protected = item.get("protected", False)
     if type(protected) is not bool:
-        raise Broken(f"protected is {name_of(protected)} instead of a truth value")
+        raise Broken(f"protected is {json_type_name(protected)} instead of a truth value")
     return Account(
         id,
         short_text(item, "username", most=50),

@@ -56,7 +56,9 @@ class Connecting(HTTPConnection):
         except XError:
             raise
         except Exception as error:
-            failure = NotTaken(describe(error, self.first, seconds=time.monotonic() - began))
+            failure = NotTaken(
+                describe_failure(error, self.first, seconds=time.monotonic() - began)
+            )
         else:
             if time.monotonic() < self.ends:
                 return
@@ -107,7 +109,7 @@ class Connecting(HTTPConnection):
         raise failure
 
 
-class Connection(Connecting):
+class StreamConnection(Connecting):
     """For a reply that never ends, such as a stream's."""
 
 
@@ -123,7 +125,7 @@ class DeadlineSecureConnection(SecureConnection):
     response_class = DeadlineResponse
 
 
-def describe(error: Exception, first: str, *, seconds: float) -> str:
+def describe_failure(error: Exception, first: str, *, seconds: float) -> str:
     """Why there is no connection. The libraries' own texts name objects and addresses."""
     if isinstance(error, NewConnectionError):
         why = getattr(error.__cause__, "strerror", None)
@@ -144,20 +146,20 @@ def without_answer(what: str, to: str, seconds: float) -> str:
 
 
 def describe_certificate(error: ssl.SSLCertVerificationError) -> str:
-    said = f"No secure connection to X: {error.verify_message}."
+    sentence = f"No secure connection to X: {error.verify_message}."
     if error.verify_code not in UNKNOWN_AUTHORITY:
-        return said
-    return f"{said} If a proxy opens TLS on the way, set X_CA_FILE to its certificate."
+        return sentence
+    return f"{sentence} If a proxy opens TLS on the way, set X_CA_FILE to its certificate."
 
 
 def describe_tunnel(error: Exception, *, to: str, is_named: bool, seconds: float) -> str:
     """What a proxy did instead of opening the tunnel. Its own words and pages are not shown."""
     if isinstance(error, TimeoutError):
         return f"did not answer within {seconds:.1f} s."
-    found = TUNNEL_STATUS.search(str(error))
-    if found is None:
+    status_line = TUNNEL_STATUS.search(str(error))
+    if status_line is None:
         return f"did not answer like a proxy ({type(error).__name__})."
-    status = int(found[1])
+    status = int(status_line[1])
     if status == 407 and is_named:
         return "rejects the name and password in X_PROXY (407)."
     if status == 407:

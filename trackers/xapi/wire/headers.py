@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from trackers.xapi.answers import WindowSeen
+from trackers.xapi.results import WindowSeen
 
 INT4 = 2**31 - 1
 LONGEST_RETRY = timedelta(minutes=15)

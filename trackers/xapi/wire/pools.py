@@ -17,12 +17,12 @@ from urllib3.util import Url
 
 from trackers.xapi.wire.connect import (
     Connecting,
-    Connection,
     DeadlineConnection,
     DeadlineSecureConnection,
     SecureConnection,
+    StreamConnection,
 )
-from trackers.xapi.wire.way import current, trusting
+from trackers.xapi.wire.network import current_route, trusting
 
 if TYPE_CHECKING:
     from urllib3._base_connection import BaseHTTPConnection
@@ -44,7 +44,7 @@ class Pool(HTTPConnectionPool):
     """For the next exchange: `ends`, its deadline by time.monotonic(), and `target`, what it asks
     for."""
 
-    ConnectionCls: type[Connecting] = Connection
+    ConnectionCls: type[Connecting] = StreamConnection
     ends = float("inf")
     target = "/"
 
@@ -88,7 +88,7 @@ def pool_to(base: SplitResult, plain: type[Pool], secure: type[SecurePool]) -> P
     host = base.hostname or ""
     if base.scheme != "https":
         return plain(host, base.port, maxsize=1, socket_options=KEEP_ALIVE)
-    way = current().taken_to(host)
+    way = current_route().taken_to(host)
     proxy = way.proxy
     return secure(
         host,

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import (
     BadRequest,
     Depleted,
@@ -19,6 +18,7 @@ from trackers.xapi.errors import (
     XError,
 )
 from trackers.xapi.parse.problems import entries, kind_of, read_problem, shorten
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import reset_time, retry_after
 from trackers.xapi.wire.transport import Reply
 

@@ -41,7 +41,7 @@ class Session:
         """As `Wire.send`. `auth` is there only because tweepy always passes it: the wire signs."""
         body, kind = body_of(data, json)
         sent = {**DEFAULTS, **(headers or {}), **({"Content-Type": kind} if kind else {})}
-        return self._wire.send(method, address(url, params or {}), sent, body)
+        return self._wire.send(method, url_with_query(url, params or {}), sent, body)
 
     def get(
         self,
@@ -59,10 +59,10 @@ class Session:
         self._wire.close()
 
 
-def address(url: str, params: Mapping[str, Any]) -> str:
+def url_with_query(url: str, params: Mapping[str, Any]) -> str:
     """The URL with these as its query, quoted as requests does; None values are left out."""
-    given = {name: value for name, value in params.items() if value is not None}
-    return f"{url}?{urlencode(given, doseq=True, quote_via=quote)}" if given else url
+    query = {name: value for name, value in params.items() if value is not None}
+    return f"{url}?{urlencode(query, doseq=True, quote_via=quote)}" if query else url
 
 
 def quote(text: Any, *_: Any) -> str:

@@ -1,4 +1,4 @@
-"""The way from this machine to X: a proxy, and private certificate authorities.
+"""The network between this machine and X: a proxy, and private certificate authorities.
 
 Like name servers it belongs to the process, the same for everything that asks X; so it is set once
 (`trackers.apps`) and not passed from call to call.
@@ -18,37 +18,37 @@ from tweetwatch.proxy import Proxy, is_loopback
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Route:
     """`proxy`: None to connect directly. `ca_file`: PEM certificates trusted besides the usual."""
 
     proxy: Proxy | None = None
     ca_file: str = ""
 
-    def taken_to(self, host: str) -> Way:
-        """The way to this host: a host on this machine needs no proxy."""
+    def taken_to(self, host: str) -> Route:
+        """The route to this host: a host on this machine needs no proxy."""
         return replace(self, proxy=None) if is_loopback(host) else self
 
     def __str__(self) -> str:
-        said = []
+        parts = []
         if self.proxy is not None:
             who = f" as {self.proxy.user}" if self.proxy.user else ""
-            said.append(f"through the proxy {self.proxy}{who}")
+            parts.append(f"through the proxy {self.proxy}{who}")
         if self.ca_file:
-            said.append(f"trusting also {self.ca_file}")
-        return ", ".join(said)
+            parts.append(f"trusting also {self.ca_file}")
+        return ", ".join(parts)
 
 
-class Current:
-    way = Way()
+class CurrentRoute:
+    way = Route()
 
 
-def use(way: Way) -> None:
-    """Ask X this way from now on; open connections stay as they are."""
-    Current.way = way
+def use(way: Route) -> None:
+    """Ask X by this route from now on; open connections stay as they are."""
+    CurrentRoute.way = way
 
 
-def current() -> Way:
-    return Current.way
+def current_route() -> Route:
+    return CurrentRoute.way
 
 
 @lru_cache(maxsize=4)

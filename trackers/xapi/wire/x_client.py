@@ -1,4 +1,4 @@
-"""A line to X for one set of keys: tweepy's client over our own transport, kept between calls."""
+"""A client of X for one set of keys: tweepy's, over our own transport, kept between calls."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from typing import Protocol, TypeVar
 import requests
 from tweepy.client import Client
 
-from trackers.xapi.answers import WindowSeen
 from trackers.xapi.errors import XError
 from trackers.xapi.keys import Keys
+from trackers.xapi.results import WindowSeen
 from trackers.xapi.wire.headers import window_seen
+from trackers.xapi.wire.network import current_route
 from trackers.xapi.wire.refusals import error_in
 from trackers.xapi.wire.session import Session
 from trackers.xapi.wire.signing import sign_with
 from trackers.xapi.wire.transport import RejectedReply, Reply, Wire
-from trackers.xapi.wire.way import current
 
-Answer = TypeVar("Answer", covariant=True)
+Result = TypeVar("Result", covariant=True)
 Send = Callable[[], Reply]
 
 PLACEHOLDER = "signed by the wire"
 
 
-class Read(Protocol[Answer]):
+class Read(Protocol[Result]):
     """Reads the body of a 200 about these ids; XError when it is not an answer."""
 
     def __call__(
         self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None
-    ) -> Answer: ...
+    ) -> Result: ...
 
 
-class Line:
+class XClient:
     """For one thread: it has one connection, and one request at a time on it."""
 
     def __init__(self, keys: Keys, wire: Wire) -> None:
@@ -53,9 +53,9 @@ class Line:
         self,
         endpoint: str,
         send: Send,
-        read: Read[Answer],
+        read: Read[Result],
         ids: Sequence[int],
-    ) -> Answer:
+    ) -> Result:
         """Send, and read the reply; XError, with the reply's window, if it is no answer."""
         window: WindowSeen | None = None
         try:
@@ -76,28 +76,28 @@ class Line:
         self.session.close()
 
 
-class Lines(threading.local):
-    """This thread's lines by key, each with what it was made from."""
+class _ClientsOfThread(threading.local):
+    """This thread's clients by the key's id, each with what it was made from."""
 
     def __init__(self) -> None:
-        self.known: dict[int | None, tuple[object, Line]] = {}
+        self.known: dict[int | None, tuple[object, XClient]] = {}
 
 
-lines = Lines()
+_clients = _ClientsOfThread()
 
 
-def line_for(keys: Keys, base_url: str, timeout: timedelta) -> Line:
-    """The line of this process and thread; a new one when anything it was made from has changed."""
+def client_for(keys: Keys, base_url: str, timeout: timedelta) -> XClient:
+    """The client of this process and thread; a new one once anything it was made from changed."""
     # The pid: after a fork, two processes sharing a connection would read each other's replies.
-    made_of = (os.getpid(), base_url, timeout, current(), keys.kind, digest_of(keys))
-    known = lines.known.get(keys.pk)
+    made_of = (os.getpid(), base_url, timeout, current_route(), keys.kind, keys_digest(keys))
+    known = _clients.known.get(keys.pk)
     if known is not None and known[0] == made_of:
         return known[1]
-    line = Line(keys, Wire(sign_with(keys), base_url=base_url, timeout=timeout))
-    lines.known[keys.pk] = made_of, line
-    return line
+    client = XClient(keys, Wire(sign_with(keys), base_url=base_url, timeout=timeout))
+    _clients.known[keys.pk] = made_of, client
+    return client
 
 
-def digest_of(keys: Keys) -> bytes:
+def keys_digest(keys: Keys) -> bytes:
     secrets = "\0".join(f"{name}={value}" for name, value in sorted(keys.secrets.items()))
     return hashlib.sha256(secrets.encode()).digest()
