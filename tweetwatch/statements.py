@@ -30,7 +30,7 @@ def statement(module: str, name: str, *, open: Collection[str] = (), **parts: ob
     text = plain(file.read_text())
     if unused := parts.keys() - set(PLACEHOLDER.findall(text)):
         raise KeyError(f"{file} has no {', '.join(sorted(unused))}")
-    filled = fill(text, {**{name: f"{{{name}}}" for name in open}, **parts})
+    filled = plain(fill(text, {**{name: f"{{{name}}}" for name in open}, **parts}))
     loaded.setdefault(file, []).append(filled)
     return filled
 

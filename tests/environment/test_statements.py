@@ -30,7 +30,14 @@ def _every_module():
 
 
 def files():
-    return {file for top in ("trackers", "tweetwatch") for file in (PROJECT / top).rglob("*.sql")}
+    return {
+        file for top in ("trackers", "tweetwatch") for file in (PROJECT / top).rglob("sql/*.sql")
+    }
+
+
+def statements():
+    """All but pieces of others."""
+    return sorted(file for file in files() if not file.name.startswith("_"))
 
 
 def test_every_file_is_loaded():
@@ -41,8 +48,8 @@ def test_every_file_is_loaded():
 def test_only_what_depends_on_the_queue_is_left_open():
     left = {
         (file.name, name)
-        for file, texts in loaded.items()
-        for text in texts
+        for file in statements()
+        for text in loaded[file]
         for name in PLACEHOLDER.findall(text)
     }
 
@@ -55,8 +62,8 @@ def test_the_server_takes_each():
     count = 0
     # The statement after it reads the table that this one makes.
     connection.connection.execute(ARRIVALS)
-    for file in sorted(file for file in files() if not file.name.startswith("_")):
-        for text in loaded[file]:
+    for file in statements():
+        for text in filter(fits_the_server, loaded[file]):
             queues = namespaces() if PLACEHOLDER.search(text) else [None]
             for queue in queues:
                 count += 1
@@ -65,6 +72,11 @@ def test_the_server_takes_each():
 
     assert count > 8
     assert refused == {}
+
+
+def fits_the_server(text):
+    """Since PostgreSQL 18 a statement can return rows as they were before."""
+    return connection.connection.info.server_version >= 180000 or " old." not in text
 
 
 def prepare(text):

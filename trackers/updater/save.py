@@ -18,33 +18,10 @@ from trackers.schedule.paid_days import ACROSS_DAYS, LEFT
 from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.record import recording
 from trackers.tweets.snowflake import BORN_AT
-from trackers.updater.models import TweetBucket, TweetUpdate
 from trackers.updater.promote import Verdict
 from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 
-# The fence: the buckets that still carry the lease, and those of their keys whose job has their
-# stamp. What another worker claimed meanwhile, or a person rescheduled or removed, is not ours, and
-# nothing at all is written for it. Keys of these buckets that are not saved now stay claimed.
-# Locks: the buckets, the jobs, then the tweets (in {record}), each in the order of ids. `held`
-# locks the jobs before they are written: the UPDATE and the DELETE would each lock in their own
-# order, and could deadlock with a refresh of the same tweets.
-# Unless all were measured, `held` locks the tweets as well: `newest`, `missing` and `unclear` lock
-# theirs one after the other, and could deadlock with a pause of the same tweets.
-# `unseen` reads the tweets that X does not show under that lock; `missing` writes from it, so this
-# is their state before. So a deletion is announced only when it happens.
-# LATERAL and = ANY(ARRAY) rule out hash and merge joins: each row is found by the primary key,
-# whatever the statistics say. With statistics from an empty queue, a plain join was planned as a
-# scan of the whole table for each key.
-# ctid: a job's row stays where `held` locked it, since any other writer changes its stamp.
-# A tweet's row may have moved since the statement began, and is found by its id. An array of ctids
-# keeps the planner from scanning the whole queue (see CLAIM).
-# Tweets with a verdict come first, and the verdicts' arrays are only that long: unnest fills the
-# rest with nulls. The rest are tweets for which X gave only counts; their age determines when they
-# are due again. Those of a tier are due together, all others by the second, so that buckets fill
-# up.
-JOB = TweetUpdate._meta.db_table
-BUCKET = TweetBucket._meta.db_table
 AGE = "date_part('epoch', m.at - t.created_at)"
 # 1 is the youngest tier; one more than the number of tiers means too old; null: posted in the
 # future, or at an unknown time. The same rule as `Plan.tier`.
@@ -84,139 +61,13 @@ SECONDS = f"""CASE
 HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
                coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
 SAVE = recording(
-    f"""
-    WITH fence AS MATERIALIZED (
-        DELETE FROM {BUCKET} WHERE lease = %(lease)s
-        RETURNING due_at, lease, attempts, urgent, owed_since, stamp, keys
-    ),
-    stay AS (
-        INSERT INTO {BUCKET} (due_at, lease, attempts, urgent, owed_since, stamp, keys)
-        SELECT due_at, lease, attempts, urgent, owed_since, stamp, of.keys
-        FROM fence CROSS JOIN LATERAL (
-            SELECT array_agg(key) AS keys FROM unnest(fence.keys) AS key
-            WHERE (key IN (SELECT unnest(%(ids)s::bigint[]))) IS NOT TRUE
-        ) AS of
-        WHERE of.keys IS NOT NULL
-    ),
-    held AS MATERIALIZED (
-        SELECT a.*, job.place, (%(ats)s::timestamptz[])[a.request] AS at,
-               (%(paid_on)s::date[])[a.request] AS paid_on,
-               (%(paid_by)s::int[])[a.request] AS paid_by
-        FROM (
-            SELECT * FROM unnest(
-                %(ids)s::bigint[], %(request)s::int[],
-                %(kind)s::text[], %(due_in)s::float8[], %(gone)s::bool[],
-                %(hole_after)s::float8[], %(urgent)s::bool[],
-                %(rt)s::int[], %(re)s::int[], %(li)s::int[], %(qu)s::int[], %(bo)s::int[],
-                %(im)s::bigint[]
-            ) AS a(id, request, kind, due_in, gone, hole_after, urgent, rt, re, li, qu, bo, im)
-            WHERE (id IN (SELECT unnest(keys) FROM fence)) IS TRUE
-            ORDER BY id
-        ) a
-        CROSS JOIN LATERAL (
-            SELECT ctid AS place FROM {JOB}
-            WHERE key = a.id AND stamp = ANY(ARRAY(SELECT stamp FROM fence)) FOR UPDATE
-        ) job
-        LEFT JOIN LATERAL (
-            SELECT FROM trackers_tweet WHERE %(mixed)s AND id = a.id FOR UPDATE
-        ) tweet ON true
-    ),
-    measured AS MATERIALIZED (
-        SELECT id AS tweet_id, at, paid_on, paid_by, kind, due_in, hole_after,
-               rt, re, li, qu, bo, im
-        FROM held WHERE kind IS NULL OR kind = 'measured'
-    ),
-    unseen AS MATERIALIZED (
-        SELECT h.*, t.gone_at, greatest(t.measured_until, t.tracked_at) AS since
-        FROM held h CROSS JOIN LATERAL (
-            SELECT * FROM trackers_tweet WHERE id = h.id FOR UPDATE
-        ) t WHERE h.kind NOT IN ('measured', 'broken', '')
-    ),
-    {{record}},
-    planned AS MATERIALIZED (
-        SELECT h.place,
-               CASE WHEN m.wait IS NOT NULL
-                         AND (h.kind IS NULL OR h.kind = 'measured' AND h.due_in IS NOT NULL)
-                    THEN to_timestamp(ceil(date_part('epoch', now()) + {SECONDS}))
-                    WHEN h.kind IS NULL
-                    THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
-                    ELSE to_timestamp(ceil(date_part('epoch', now()) + h.due_in)) END AS due_at,
-               CASE WHEN h.kind IS NULL THEN m.tier = 1 AND cardinality(%(bounds)s::float8[]) > 1
-                    ELSE h.urgent END AS urgent
-        FROM held h LEFT JOIN (
-            -- Each tweet's chances once: they are volatile, so this is not pulled up. OFFSET: nor
-            -- is what it reads, or each use of an age would work that out anew.
-            SELECT m.id, m.adapting, CASE WHEN m.has_time THEN m.adapting END AS tier,
-                   CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL THEN {WAIT} END
-                       AS wait,
-                   CASE WHEN %(day_stretch)s::float8 > 1 THEN random() END AS chance
-            FROM (
-                SELECT a.id, a.pace, a.age, a.has_time, {TIER_OF.format(age="a.age")} AS adapting
-                FROM (
-                    SELECT t.id, t.pace, {BORN_AGE} AS age, t.created_at IS NOT NULL AS has_time
-                    FROM recorded t OFFSET 0
-                ) a OFFSET 0
-            ) m
-        ) m ON m.id = h.id
-    ),
-    moved AS (
-        UPDATE {JOB} j
-        SET due_at = p.due_at, stamp = %(stamp)s, attempts = 0, urgent = coalesce(p.urgent, false),
-            for_money_until = NULL
-        FROM planned p
-        WHERE j.ctid = ANY(ARRAY(SELECT place FROM held)) AND j.ctid = p.place
-          AND p.due_at IS NOT NULL
-        RETURNING j.key, j.due_at, j.urgent
-    ),
-    again AS (
-        INSERT INTO {BUCKET} (due_at, urgent, stamp, keys)
-        SELECT due_at, urgent, %(stamp)s, keys[first:first + {BUCKET_KEYS - 1}]
-        FROM (
-            SELECT due_at, urgent, array_agg(key ORDER BY key) AS keys FROM moved GROUP BY 1, 2
-        ) AS together
-        CROSS JOIN LATERAL generate_series(1, cardinality(keys), {BUCKET_KEYS}) AS first
-    ),
-    over AS (
-        DELETE FROM {JOB} j USING planned p
-        WHERE j.ctid = ANY(ARRAY(SELECT place FROM planned WHERE due_at IS NULL))
-          AND j.ctid = p.place
-    ),
-    missing AS (
-        UPDATE trackers_tweet t
-        SET missing_since = coalesce(t.missing_since, a.at),
-            -- What the users endpoint told is more than the tweets' endpoint ever says.
-            missing_because = CASE
-                WHEN a.kind = 'unauthorized' AND t.missing_because IN ('protected', 'suspended')
-                THEN t.missing_because ELSE a.kind END,
-            gone_at = CASE WHEN a.gone THEN coalesce(t.gone_at, a.at) END,
-            unclear_since = NULL, unclear_because = ''
-        FROM unseen a WHERE t.id = ANY(ARRAY[a.id])
-    ),
-    unclear AS (
-        -- X showed the broken ones too, and bills them once a day, as those that were measured.
-        UPDATE trackers_tweet t
-        SET unclear_since = coalesce(t.unclear_since, h.at),
-            unclear_because = coalesce(%(broken)s::jsonb ->> h.id::text, ''),
-            paid_on = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_on, t.paid_on)
-                           ELSE t.paid_on END,
-            paid_by = CASE WHEN h.kind = 'broken' THEN coalesce(h.paid_by, t.paid_by)
-                           ELSE t.paid_by END
-        FROM held h WHERE t.id = ANY(ARRAY[h.id]) AND h.kind IN ('broken', '')
-    ),
-    hushed AS (
-        -- What X no longer shows we show no longer either.
-        DELETE FROM trackers_tweettext
-        WHERE tweet_id = ANY(ARRAY(SELECT id FROM held WHERE gone))
-    ),
-    hushed_versions AS (
-        UPDATE trackers_tweetversion SET text = NULL
-        WHERE tweet_id = ANY(ARRAY(SELECT id FROM held WHERE gone)) AND text IS NOT NULL
-    )
-    SELECT array_agg(held.id), count(*) FILTER (WHERE r.changed AND NOT r.belated),
-           array_agg(held.id) FILTER (
-               WHERE r.gone_at IS NOT NULL OR r.id IS NOT NULL AND r.created_at IS NULL)
-    FROM held LEFT JOIN recorded r ON r.id = held.id
-    """,
+    __file__,
+    "save",
+    seconds=SECONDS,
+    wait=WAIT,
+    tier=TIER_OF.format(age="a.age"),
+    age=BORN_AGE,
+    bucket_keys=BUCKET_KEYS,
     hole=HOLE,
     # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
     late_lock="",

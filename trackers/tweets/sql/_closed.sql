@@ -1,0 +1,17 @@
+-- The samples that ended. A measurement from before the end of the newest sample (one that took
+-- long to arrive) is kept as a closed sample of its own.
+closed AS (
+    INSERT INTO trackers_sample (tweet_id, taken_at, measured_until, measurements,
+                                 retweets, replies, likes, quotes, bookmarks, impressions)
+    SELECT id, taken_at, measured_until, measurements,
+           retweets, replies, likes, quotes, bookmarks, impressions
+    FROM recorded WHERE ended AND NOT belated
+    UNION ALL
+    SELECT id, at, at, 1, rt, re, li, qu, bo, im FROM recorded WHERE belated
+),
+-- For the lists of what grows fastest (trackers.tweets.movers): which tweets to look at. One row of
+-- a table without WAL, so that a save costs what it did.
+noted AS (
+    INSERT INTO trackers_changed (ids)
+    SELECT array_agg(id) FROM recorded WHERE changed AND NOT belated HAVING count(*) > 0
+)
