@@ -256,11 +256,15 @@ class Tweetwatch:
         found: list[Interval] = self._get("/intervals")["intervals"]
         return found
 
-    def replace_intervals(self, intervals: Iterable[Interval]) -> list[Interval]:
-        """ApiError 412 if somebody has changed them since they were last read here."""
+    def replace_intervals(
+        self, intervals: Iterable[Interval], *, confirm: bool = False
+    ) -> list[Interval]:
+        """ApiError 412 if somebody has changed them since they were last read here; 409 if they ask
+        X for more than twice as much, and are not confirmed."""
         seen = self._seen.get(f"{self._base}/intervals")
         headers = {"If-Match": seen[0]} if seen else {}
-        told = self._send("PUT", "/intervals", {"intervals": list(intervals)}, headers)
+        body = {"intervals": list(intervals), "confirm": confirm}
+        told = self._send("PUT", "/intervals", body, headers)
         found: list[Interval] = told["intervals"]
         return found
 

@@ -66,6 +66,21 @@ def test_what_it_would_cost_is_told_and_nothing_is_changed(owner):
     assert (told["times"], told["is_large"]) == (2, False)
 
 
+def test_a_list_that_costs_more_than_twice_as_much_has_to_be_confirmed(owner):
+    Interval.objects.exclude(younger_than=timedelta(hours=1)).delete()
+    Interval.objects.update(every=timedelta(minutes=3))
+    before = lengths()
+
+    problem = owner.put("intervals", NEW)
+
+    assert (owner.status, lengths()) == (409, before)
+    assert problem["error"].startswith("This asks X for 3.0 times as much as now.")
+    assert problem["preview"] == owner.post("intervals/preview", NEW)
+    assert problem["preview"]["is_large"]
+    owner.put("intervals", {**NEW, "confirm": True})
+    assert (owner.status, lengths()[0][1]) == (200, timedelta(minutes=1))
+
+
 BAD = [
     ({"intervals": []}, 422, "An empty list"),
     ({"intervals": [{"younger_than": "1h", "every": "60s"}] * 2}, 422, "Younger than 1h appears"),

@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
-from trackers import history
+from trackers.history import in_admin
 from trackers.schedule.forms import (
     FIELDS,
     AdaptedRowForm,
@@ -20,7 +20,8 @@ from trackers.schedule.forms import (
     IntervalRowForm,
 )
 from trackers.schedule.models import Interval
-from trackers.schedule.replan import Progress, progress, replan
+from trackers.schedule.replace import replan_all
+from trackers.schedule.replan import Progress, progress
 
 
 @admin.register(Interval)
@@ -69,16 +70,7 @@ class IntervalAdmin(admin.ModelAdmin):
     def replan(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             raise PermissionDenied
-        replan()
-        history.record_many(
-            request.user, Interval, Interval.objects.count(), "Re-planned the scheduled look-ups."
-        )
-        self.message_user(
-            request,
-            "The workers are re-planning all scheduled look-ups by the current intervals, "
-            "youngest tweets first. This page shows their progress.",
-            messages.SUCCESS,
-        )
+        self.message_user(request, replan_all(in_admin(request.user)).said, messages.SUCCESS)
         return redirect("admin:trackers_interval_changelist")
 
     def changelist_view(

@@ -29,6 +29,10 @@ PROBLEM: dict[str, Any] = {
             },
         },
         "state": {"type": "string", "description": "MISS: the timeline is missing."},
+        "preview": {
+            "$ref": "#/components/schemas/PreviewOut",
+            "description": "What intervals would cost that have to be confirmed.",
+        },
     },
 }
 SAID = {

@@ -7,29 +7,27 @@ from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Any
 
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.utils.http import parse_etags
 from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
-from trackers import history
-from trackers.api.wire.auth import ADMIN, READ, Bearer, may
+from trackers.api.wire.auth import ADMIN, READ, Bearer, actor_of, may
 from trackers.api.wire.errors import Refused
 from trackers.api.wire.fields import Strict
 from trackers.api.wire.outgoing import LengthOut
 from trackers.api.wire.tags import tag_of
-from trackers.schedule.cost_words import estimate, written
+from trackers.schedule.cost_words import Estimate, written
 from trackers.schedule.durations import parse
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import replace
-from trackers.schedule.replan import replan
+from trackers.schedule.replace import Unconfirmed, replace, replan_all, weigh
 from trackers.schedule.validate import (
     JITTER,
     LEAST_ACCURACY,
     MOST_ACCURACY,
     MOST_JITTER,
     Row,
-    faults,
 )
 
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
@@ -39,6 +37,7 @@ SILENT = (
     "Some current intervals adapt, but this list does not say which of its own do: give each an "
     "accuracy, null for a fixed interval."
 )
+HOW = "Send it with confirm: true."
 NOTHING = "An empty list would stop all look-ups. Pause the queue tweet:update instead."
 
 
@@ -85,10 +84,11 @@ class IntervalIn(Strict):
 
 class IntervalsIn(Strict):
     """The whole list, youngest first. With `replan`, look-ups already scheduled move too; otherwise
-    they keep their times."""
+    they keep their times. `confirm`: a list that asks X for more than twice as much is meant."""
 
     intervals: Annotated[list[IntervalIn], Field(max_length=MOST)]
     replan: StrictBool = False
+    confirm: StrictBool = False
 
     @property
     def say_what_adapts(self) -> bool:
@@ -141,7 +141,14 @@ def list_intervals(request: HttpRequest) -> dict[str, Any]:
 def preview_intervals(request: HttpRequest, given: IntervalsIn) -> dict[str, Any]:
     """What this list would cost, compared with the current one. Changes nothing."""
     may(request, "trackers.view_interval")
-    change = estimate(rows_of(given)).change
+    try:
+        return preview(weigh(rows_of(given), is_confirmed=True))
+    except ValidationError as error:
+        raise refused(error.messages) from None
+
+
+def preview(costs: Estimate) -> dict[str, Any]:
+    change = costs.change
     return {
         "before": asdict(change.before),
         "after": asdict(change.after),
@@ -157,8 +164,9 @@ def replace_intervals(
     if_match: Annotated[str, Header(alias="If-Match")] = "",
 ) -> dict[str, Any]:
     """All or nothing. With `If-Match`, 412 if somebody has changed them since. 422 if current rows
-    adapt, and this list does not say whether its own do."""
-    user = may(request, "trackers.change_interval")
+    adapt, and this list does not say whether its own do. 409, with the `preview` of its cost, if it
+    asks X for more than twice as much, and is sent without `confirm`."""
+    actor = actor_of(request, "trackers.change_interval")
     rows = rows_of(given)
     # W/: a proxy that compresses weakens the tag of what it passes on.
     tags = {one.removeprefix("W/") for one in parse_etags(if_match)}
@@ -170,22 +178,30 @@ def replace_intervals(
             raise Refused(422, SILENT)
         return False
 
-    if not replace(rows, unless=differ):
+    try:
+        done = replace(rows, actor, is_confirmed=given.confirm, unless=differ)
+    except ValidationError as error:
+        raise refused(error.messages) from None
+    except Unconfirmed as asks:
+        seen = PreviewOut.model_validate(preview(asks.estimate)).model_dump()
+        raise Refused(409, f"{asks} {HOW}", preview=seen) from None
+    if not done.is_done:
         raise Refused(412, CHANGED)
-    history.record_many(user, Interval, len(rows), "Replaced the intervals, by the API.")
     if given.replan:
-        replan()
+        replan_all(actor)
     return told(Interval.objects.all())
 
 
 def rows_of(given: IntervalsIn) -> list[Row]:
-    rows = [one.row() for one in given.intervals]
-    found = faults(rows) if rows else [NOTHING]
-    if found:
-        raise Refused(
-            422, found[0], errors=[{"field": "intervals", "detail": one} for one in found]
-        )
-    return rows
+    if not given.intervals:
+        raise refused([NOTHING])
+    return [one.row() for one in given.intervals]
+
+
+def refused(faults: list[str]) -> Refused:
+    """Each says which row it is about."""
+    errors = [{"field": "intervals", "detail": fault} for fault in faults]
+    return Refused(422, faults[0], errors=errors)
 
 
 def told(intervals: Iterable[Interval]) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from trackers.schedule.adapt import usual_bounds
-from trackers.schedule.cost_words import Estimate, estimate, written
+from trackers.schedule.cost_words import Estimate, written
 from trackers.schedule.durations import parse, percentage, spell, spell_share
 from trackers.schedule.models import Interval
+from trackers.schedule.replace import Unconfirmed, weigh
 from trackers.schedule.validate import Row, faults, of_adapting
 
 NEEDED = ("younger_than", "every", "jitter", "enabled")
@@ -107,11 +108,12 @@ class IntervalForm(forms.ModelForm):
             rows = sorted(
                 [*map(written, others), row], key=lambda one: (one.younger_than, one.every)
             )
-            check(rows)
-            found = estimate(rows)
-            if found.change.is_large and not cleaned.get("sure"):
-                told = [f"{line.what}: {line.now} now, {line.after} then." for line in found.lines]
-                raise ValidationError([found.question, *told])
+            try:
+                weigh(rows, is_confirmed=cleaned.get("sure", False))
+            except Unconfirmed as asks:
+                lines = asks.estimate.lines
+                told = [f"{line.what}: {line.now} now, {line.after} then." for line in lines]
+                raise ValidationError([str(asks), *told]) from None
         return cleaned
 
 
@@ -162,13 +164,17 @@ class IntervalFormSet(forms.BaseModelFormSet):
     def clean(self) -> None:
         super().clean()
         rows = [row_of(form.cleaned_data) for form in self.forms if hasattr(form, "cleaned_data")]
-        check([row for row in rows if row is not None])
-        if None in rows:
+        whole = [row for row in rows if row is not None]
+        if len(whole) < len(rows):
+            if found := faults(whole):
+                raise ValidationError(found)
             return
-        found = estimate([row for row in rows if row is not None])
-        asks, is_sure = self.data.get("_save") == "cost", self.data.get("sure") == "yes"
-        if asks or (found.change.is_large and not is_sure):
-            self.estimate, self.asks_to_confirm = found, found.change.is_large
+        try:
+            costs = weigh(whole, is_confirmed=self.data.get("sure") == "yes")
+        except Unconfirmed as asks:
+            costs, self.asks_to_confirm = asks.estimate, True
+        if self.asks_to_confirm or self.data.get("_save") == "cost":
+            self.estimate = costs
             raise ValidationError("Not saved yet.", code="cost")
 
     @property
@@ -193,8 +199,3 @@ def refuse_beside_fields(form: forms.ModelForm, cleaned: dict[str, Any]) -> None
         for field, said in list(of_adapting(row)):
             # This removes the field from the cleaned ones, so the list is not checked.
             form.add_error(field, said[:1].upper() + said[1:])
-
-
-def check(rows: list[Row]) -> None:
-    if found := faults(rows):
-        raise ValidationError(found)

@@ -4,22 +4,23 @@ import dataclasses
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
-from trackers import history
+from trackers.acts import Done
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.management.untracking import sure
-from trackers.schedule.cost_words import Estimate, estimate
+from trackers.schedule.cost_words import Estimate
 from trackers.schedule.durations import parse, percentage, spell
 from trackers.schedule.models import Interval
-from trackers.schedule.replace import replace
-from trackers.schedule.replan import replan
-from trackers.schedule.validate import JITTER, Row, faults
+from trackers.schedule.replace import Unconfirmed, replace, replan_all, weigh
+from trackers.schedule.validate import JITTER, Row
 
 USAGE = 2
 
@@ -66,29 +67,24 @@ class Command(PagelessCommand):
             raise CommandError(str(error), returncode=USAGE) from None
         before = {row.younger_than: row for row in Interval.objects.all()}
         rows = [jittery(row, before=before, jitter=options["jitter"]) for row in wanted]
-        if found := faults(rows):
-            raise CommandError(" ".join(found), returncode=USAGE)
-        costs = estimate(rows)
-        if options["dry_run"]:
-            self.stdout.write(json.dumps(costs_told(costs)) if options["json"] else words(costs))
-            return
-        if costs.change.is_large and not options["yes"]:
-            self.say(words(costs))
-            confirm(f"Ask X for {costs.change.times:.1f} times as much as now?")
-        replace(rows)
-        history.record_command(Interval, "Replaced the intervals.", count=len(rows))
+        try:
+            if options["dry_run"]:
+                costs = weigh(rows, is_confirmed=True)
+                self.stdout.write(json.dumps(json_of(costs)) if options["json"] else words(costs))
+                return
+            done = self.replace(rows, is_confirmed=options["yes"])
+        except ValidationError as error:
+            raise CommandError(" ".join(error.messages), returncode=USAGE) from None
         self.do_list(options)
-        if options["replan"]:
-            replan()
-            history.record_command(Interval, "Re-planned the scheduled look-ups.", count=len(rows))
-            self.say(
-                "The workers re-plan the scheduled look-ups, which needs a running qcluster. The "
-                "admin's page of intervals shows their progress."
-            )
-        else:
-            self.say(
-                "Takes effect after each tweet's next look-up. --replan reschedules that one too."
-            )
+        self.say(replan_all(by_command()).said if options["replan"] else done.said)
+
+    def replace(self, rows: Sequence[Row], *, is_confirmed: bool) -> Done:
+        try:
+            return replace(rows, by_command(), is_confirmed=is_confirmed)
+        except Unconfirmed as asks:
+            self.say(words(asks.estimate))
+            confirm(f"Ask X for {asks.estimate.change.times:.1f} times as much as now?")
+        return replace(rows, by_command(), is_confirmed=True)
 
     def say(self, sentence: str) -> None:
         self.stderr.write(sentence, lambda text: text)
@@ -129,7 +125,7 @@ def words(costs: Estimate) -> str:
     )
 
 
-def costs_told(costs: Estimate) -> dict[str, object]:
+def json_of(costs: Estimate) -> dict[str, object]:
     return {
         "times": round(costs.change.times, 3),
         "before": asdict(costs.change.before),
