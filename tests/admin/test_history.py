@@ -77,7 +77,10 @@ def test_what_is_no_list_is_told_as_well(staff):
     staff.post("/admin/trackers/interval/replan/")
     staff.post("/admin/trackers/tweet/track/", {"lines": "1700000000000000000\n"})
     assert [(what, said) for _, what, said in told()] == [
-        (f"{Interval.objects.count()} intervals", "Re-planned the scheduled look-ups."),
+        (
+            f"{Interval.objects.count()} intervals",
+            "Re-planned the scheduled look-ups, in the admin.",
+        ),
         ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already."),
     ]
 

@@ -122,7 +122,7 @@ def test_a_stopped_project_goes_on_and_the_queue_with_it(staff):
     assert (stopped.stopped_until, stopped.stopped_because, stopped.stops) == (None, "", 0)
     assert other.stops == 1
     assert queue.get().held_until is None
-    assert said(page) == ["1 project continued. X will be asked again with the next batch."]
+    assert said(page) == [f"{stopped.name}: X is asked again with the next batch."]
 
 
 def test_going_on_lifts_no_hold_of_an_outage(staff):

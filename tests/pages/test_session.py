@@ -160,7 +160,7 @@ def test_a_password_is_changed_and_other_browsers_are_logged_out(viewer):
 
     assert viewer.get("/account/").status_code == 200
     assert other.get("/").status_code == 302
-    assert LogEntry.objects.get().change_message == "Changed their own password."
+    assert LogEntry.objects.get().change_message == "Changed their own password, on a page."
 
 
 def test_a_password_is_not_guessed_where_it_is_changed(viewer):

@@ -7,24 +7,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.defaultfilters import pluralize
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 
+from trackers.acts import Done
 from trackers.admin import x_sign_in
 from trackers.admin.recorded import Recorded
-from trackers.credentials.check import check
+from trackers.credentials import acts
 from trackers.credentials.models import RENEWAL, Credential, Window
 from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError
-from trackers.jobs import holds
+from trackers.history import in_admin
 from trackers.money.projects import App
-from trackers.schedule.namespace import TWEET_UPDATE
 
 WHAT = ("name", "kind", "api", "app")
 # Which one this request saved.
@@ -232,22 +230,13 @@ class CredentialAdmin(Recorded):
         request.META[SAVED] = obj.pk
 
     @admin.action(description="Enable", permissions=["change"])
-    def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
-        for credential in chosen:
-            credential.forget_rejections()
-            credential.enable()
-        holds.lift(TWEET_UPDATE)
-        self.message_user(
-            request, f"Enabled {len(chosen)} credential{pluralize(len(chosen))}.", messages.SUCCESS
-        )
+    def enable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> Done:
+        return acts.enable(list(chosen), in_admin(request.user))
 
     @admin.action(description="Disable", permissions=["change"])
-    def disable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
-        for credential in chosen:
-            credential.disable(f"disabled by {request.user}", now=timezone.now())
-        self.message_user(
-            request, f"Disabled {len(chosen)} credential{pluralize(len(chosen))}.", messages.SUCCESS
-        )
+    def disable(self, request: HttpRequest, chosen: QuerySet[Credential]) -> Done:
+        reason = f"disabled by {request.user}"
+        return acts.disable(list(chosen), in_admin(request.user), reason=reason)
 
     @admin.action(description="Check: ask X for one tweet", permissions=["change"])
     def ask(self, request: HttpRequest, chosen: QuerySet[Credential]) -> None:
@@ -256,17 +245,7 @@ class CredentialAdmin(Recorded):
 
     def ask_x(self, request: HttpRequest, credential: Credential) -> None:
         """Ask for one tweet, and say what came of it."""
-        try:
-            verdict = check(
-                credential,
-                base_url=settings.X_API_BASE_URL,
-                timeout=settings.REQUEST_TIMEOUT,
-            )
-        except SecretUnreadableError as error:
-            self.message_user(request, f"{credential}: {error}", messages.ERROR)
-            return
-        if verdict.has_money_again:
-            holds.lift(TWEET_UPDATE)
+        verdict = acts.check(credential)
         level = messages.SUCCESS if verdict.ok else messages.ERROR
         self.message_user(request, f"{credential}: {verdict.sentence()}", level)
 

@@ -7,12 +7,13 @@ from datetime import datetime
 from django.contrib import admin
 from django.db import models
 from django.db.models import QuerySet
-from django.db.models.functions import Now
 from django.http import HttpRequest
 from django.utils import timezone
 
-from trackers.admin.outcome import report
+from trackers.acts import Done
 from trackers.admin.recorded import Recorded
+from trackers.history import in_admin
+from trackers.jobs import acts
 from trackers.jobs.models import Namespace
 from trackers.schedule.durations import spell
 from trackers.schedule.forms import LengthField
@@ -76,20 +77,13 @@ class NamespaceAdmin(Recorded):
         return False
 
     @admin.action(description="Pause: claim nothing", permissions=["change"])
-    def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
-        count = chosen.filter(paused=False).update(paused=True)
-        nothing = "Nothing to pause: already paused. Choose Resume to continue."
-        report(self, request, count, done="Paused {}.", nothing=nothing)
+    def pause(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+        return acts.pause(list(chosen), in_admin(request.user))
 
     @admin.action(description="Resume", permissions=["change"])
-    def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
-        count = chosen.filter(paused=True).update(paused=False)
-        nothing = "Nothing to resume: not paused. If no work is being done, see “Held until” below."
-        report(self, request, count, done="Resumed {}.", nothing=nothing)
+    def resume(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+        return acts.resume(list(chosen), in_admin(request.user))
 
     @admin.action(description="Lift the hold: ask again at once", permissions=["change"])
-    def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> None:
-        held = chosen.filter(held_until__gt=Now())
-        count = held.update(held_until=None, held_because="", failures=0)
-        nothing = "No hold to lift. If no work is being done, see “Paused” below."
-        report(self, request, count, done="Lifted {} hold(s).", nothing=nothing)
+    def lift_hold(self, request: HttpRequest, chosen: QuerySet[Namespace]) -> Done:
+        return acts.lift_hold(list(chosen), in_admin(request.user))

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.auth.admin import GroupAdmin, UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
 
+from trackers.acts import Done
 from trackers.admin.recorded import Recorded
+from trackers.history import in_admin
 from trackers.roles import IN_THE_ADMIN, MAY, ROLES, roles_of
-from trackers.tokens import wrong_logins
+from trackers.tokens import acts
 
 admin.site.unregister(User)
 admin.site.unregister(Group)
@@ -59,12 +60,8 @@ class PersonAdmin(Recorded, UserAdmin):
         description="Unlock: forget failed logins",
         permissions=["change"],
     )
-    def unlock(self, request: HttpRequest, chosen: QuerySet[User]) -> None:
-        for user in chosen:
-            wrong_logins.unlock(user.get_username())
-        self.message_user(
-            request, f"Unlocked {len(chosen)} user{pluralize(len(chosen))}.", messages.SUCCESS
-        )
+    def unlock(self, request: HttpRequest, chosen: QuerySet[User]) -> Done:
+        return acts.unlock(list(chosen), in_admin(request.user))
 
 
 def may_touch(request: HttpRequest, obj: User | None) -> bool:

@@ -7,20 +7,19 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
 from django.db import models
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
 from django.utils import timezone
 
+from trackers.acts import Done
 from trackers.admin.recorded import Recorded
-from trackers.jobs import holds
-from trackers.money import stops
+from trackers.history import in_admin
+from trackers.money import acts
 from trackers.money.books import Books, books
 from trackers.money.projects import App, Project, Spending
-from trackers.schedule.namespace import TWEET_UPDATE
 from tweetwatch.clock_times import clock_time
 
 DAYS_SHOWN = timedelta(days=31)
@@ -174,16 +173,8 @@ class ProjectAdmin(Recorded):
         )
 
     @admin.action(description="Continue: X has credits again", permissions=["change"])
-    def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> None:
-        count = stops.go_on_with(chosen.values_list("pk", flat=True))
-        if count:
-            # It was held until the first stopped project could ask; `lift` does nothing if X fails.
-            holds.lift(TWEET_UPDATE)
-        said = (
-            f"{count} project{pluralize(count)} continued. X will be asked again with the next "
-            "batch."
-        )
-        self.message_user(request, said, messages.SUCCESS)
+    def go_on(self, request: HttpRequest, chosen: QuerySet[Project]) -> Done:
+        return acts.go_on(list(chosen), in_admin(request.user))
 
 
 def bring_books(projects: Iterable[Project]) -> None:

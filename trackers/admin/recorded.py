@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.admin import helpers
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from trackers import history
+from trackers.acts import Done
 
 # At most this many are counted; an action on more is recorded as on more than that.
 COUNTED_MOST = 50_000
@@ -22,7 +23,8 @@ Action = Callable[..., Any]
 
 
 class Recorded(admin.ModelAdmin):
-    """An action that asks first answers with a page; it is carried out when `sure` comes.
+    """An action that asks first answers with a page; it is carried out when `sure` comes. What an
+    act returns is said; it is in the history already.
 
     `asks`: by the name of an action its question, with a place for the rows.
     """
@@ -50,6 +52,9 @@ def recorded(action: Action, words: str) -> Action:
         if question and request.POST.get("sure") != "yes":
             return ask(model, request, question.format(said(rows, count)), words)
         answer = action(model, request, chosen)
+        if isinstance(answer, Done):
+            level = messages.SUCCESS if answer.is_done else messages.WARNING
+            return model.message_user(request, answer.said, level)
         if answer is None or "sure" in request.POST:
             tell(request, rows, count, f"Action: {words}.")
         return answer

@@ -15,13 +15,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers import history
 from trackers.credentials import sign_in
+from trackers.credentials.acts import end_sign_in
 from trackers.credentials.models import Credential
 from trackers.credentials.secrets import SecretUnreadableError
 from trackers.credentials.sign_in import NOT_BEGUN, SignInError
-from trackers.jobs import holds
-from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.history import in_admin
 from trackers.xapi.secrets import KEY
 
 SESSION = "x_sign_in"
@@ -113,21 +112,11 @@ def done(request: HttpRequest) -> HttpResponse:
     try:
         if not isinstance(sealed, str):
             raise SignInError(NOT_BEGUN)
-        found = sign_in.finish(
-            sealed,
-            request.GET.dict(),
-            now=timezone.now(),
-            base_url=settings.X_API_BASE_URL,
-            timeout=settings.REQUEST_TIMEOUT,
-        )
+        ended = end_sign_in(sealed, request.GET.dict(), in_admin(request.user))
     except SignInError as error:
         messages.error(request, str(error))
         return redirect(LIST)
-    holds.lift(TWEET_UPDATE)
-    history.record(request.user, [found], "Signed in with X.")
-    messages.success(
-        request, f"{found} now has tokens from X. They are renewed before they expire."
-    )
+    messages.success(request, ended.said)
     return redirect(LIST)
 
 

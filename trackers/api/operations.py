@@ -8,10 +8,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router, Schema, Status
 
-from trackers import history
-from trackers.api.wire.auth import ADMIN, Bearer, may
+from trackers.api.wire.auth import ADMIN, Bearer, act_on, may
 from trackers.api.wire.outgoing import TimeOut
 from trackers.credentials.models import Credential
+from trackers.jobs.acts import ACTS
 from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.queue import namespaces
@@ -129,12 +129,14 @@ def list_queues(request: HttpRequest) -> dict[str, Any]:
 @router.post("/queues/{name}/pause", response=DONE, auth=Bearer(changes=ADMIN))
 def pause_queue(request: HttpRequest, name: str) -> Status:
     """Its keys wait; nothing is claimed. Idempotent, as is `resume`."""
-    return set_paused(request, name, paused=True)
+    act_on(request, ACTS["pause"], find, name)
+    return Status(204, None)
 
 
 @router.post("/queues/{name}/resume", response=DONE, auth=Bearer(changes=ADMIN))
 def resume_queue(request: HttpRequest, name: str) -> Status:
-    return set_paused(request, name, paused=False)
+    act_on(request, ACTS["resume"], find, name)
+    return Status(204, None)
 
 
 @router.get("/workers", response=WorkersOut)
@@ -158,14 +160,11 @@ def list_budgets(request: HttpRequest) -> dict[str, Any]:
     return {"budgets": [budget(one) for one in books()[:MOST]]}
 
 
-def set_paused(request: HttpRequest, name: str, *, paused: bool) -> Status:
-    user = may(request, "trackers.change_namespace")
-    found = Namespace.objects.filter(name=name).first()
-    if found is None:
+def find(name: str) -> list[Namespace]:
+    queues = list(Namespace.objects.filter(name=name))
+    if not queues:
         raise LookupError("There is no queue of this name.")
-    if Namespace.objects.filter(pk=found.pk, paused=not paused).update(paused=paused):
-        history.record(user, [found], f"{'Paused' if paused else 'Resumed'}, by the API.")
-    return Status(204, None)
+    return queues
 
 
 def queue(one: Namespace) -> dict[str, Any]:

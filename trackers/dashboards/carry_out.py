@@ -84,5 +84,10 @@ def act_on(
     if act.asks and (asking := unsure(request, act.asks(row), button=act.button, back=back)):
         return asking
     done = act.do(row, history.on_page(request.user), **also())
-    (messages.success if done.is_done else messages.error)(request, done.said)
+    say(request, done)
     return redirect(f"{page}s") if act.leaves and done.is_done else redirect(back)
+
+
+def say(request: HttpRequest, done: acts.Done) -> None:
+    """On the next page: in green what was done, in red why nothing was."""
+    (messages.success if done.is_done else messages.error)(request, done.said)

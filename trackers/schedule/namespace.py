@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-TWEET_UPDATE = "tweet:update"
+from trackers.jobs.names import TWEET_UPDATE
+
+__all__ = ["TWEET_UPDATE"]

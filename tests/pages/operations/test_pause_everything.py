@@ -87,7 +87,7 @@ def test_it_takes_a_permission_and_is_in_the_history(staff, client):
     staff.post("/operations/pause/", {"because": "the bill"})
     staff.post("/operations/resume")
     told = list(LogEntry.objects.order_by("pk").values_list("change_message", flat=True))
-    assert told == ["Paused everything, on a page: the bill.", "Resumed everything, on a page."]
+    assert told == ["Paused everything: the bill, on a page.", "Resumed everything, on a page."]
 
     bob = some_staff(client, "view_namespace")
     assert bob.post("/operations/pause/").status_code == 403

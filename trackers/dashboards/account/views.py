@@ -19,6 +19,7 @@ from django.utils.decorators import method_decorator
 from trackers import history
 from trackers.dashboards.access import FIRST_PAGES, first_page, givers, is_signed_in
 from trackers.dashboards.account.forms import LoginForm, PasswordForm
+from trackers.history import on_page
 from trackers.roles import roles_of
 from tweetwatch import VERSION
 
@@ -59,7 +60,7 @@ class Password(views.PasswordChangeView):
     def form_valid(self, form: Any) -> HttpResponse:
         answer = super().form_valid(form)
         user = cast(User, self.request.user)
-        history.record(user, [user], "Changed their own password.")
+        history.record(on_page(user), [user], "Changed their own password")
         messages.success(
             self.request, "Your password has been changed. Other browsers have been logged out."
         )

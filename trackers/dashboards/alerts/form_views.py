@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlencode
 
-from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
-from trackers import history
+from trackers.alerts.acts import ADD, CHANGE, save
 from trackers.alerts.forms import RuleForm
 from trackers.alerts.kinds import SHAPES, Kind
 from trackers.alerts.models import AlertRule
 from trackers.dashboards.access import ALERTS, demand, needs
+from trackers.dashboards.carry_out import say
+from trackers.history import on_page
 from trackers.schedule.intervals import current
 
-ADD, CHANGE, DELETE = (f"trackers.{what}_alertrule" for what in ("add", "change", "delete"))
 ABOUT = ("about", "of")
 # What each kind is for, where a person chooses one.
 MEANT = {
@@ -46,11 +46,8 @@ def add_alert(request: HttpRequest) -> HttpResponse:
     start = {**given, "to": request.user.email} if hasattr(request.user, "email") else given
     form = RuleForm(request.POST or None, kind=kind, initial=start)
     if request.method == "POST" and form.is_valid():
-        form.instance.made_by_id = request.user.pk
-        rule = form.save()
-        history.record(request.user, [rule], "Added on the page.", flag=history.ADDITION)
-        messages.success(request, f"{rule}: added. Send a test to see that it reaches you.")
-        return redirect("alert", id=rule.pk)
+        say(request, save(form, on_page(request.user)))
+        return redirect("alert", id=form.instance.pk)
     return filled_in(request, form)
 
 
@@ -60,9 +57,7 @@ def edit_alert(request: HttpRequest, id: int) -> HttpResponse:
     demand(request, CHANGE)
     form = RuleForm(request.POST or None, instance=get_object_or_404(AlertRule, pk=id))
     if request.method == "POST" and form.is_valid():
-        rule = form.save()
-        history.record(request.user, [rule], "Changed on its page.")
-        messages.success(request, f"{rule}: changed.")
+        say(request, save(form, on_page(request.user)))
         return redirect("alert", id=id)
     return filled_in(request, form)
 

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from trackers import history
 from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.carry_out import say
+from trackers.history import on_page
+from trackers.jobs import acts
+from trackers.jobs.acts import CHANGE
 from trackers.jobs.models import Namespace
-from trackers.jobs.pausing import pause_all, resume_all
 from trackers.schedule.intervals import current
-
-CHANGE = "trackers.change_namespace"
-WHY_MOST = 200
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(CHANGE)
 def pause_everything(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
-        why = request.POST.get("because", "").strip()[:WHY_MOST]
-        paused = pause_all(by=request.user.get_username(), because=why)
-        if paused:
-            said = f"Paused everything, on a page{': ' + why if why else ''}."
-            history.record(request.user, [paused], said)
-        else:
-            messages.error(request, "Everything was paused already.")
+        because = request.POST.get("because", "")
+        done = acts.pause_everything(on_page(request.user), because=because)
+        # If it is done, the head of the page says so.
+        if not done.is_done:
+            say(request, done)
         return redirect("operations")
     now, _ = current()
     queues = list(Namespace.objects.all())
@@ -42,12 +38,7 @@ def pause_everything(request: HttpRequest) -> HttpResponse:
 @require_POST
 @needs(CHANGE)
 def resume_everything(request: HttpRequest) -> HttpResponse:
-    resumed = resume_all()
-    if resumed:
-        history.record(request.user, [resumed], "Resumed everything, on a page.")
-        messages.success(request, f"Resumed: {', '.join(resumed.queues) or 'no queue ran before'}.")
-    else:
-        messages.error(request, "Everything was not paused.")
+    say(request, acts.resume_everything(on_page(request.user)))
     return redirect("operations")
 
 

@@ -14,6 +14,7 @@ from trackers import history
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweets.saved import SavedView
 from trackers.dashboards.words import counted
+from trackers.history import on_page
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
 from trackers.listing.wanted import wanted
 from trackers.tweets.models import Tweet
@@ -44,7 +45,7 @@ def save_view(request: HttpRequest) -> HttpResponseRedirect:
             user_id=request.user.pk or 0, name=name, defaults={"query": query}
         )
     flag = history.ADDITION if is_new else history.CHANGE
-    history.record(request.user, [made], "Saved a view of the tweets.", flag=flag)
+    history.record(on_page(request.user), [made], "Saved a view of the tweets", flag=flag)
     messages.success(request, f"“{name}” is saved.")
     return back(query)
 
@@ -55,7 +56,7 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
     view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
     if view is None:
         raise Http404(f"You have no saved view {id}.")
-    history.record(request.user, [view], "Removed a saved view.", flag=history.DELETION)
+    history.record(on_page(request.user), [view], "Removed", flag=history.DELETION)
     view.delete()
     messages.success(request, f"“{view.name}” is removed.")
     return redirect("tweets")

@@ -13,18 +13,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
-from django.db import transaction
-from django.utils import timezone
 
-from trackers import history
-from trackers.credentials.check import CheckResult, check
+from trackers.credentials import acts
 from trackers.credentials.describe import describe, table
 from trackers.credentials.models import Credential
-from trackers.credentials.secrets import MAY_HAVE, NEEDS, SecretUnreadableError, check_secrets
-from trackers.jobs import holds
+from trackers.credentials.secrets import MAY_HAVE, NEEDS
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
-from trackers.money.projects import App
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.xapi.wire import network
 from trackers.xapi.wire.transport import CANONICAL
 
@@ -70,21 +65,17 @@ class Command(PagelessCommand):
         given = {field: options[field] for field in ("name", "kind", "api")}
         credential = Credential(**given, secrets=read_secrets(options["kind"]))
         try:
-            # One transaction: a refused credential leaves no app or project behind.
-            with transaction.atomic():
-                check_secrets(credential.kind, credential.secrets)
-                credential.full_clean(exclude=["app"])
-                credential.app = App.objects.named(
-                    short("--app", options["app"]) or name, short("--project", options["project"])
-                )
-                credential.full_clean()
-                credential.save(force_insert=True)
+            done = acts.add(
+                credential,
+                by_command(),
+                app=short("--app", options["app"]),
+                project=short("--project", options["project"]),
+            )
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=USAGE) from None
         except ValueError as error:
             raise CommandError(str(error), returncode=USAGE) from None
-        history.record_command([credential], "Added.", flag=history.ADDITION)
-        self.say(f"Added {name}. Try it with `manage.py credential check {name}`.")
+        self.say(f"{done.said} Try it with `manage.py credential check {name}`.")
         self.show([describe(credential)], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -106,9 +97,7 @@ class Command(PagelessCommand):
         self.say_way()
         verdicts = []
         for name in names:
-            verdict = check_one(name)
-            if verdict.has_money_again:
-                holds.lift(TWEET_UPDATE)
+            verdict = acts.check(find(name))
             verdicts.append(verdict)
             if options["json"]:
                 self.show([verdict.to_dict()], options)
@@ -126,26 +115,19 @@ class Command(PagelessCommand):
 
     def do_disable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
-        credential.disable(options["reason"], now=timezone.now())
-        history.record_command([credential], "Disabled.")
-        self.say(f"Disabled {credential}.")
+        done = acts.disable([credential], by_command(), reason=options["reason"])
+        self.say(done.said)
         self.show([describe(credential)], options)
 
     def do_enable(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
-        credential.forget_rejections()
-        credential.enable()
-        holds.lift(TWEET_UPDATE)
-        history.record_command([credential], "Enabled.")
-        self.say(f"Enabled {credential}.")
+        self.say(acts.enable([credential], by_command()).said)
         self.show([describe(credential)], options)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         credential = find(options["name"])
         row = describe(credential)
-        history.record_command([credential], "Removed.", flag=history.DELETION)
-        credential.delete()
-        self.say(f"Removed {row['name']} and its secrets.")
+        self.say(acts.remove(credential, by_command()).said)
         self.show([row], options)
 
     def show(self, rows: Any, options: Mapping[str, Any]) -> None:
@@ -172,15 +154,6 @@ def find(name: str) -> Credential:
         return Credential.objects.shown().get(name=name)
     except Credential.DoesNotExist:
         raise CommandError(f"There is no credential called {name}.") from None
-
-
-def check_one(name: str) -> CheckResult:
-    credential = find(name)
-    try:
-        credential.refresh_from_db(fields=["secrets", "refused"])
-    except SecretUnreadableError as error:
-        return CheckResult(name, "failed", str(error), None)
-    return check(credential, base_url=settings.X_API_BASE_URL, timeout=settings.REQUEST_TIMEOUT)
 
 
 def read_secrets(kind: str) -> dict[str, str]:

@@ -10,13 +10,13 @@ from getpass import getpass
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 
 from trackers import history, roles
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
-from trackers.tokens import wrong_logins
+from trackers.tokens import acts
 
 USAGE = 2
 NONE = "none"
@@ -51,23 +51,14 @@ class Command(PagelessCommand):
         user = User(username=options["name"], email=options["email"])
         try:
             user.full_clean(exclude=["password"])
-            password = asked_for()
-            validate_password(password, user)
+            acts.add_user(user, asked_for(), by_command(), role=options["role"])
         except ValidationError as error:
             raise CommandError(" ".join(error.messages), returncode=USAGE) from None
-        user.set_password(password)
-        user.save()
-        roles.give(user, options["role"])
-        history.record_command([user], f"Added as {options['role']}.", flag=history.ADDITION)
         self.tell(options, user)
 
     def do_role(self, options: Mapping[str, Any]) -> None:
         user = named(options["name"])
-        if options["role"] == NONE:
-            roles.take(user)
-        else:
-            roles.give(user, options["role"])
-        history.record_command([user], f"Role: {options['role']}.")
+        acts.set_role(user, None if options["role"] == NONE else options["role"], by_command())
         self.tell(options, user)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -76,9 +67,8 @@ class Command(PagelessCommand):
 
     def do_unlock(self, options: Mapping[str, Any]) -> None:
         user = named(options["name"])
-        wrong_logins.unlock(user.username, address=options["address"])
-        history.record_command([user], "Forgot failed logins.")
-        self.tell(options, user, f"The failed logins of {user.username} no longer count.")
+        done = acts.unlock([user], by_command(), address=options["address"])
+        self.tell(options, user, done.said)
 
     def tell(self, options: Mapping[str, Any], user: User, said: str = "") -> None:
         told = {

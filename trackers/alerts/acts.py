@@ -1,0 +1,94 @@
+"""What is done to alert rules, and to a person's own daily digest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from trackers import history
+from trackers.acts import Act, Done
+from trackers.alerts import digest
+from trackers.alerts.forms import DigestForm, RuleForm
+from trackers.alerts.models import AlertDigest, AlertRule
+from trackers.alerts.trial import try_out
+from trackers.history import Actor
+
+ADD, CHANGE, DELETE = (f"trackers.{verb}_alertrule" for verb in ("add", "change", "delete"))
+NO_ADDRESS = "Your account has no e-mail address. An owner can enter it in the admin, under Users."
+
+
+def save(form: RuleForm, actor: Actor) -> Done:
+    """Add the rule of a valid form, or change it."""
+    if form.is_new:
+        form.instance.made_by_id = actor.user.pk
+    rule = form.save()
+    if form.is_new:
+        history.record(actor, [rule], "Added", flag=history.ADDITION)
+        return Done(f"{rule}: added. Send a test to see that it reaches you.")
+    history.record(actor, [rule], "Changed")
+    return Done(f"{rule}: changed.")
+
+
+def test(rule: AlertRule, actor: Actor) -> Done:
+    """Somebody waits for the mail server, at most EMAIL_TIMEOUT for each answer."""
+    history.record(actor, [rule], "Tested")
+    tested = try_out(
+        rule, settings.EMAIL_SERVER, public_url=settings.PUBLIC_URL, now=timezone.now()
+    )
+    return Done(f"{rule}: {tested.said}", is_done=tested.is_well)
+
+
+def switch_on(rule: AlertRule, actor: Actor) -> Done:
+    AlertRule.objects.filter(pk=rule.pk).update(enabled=True)
+    history.record(actor, [rule], "Switched on")
+    return Done(f"{rule}: switched on. It is checked every minute.")
+
+
+def switch_off(rule: AlertRule, actor: Actor) -> Done:
+    AlertRule.objects.filter(pk=rule.pk).update(enabled=False)
+    history.record(actor, [rule], "Switched off")
+    return Done(f"{rule}: switched off. Its log is kept.")
+
+
+def remove(rule: AlertRule, actor: Actor) -> Done:
+    history.record(actor, [rule], "Removed", flag=history.DELETION)
+    rule.delete()
+    return Done(f"{rule}: removed. Its log is kept.")
+
+
+ACTS = {
+    "test": Act(test, CHANGE),
+    "on": Act(switch_on, CHANGE),
+    "off": Act(switch_off, CHANGE),
+    "remove": Act(
+        remove,
+        DELETE,
+        asks=lambda rule: f"Remove the rule {rule.name}? Its log is kept.",
+        button="Remove",
+        leaves=True,
+    ),
+}
+
+
+def arrange_digest(given: dict[str, Any], actor: Actor) -> Done:
+    """Begin or change the actor's own; `given`: the fields of DigestForm as they were sent."""
+    user = actor.user
+    assert isinstance(user, User)
+    if not user.email:
+        return Done(NO_ADDRESS, is_done=False)
+    form = DigestForm(given, instance=AlertDigest.objects.filter(user=user).first())
+    if not form.is_valid():
+        return Done("An hour is a number from 0 to 23.", is_done=False)
+    row = digest.arrange(user, **form.cleaned_data, now=timezone.now())
+    history.record(actor, [row], "Set up")
+    return Done(f"{user.email} gets a daily e-mail at {row.hour:02}:00 UTC.")
+
+
+def stop_digest(actor: Actor) -> Done:
+    user = actor.user
+    assert isinstance(user, User)
+    digest.stop(user)
+    return Done("You will no longer get the daily e-mail.")

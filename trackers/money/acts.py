@@ -1,0 +1,28 @@
+"""What is done to projects that X bills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from trackers import history
+from trackers.acts import Done
+from trackers.history import Actor
+from trackers.jobs import holds
+from trackers.jobs.names import TWEET_UPDATE
+from trackers.money import stops
+from trackers.money.projects import Project
+
+CHANGE = "trackers.change_project"
+
+
+def go_on(projects: Sequence[Project], actor: Actor) -> Done:
+    """Ask X again for projects of which it said that no money is left: somebody has paid."""
+    stopped = [project for project in projects if stops.go_on_with([project.pk])]
+    if not stopped:
+        names = ", ".join(project.name for project in projects)
+        return Done(f"{names}: not stopped.", is_done=False)
+    # It was held until the first stopped project could ask; `lift` does nothing if X fails.
+    holds.lift(TWEET_UPDATE)
+    history.record(actor, stopped, "Continued")
+    names = ", ".join(project.name for project in stopped)
+    return Done(f"{names}: X is asked again with the next batch.", len(stopped))
