@@ -9,7 +9,6 @@ from trackers.acts import Done
 from trackers.history import Actor
 from trackers.jobs import holds
 from trackers.jobs.names import TWEET_UPDATE
-from trackers.money import stops
 from trackers.money.projects import Project
 
 CHANGE = "trackers.change_project"
@@ -17,7 +16,9 @@ CHANGE = "trackers.change_project"
 
 def go_on(projects: Sequence[Project], actor: Actor) -> Done:
     """Ask X again for projects of which it said that no money is left: somebody has paid."""
-    stopped = [project for project in projects if stops.go_on_with([project.pk])]
+    runs = {"stopped_until": None, "stopped_because": "", "stops": 0}
+    there = Project.objects.exclude(**runs)
+    stopped = [one for one in projects if there.filter(pk=one.pk).update(**runs)]
     if not stopped:
         names = ", ".join(project.name for project in projects)
         return Done(f"{names}: not stopped.", is_done=False)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from trackers.money.projects import Project
 from trackers.outbox.staging import alerts
 from trackers.xapi.errors import Depleted
 from tweetwatch.database import cursor
@@ -71,11 +69,3 @@ def go_on(app: int) -> None:
     """End the stop: X answered, so the project has money again."""
     with cursor() as db:
         db.execute(GO_ON, {"app": app})
-
-
-def go_on_with(ids: Iterable[int]) -> int:
-    """End the stops of these projects for a person; return how many were stopped."""
-    stopped = Project.objects.filter(pk__in=list(ids)).exclude(
-        stopped_because="", stopped_until=None, stops=0
-    )
-    return stopped.update(stopped_until=None, stopped_because="", stops=0)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from trackers import history
+from trackers.history import by_command
 from trackers.jobs.audit import Audit, audit
 from trackers.jobs.models import Namespace, namespaces
 from trackers.management.pageless import PagelessCommand
@@ -30,7 +31,7 @@ class Command(PagelessCommand):
             is_sound = is_sound and told.is_sound
             if options["mend"] and not told.is_sound:
                 mended = list(Namespace.objects.filter(pk=name))
-                history.record_command(mended, "Repaired its queue.")
+                history.record(by_command(), mended, "Repaired its queue")
             self.stdout.write(
                 json.dumps({"namespace": name, **asdict(told)})
                 if options["json"]

@@ -14,6 +14,7 @@ from trackers import history
 from trackers.backups.archive import Manifest, read_manifest, verify
 from trackers.backups.errors import BackupError
 from trackers.backups.load import Existing, existing, load, refuse_unfit
+from trackers.history import by_command
 from trackers.management.table_bar import TableBar
 from trackers.tweets.models import Tweet
 
@@ -98,11 +99,9 @@ class Command(BaseCommand):
         """Migrate the tables to this version, and put every waiting key into one bucket."""
         call_command("migrate", verbosity=0, interactive=False)
         call_command("queue", "check", "--mend", stdout=self.stderr)
-        history.record_command(
-            Tweet,
-            f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC.",
-            count=manifest.tables["public.trackers_tweet"].rows,
-        )
+        tweets = manifest.tables["public.trackers_tweet"].rows
+        what = f"Restored from a backup of {manifest.made_at:%Y-%m-%d %H:%M} UTC"
+        history.record_many(by_command(), Tweet, tweets, what)
 
     def tell(self, options: dict[str, Any], manifest: Manifest, what: str) -> None:
         if options["json"]:

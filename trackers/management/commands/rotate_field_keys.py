@@ -12,6 +12,7 @@ from trackers import history
 from trackers.credentials.models import Credential
 from trackers.credentials.rotation import encrypt_anew
 from trackers.credentials.secrets import SecretUnreadableError
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 
 
@@ -28,7 +29,7 @@ class Command(PagelessCommand):
             count = encrypt_anew()
         except SecretUnreadableError as error:
             raise CommandError(f"Nothing was changed. {error}") from None
-        history.record_command(Credential, "Re-encrypted the secrets.", count=count)
+        history.record_many(by_command(), Credential, count, "Re-encrypted the secrets")
         if options["json"]:
             self.stdout.write(json.dumps({"rotated": count}))
         else:

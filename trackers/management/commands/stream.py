@@ -10,6 +10,7 @@ from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
 from trackers import history
+from trackers.history import by_command
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.lease import Holder
@@ -42,7 +43,8 @@ class Command(PagelessCommand):
         taken = stream_lease.take_new_mark()
         if isinstance(taken, Holder):
             raise CommandError(f"A process is listening for this database: {taken}. Stop it first.")
-        history.record_command(list(Stream.objects.all()[:1]), "Chose a new mark for its rules.")
+        streams = list(Stream.objects.all()[:1])
+        history.record(by_command(), streams, "Chose a new mark for its rules")
         self.tell(f"our rules are now marked {taken}; rules with other marks are left alone")
 
     def listen(self) -> None:
