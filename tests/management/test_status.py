@@ -21,6 +21,7 @@ from trackers.jobs.models import Tally, Worker
 from trackers.jobs.pausing import pause_all
 from trackers.management.status_words import length
 from trackers.money.projects import Project, Spending
+from trackers.status import Status
 from tweetwatch import VERSION
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -202,6 +203,13 @@ def test_that_everything_is_paused_is_told_first():
     first = status().splitlines()[0]
     assert first.startswith(f"PAUSED       everything, since {row.since:%Y-%m-%d %H:%M:%S} UTC")
     assert first.endswith("by ada, the bill")
+
+
+def test_a_part_is_read_once_and_nothing_else_for_it(django_assert_num_queries):
+    one = Status()
+
+    with django_assert_num_queries(1):
+        assert one.workers == one.workers == []
 
 
 def test_every_name_of_the_object_is_in_the_document():

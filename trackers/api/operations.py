@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest
-from django.utils import timezone
 from ninja import Router, Schema, Status
 
 from trackers.api.wire.auth import ADMIN, Bearer, act_on, may
 from trackers.api.wire.outgoing import TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import ACTS
-from trackers.jobs.figures import figures
 from trackers.jobs.models import Namespace, Worker
-from trackers.jobs.queue import namespaces
-from trackers.money.books import Books, books
+from trackers.money.books import Books
+from trackers.status import Status as Snapshot
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])
@@ -123,7 +122,8 @@ class BudgetsOut(Schema):
 @router.get("/queues", response=QueuesOut)
 def list_queues(request: HttpRequest) -> dict[str, Any]:
     may(request, QUEUE)
-    return {"queues": [queue(one) for one in Namespace.objects.order_by("name")[:MOST]]}
+    status = Snapshot()
+    return {"queues": [queue(one, status) for one in status.namespaces[:MOST]]}
 
 
 @router.post("/queues/{name}/pause", response=DONE, auth=Bearer(changes=ADMIN))
@@ -143,21 +143,21 @@ def resume_queue(request: HttpRequest, name: str) -> Status:
 def list_workers(request: HttpRequest) -> dict[str, Any]:
     """The processes of the clusters, as they last reported; silent ones are not `alive`."""
     may(request, QUEUE)
-    now = timezone.now()
-    return {"workers": [worker(one, now) for one in Worker.objects.all()[:MOST]]}
+    status = Snapshot()
+    return {"workers": [worker(one, now=status.now) for one in status.workers[:MOST]]}
 
 
 @router.get("/credentials", response=CredentialsOut)
 def list_credentials(request: HttpRequest) -> dict[str, Any]:
     """Their state, and what is left in X's windows; never any part of their keys."""
     may(request, "trackers.view_credential")
-    return {"credentials": [credential(one) for one in Credential.objects.shown()[:MOST]]}
+    return {"credentials": [credential(one) for one in Snapshot().credentials[:MOST]]}
 
 
 @router.get("/budgets", response=BudgetsOut)
 def list_budgets(request: HttpRequest) -> dict[str, Any]:
     may(request, "trackers.view_project")
-    return {"budgets": [budget(one) for one in books()[:MOST]]}
+    return {"budgets": [budget(one) for one in Snapshot().projects[:MOST]]}
 
 
 def find(name: str) -> list[Namespace]:
@@ -167,10 +167,8 @@ def find(name: str) -> list[Namespace]:
     return queues
 
 
-def queue(one: Namespace) -> dict[str, Any]:
-    now = timezone.now()
-    held = one.held(now=now)
-    found = figures(one.name) if one.name in namespaces() else None
+def queue(one: Namespace, status: Snapshot) -> dict[str, Any]:
+    held, found = one.held(now=status.now), status.queues.get(one.name)
     counts = ("due", "in_flight", "scheduled", "isolated", "checked_last_minute")
     return {
         "name": one.name,
@@ -184,7 +182,7 @@ def queue(one: Namespace) -> dict[str, Any]:
     }
 
 
-def worker(one: Worker, now: Any) -> dict[str, Any]:
+def worker(one: Worker, *, now: datetime) -> dict[str, Any]:
     return {
         "host": one.host,
         "pid": one.pid,

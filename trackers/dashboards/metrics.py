@@ -17,23 +17,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from trackers.credentials.models import Credential
-from trackers.events.live.open import streams
-from trackers.events.subscribers.standings import staged, topics
-from trackers.events.subscribers.standings import standings as standings_of_subscribers
-from trackers.forecasts.told import told
-from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import gaps_of
-from trackers.jobs.figures import figures
-from trackers.jobs.horizon import horizon
-from trackers.jobs.models import Worker
-from trackers.jobs.pausing import paused_all
-from trackers.jobs.queue import namespaces
-from trackers.money.books import books
-from trackers.schedule.census import census
-from trackers.schedule.intervals import current
-from trackers.schedule.models import Stretch
-from trackers.timelines.figures import timelines
+from trackers.ingest.sources.models import Stream
+from trackers.status import Status
 from tweetwatch import VERSION
 from tweetwatch.proxy import is_loopback
 
@@ -62,19 +47,20 @@ def stays_here(request: HttpRequest) -> bool:
 class Everything(Collector):
     def collect(self) -> Iterator[Metric]:
         yield gauge("build_info", "1, with the version as a label.", "version").add([VERSION], 1)
-        yield from of_pausing()
-        yield from of_queues()
-        yield from of_tweets()
-        yield from of_credentials()
-        yield from of_money()
-        yield from of_days()
-        yield from of_workers()
-        yield from of_sources()
-        yield from of_stream()
-        yield from of_timelines()
-        yield from of_events()
+        status = Status()
+        yield from of_pausing(status)
+        yield from of_queues(status)
+        yield from of_tweets(status)
+        yield from of_credentials(status)
+        yield from of_money(status)
+        yield from of_days(status)
+        yield from of_workers(status)
+        yield from of_sources(status)
+        yield from of_stream(status)
+        yield from of_timelines(status)
+        yield from of_events(status)
         yield gauge("oldest_snapshot_seconds", "Age of the oldest snapshot in the database.").add(
-            [], horizon().seconds
+            [], status.oldest_snapshot.seconds
         )
 
 
@@ -102,14 +88,14 @@ def total(name: str, about: str, *labels: str) -> Total:
     return Total(f"tweetwatch_{name}", about, labels=labels)
 
 
-def of_pausing() -> Iterator[Metric]:
-    found = paused_all()
+def of_pausing(status: Status) -> Iterator[Metric]:
+    found = status.paused
     yield gauge("paused_all", "1 while a person has paused everything.").add([], bool(found))
     since = gauge("paused_all_since_timestamp_seconds", "Since when everything is paused.")
     yield since.add([], found.since.timestamp()) if found else since
 
 
-def of_queues() -> Iterator[Metric]:
+def of_queues(status: Status) -> Iterator[Metric]:
     due = gauge("due", "Keys of a queue that are due.", "namespace")
     oldest = gauge("oldest_due_seconds", "How long the oldest due key has been due.", "namespace")
     in_flight = gauge("in_flight", "Keys that workers have claimed.", "namespace")
@@ -120,8 +106,7 @@ def of_queues() -> Iterator[Metric]:
     )
     checked = gauge("checked_last_minute", "Keys processed in the last minute.", "namespace")
     late = gauge("lateness_seconds", "Upper bound of lateness.", "namespace", "quantile")
-    for name in sorted(namespaces()):
-        found = figures(name)
+    for name, found in status.queues.items():
         due.add([name], found.due)
         oldest.add([name], found.oldest_due_seconds)
         in_flight.add([name], found.in_flight)
@@ -136,15 +121,13 @@ def of_queues() -> Iterator[Metric]:
     yield from (due, oldest, in_flight, isolated, checked, late)
 
 
-def of_tweets() -> Iterator[Metric]:
-    now, plan = current()
-    found = census(plan, now=now)
-    yield gauge("gone", "Tweets that X no longer shows.").add([], found.gone)
+def of_tweets(status: Status) -> Iterator[Metric]:
+    yield gauge("gone", "Tweets that X no longer shows.").add([], status.tweets.gone)
     about = "Tweets that X's last reply left out, or described unreadably."
-    yield gauge("unclear", about).add([], found.unclear)
+    yield gauge("unclear", about).add([], status.tweets.unclear)
 
 
-def of_credentials() -> Iterator[Metric]:
+def of_credentials(status: Status) -> Iterator[Metric]:
     labels = ("credential", "endpoint")
     remaining = gauge(
         "credential_remaining", "Requests left in a rate limit window, as reported by X.", *labels
@@ -153,7 +136,7 @@ def of_credentials() -> Iterator[Metric]:
         "credential_reset_timestamp_seconds", "When the rate limit window resets.", *labels
     )
     ready = gauge("credential_ready", "1 if it may be used.", "credential")
-    for one in Credential.objects.shown():
+    for one in status.credentials:
         ready.add([one.name], float(one.state == "ready"))
         for window in one.told():
             remaining.add([one.name, window.endpoint], window.remaining)
@@ -161,7 +144,7 @@ def of_credentials() -> Iterator[Metric]:
     yield from (ready, remaining, resets)
 
 
-def of_money() -> Iterator[Metric]:
+def of_money(status: Status) -> Iterator[Metric]:
     today = gauge(
         "tweet_days_today", "Tweet-days of this UTC day, including reserved ones.", "project"
     )
@@ -169,7 +152,7 @@ def of_money() -> Iterator[Metric]:
     waiting = gauge(
         "tweets_waiting_for_money", "Tweets waiting for the next day's budget.", "project"
     )
-    for one in books():
+    for one in status.projects:
         name = [one.project.name]
         today.add(name, one.spent.posts_today)
         if one.left is not None:
@@ -178,45 +161,42 @@ def of_money() -> Iterator[Metric]:
     yield from (today, left, waiting)
 
 
-def of_days() -> Iterator[Metric]:
+def of_days(status: Status) -> Iterator[Metric]:
     """What is not known is left out."""
-    now, plan = current()
-    found = told(now=now)
+    today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     looks = gauge("looks", "Answers of X about one tweet each, by UTC day.", "day", "kind")
     days = gauge("tweet_days", "Tweet-days of all projects, by UTC day.", "day", "kind")
     for day, kind, of_looks, of_days in (
-        ("today", "came", found.today.looks, found.today.tweet_days),
-        ("today", "expected", found.today.expected_looks, found.today.expected_tweet_days),
-        ("tomorrow", "expected", found.tomorrow.expected_looks,
-         found.tomorrow.expected_tweet_days),
-        ("yesterday", "came", found.yesterday.looks, found.yesterday.tweet_days),
-        ("yesterday", "foreseen", found.yesterday.foreseen_looks,
-         found.yesterday.foreseen_tweet_days),
-    ):  # fmt: skip
+        ("today", "came", today.looks, today.tweet_days),
+        ("today", "expected", today.expected_looks, today.expected_tweet_days),
+        ("tomorrow", "expected", tomorrow.expected_looks, tomorrow.expected_tweet_days),
+        ("yesterday", "came", yesterday.looks, yesterday.tweet_days),
+        ("yesterday", "foreseen", yesterday.foreseen_looks, yesterday.foreseen_tweet_days),
+    ):
         if of_looks is not None:
             looks.add([day, kind], of_looks)
         if of_days is not None:
             days.add([day, kind], of_days)
     yield from (looks, days)
-    row = Stretch.objects.filter(pk=Stretch.ONLY).first()
-    if row is None or not plan.adapts:
+    if (row := status.stretch) is None:
         return
     stretch = gauge("stretch_ratio", "How much longer adapting waits are; 1: not at all.", "for")
     yield stretch.add(["windows"], row.windows).add(["money"], row.money)
-    asked = max(tier.bounds.accuracy for tier in plan.tiers if tier.bounds)
     accuracy = gauge("accuracy_ratio", "The share of a tweet's figures that may be missed.", "kind")
-    yield accuracy.add(["asked"], asked).add(["now"], asked * row.windows)
+    for kind, share in (("asked", status.accuracy_asked), ("now", status.accuracy_now)):
+        if share is not None:
+            accuracy.add([kind], share)
+    yield accuracy
 
 
-def of_workers() -> Iterator[Metric]:
+def of_workers(status: Status) -> Iterator[Metric]:
     seen = gauge("worker_seen_timestamp_seconds", "Its last sign of life.", "host", "kind", "pid")
-    for one in Worker.objects.all():
+    for one in status.workers:
         seen.add([one.host, one.kind, str(one.pid)], one.seen_at.timestamp())
     yield seen
 
 
-def of_sources() -> Iterator[Metric]:
-    """Imports are left out: there are more of them every day, and once read they never change."""
+def of_sources(status: Status) -> Iterator[Metric]:
     labels = ("source", "name")
     yielded = total("source_yielded", "Posts that a source found.", *labels)
     again = total("source_again", "Posts that a source found again.", *labels)
@@ -225,23 +205,21 @@ def of_sources() -> Iterator[Metric]:
     )
     gaps = gauge("source_gaps", "Open gaps: ranges that have not been read.", *labels, "state")
     polled = gauge("source_polled_timestamp_seconds", "When its last poll ended.", *labels)
-    sources = list(Source.objects.exclude(kind=Source.Kind.IMPORT))
-    found = gaps_of([source.pk for source in sources])
-    for source in sources:
+    for one in status.sources:
+        source = one.source
         values = [str(source.pk), str(source)[:100]]
         yielded.add(values, source.yielded)
         again.add(values, source.again)
         leaked.add(values, source.leaked)
-        open, lost = found.get(source.pk, (0, 0))
-        gaps.add([*values, "open"], open)
-        gaps.add([*values, "lost"], lost)
+        gaps.add([*values, "open"], one.gaps_open)
+        gaps.add([*values, "lost"], one.gaps_lost)
         if source.polled_at:
             polled.add(values, source.polled_at.timestamp())
     yield from (yielded, again, leaked, gaps, polled)
 
 
-def of_stream() -> Iterator[Metric]:
-    stream = Stream.objects.first()
+def of_stream(status: Status) -> Iterator[Metric]:
+    stream = status.stream
     if stream is None:
         return
     is_open = float(stream.state == Stream.State.OPEN)
@@ -252,9 +230,8 @@ def of_stream() -> Iterator[Metric]:
     yield total("stream_connects", "Connections opened to X.").add([], stream.connects)
 
 
-def of_timelines() -> Iterator[Metric]:
-    now, _ = current()
-    found = timelines(now=now)
+def of_timelines(status: Status) -> Iterator[Metric]:
+    found = status.timelines
     about = "Age of the oldest tweet waiting to be delivered to homes."
     yield gauge("delivery_lag_seconds", about).add([], found.lag_seconds)
     about = "Sources and accounts with tweets waiting to be delivered to homes."
@@ -273,21 +250,19 @@ def of_timelines() -> Iterator[Metric]:
     yield from (rows, size, homes, pages)
 
 
-def of_events() -> Iterator[Metric]:
-    now, _ = current()
+def of_events(status: Status) -> Iterator[Metric]:
     yield gauge(
         "events_staged", "Transactions whose events wait to be fanned out, up to 1,000."
-    ).add([], staged())
-    told = total("events", "Events by topic.", "topic")
-    for topic in topics():
-        told.add([topic.name], topic.events)
-    yield told
-    live = streams()
+    ).add([], status.staged)
+    topics = total("events", "Events by topic.", "topic")
+    for topic in status.topics:
+        topics.add([topic.name], topic.events)
+    yield topics
+    live = status.live
     about = "Open live streams."
     yield gauge("live_streams_open", about).add([], live.open)
     about = "Capacity for live streams in the web processes that have any open."
     yield gauge("live_streams_places", about).add([], live.places)
-    found = standings_of_subscribers(now=now)
     ended = total("subscriber_events", "Events by subscriber and outcome.", "subscriber",
                   "outcome")  # fmt: skip
     queued = gauge("subscriber_queued_events", "Waiting events, by subscriber.", "subscriber")
@@ -297,7 +272,7 @@ def of_events() -> Iterator[Metric]:
         "subscriber_health", "Health from 0 to 100; it falls when deliveries fail.", "subscriber"
     )
     states = gauge("subscriber_state", "1 for the current state.", "subscriber", "state")
-    for one in found:
+    for one in status.subscribers:
         name = one.subscriber.name
         for outcome in ("added", "delivered", "dropped"):
             ended.add([name, outcome], getattr(one.books, outcome))

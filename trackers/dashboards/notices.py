@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from trackers.credentials import trouble
 from trackers.dashboards.queues import Queue, queues
 from trackers.dashboards.words import Moment, ahead, coded
-from trackers.jobs.models import Worker
+from trackers.jobs.models import Namespace, Worker
 from trackers.jobs.pausing import paused_all
 from trackers.money.projects import Project
 from trackers.schedule.forecast import NO_WORKERS
@@ -59,7 +59,7 @@ def notices(*, now: datetime, of: Collection[str] | None = None) -> list[Notice]
     stopped = list(Project.objects.filter(stopped_until__gt=now))
     found += [no_money(project, now=now) for project in stopped]
     all_paused = paused_all()
-    for queue in queues(now=now):
+    for queue in queues(Namespace.objects.all(), now=now):
         if of is not None and queue.name not in of:
             continue
         # Said at the head of the page.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,7 +25,7 @@ class Queue:
         return coded(self.because)
 
 
-def queues(*, now: datetime) -> list[Queue]:
+def queues(rows: Iterable[Namespace], *, now: datetime) -> list[Queue]:
     return [
         Queue(
             name=namespace.name,
@@ -35,5 +36,5 @@ def queues(*, now: datetime) -> list[Queue]:
             because=namespace.held_because,
             failures=namespace.failures,
         )
-        for namespace in Namespace.objects.all()
+        for namespace in rows
     ]

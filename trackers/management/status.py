@@ -2,53 +2,36 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from trackers.credentials.models import Credential
-from trackers.events.live.open import streams
-from trackers.events.minutes import Hour, hours_of_topics
+from trackers.events.minutes import Hour
 from trackers.events.subscribers.listing import described
-from trackers.events.subscribers.standings import staged, topics
-from trackers.events.subscribers.standings import standings as standings_of_subscribers
-from trackers.forecasts import told as forecasts
 from trackers.forecasts.models import ForecastDay
-from trackers.ingest.sources.models import Source, Stream
-from trackers.ingest.sources.standing import Standing, standings
-from trackers.jobs.figures import figures
-from trackers.jobs.horizon import horizon
+from trackers.ingest.sources.models import Stream
+from trackers.ingest.sources.standing import Standing
 from trackers.jobs.models import Namespace, Worker
-from trackers.jobs.pausing import PausedAll, paused_all
-from trackers.jobs.queue import namespaces
-from trackers.money.books import Books, books
-from trackers.schedule import intervals
-from trackers.schedule.census import census
-from trackers.schedule.forecast import forecast
-from trackers.schedule.intervals import Plan
-from trackers.schedule.models import Stretch
-from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.jobs.pausing import PausedAll
+from trackers.money.books import Books
 from trackers.schedule.stretch_words import room, sentences
-from trackers.schedule.stretched import by_time
+from trackers.status import Status
 from trackers.timelines.figures import Timelines
-from trackers.timelines.figures import timelines as timelines_now
 from tweetwatch import VERSION
 from tweetwatch.clock_times import iso
 
 
 def status() -> dict[str, Any]:
     """Shapes and names are public (docs/commands.md). Times are ISO 8601 in UTC."""
-    now, plan = intervals.current()
-    tweets, queue = census(plan, now=now), figures(TWEET_UPDATE)
-    ahead = forecast(plan, queue, now=now)
-    of_project = {one.project.pk: one for one in books()}
+    status = Status()
+    tweets, queue = status.tweets, status.tweet_queue
+    of_project = {one.project.pk: one for one in status.projects}
     return {
         "version": VERSION,
         "taken_at": iso(min(tweets.taken_at, queue.counted_at or queue.taken_at)),
-        "paused": paused(paused_all()),
+        "paused": paused(status.paused),
         "tracked": tweets.tracked,
-        # Every tracked tweet has a row in the queue, or rests, or was paused. At least 0, because
-        # they are not counted at the same moment.
-        "resting": max(0, tweets.tracked - queue.scheduled - tweets.paused),
+        "resting": status.resting,
         "due": queue.due,
         "oldest_due_seconds": queue.oldest_due_seconds,
         "oldest_urgent_seconds": queue.oldest_urgent_seconds,
@@ -57,34 +40,23 @@ def status() -> dict[str, Any]:
         "lateness_p50_seconds": queue.lateness_p50_seconds,
         "lateness_p99_seconds": queue.lateness_p99_seconds,
         "batch_fill": queue.batch_fill,
-        "catch_up_seconds": seconds(ahead.length),
-        "oldest_snapshot_seconds": horizon().seconds,
+        "catch_up_seconds": seconds(status.catch_up.length),
+        "oldest_snapshot_seconds": status.oldest_snapshot.seconds,
         "isolated": queue.isolated,
         "gone": tweets.gone,
         "unclear": tweets.unclear,
-        "days": days(now=now),
-        "stretch": stretch(plan),
-        "namespaces": [namespace(one, now=now) for one in Namespace.objects.all()],
-        "projects": [project(one) for one in of_project.values()],
+        "days": days(status),
+        "stretch": stretch(status),
+        "namespaces": [namespace(one, status) for one in status.namespaces],
+        "projects": [project(one) for one in status.projects],
         "credentials": [
-            credential(one, of_project.get(one.app.project_id))
-            for one in Credential.objects.shown()
+            credential(one, of_project.get(one.app.project_id)) for one in status.credentials
         ],
-        "workers": [
-            {
-                "cluster": str(one.cluster),
-                "host": one.host,
-                "pid": one.pid,
-                "started_at": iso(one.started_at),
-                "seen_at": iso(one.seen_at),
-                "doing": one.doing or one.kind,
-            }
-            for one in Worker.objects.all()
-        ],
-        "sources": [source(one) for one in standings(list(Source.objects.all()), now=now)],
-        "stream": stream(Stream.objects.first()),
-        "timelines": timelines(timelines_now(now=now)),
-        "events": events(now=now),
+        "workers": [worker(one) for one in status.workers],
+        "sources": [source(one) for one in status.sources_and_imports],
+        "stream": stream(status.stream),
+        "timelines": timelines(status.timelines),
+        "events": events(status),
     }
 
 
@@ -95,19 +67,19 @@ def paused(one: PausedAll | None) -> dict[str, Any] | None:
     return {"since": iso(one.since), "by": one.by, "because": one.because}
 
 
-def days(*, now: datetime) -> dict[str, Any]:
+def days(status: Status) -> dict[str, Any]:
     """Looks and tweet-days; null where nothing is known, and `why` says so."""
-    found = forecasts.told(now=now, with_projects=True)
+    today, tomorrow, yesterday = status.days.today, status.days.tomorrow, status.days.yesterday
     return {
-        "counted_at": iso(found.today.counted_at),
-        "foreseen_at": iso(found.today.expected_at),
-        "why": found.why,
-        "today": {**came(found.today), **expected(found.today)},
-        "tomorrow": expected(found.tomorrow),
+        "counted_at": iso(today.counted_at),
+        "foreseen_at": iso(today.expected_at),
+        "why": status.days.why,
+        "today": {**came(today), **expected(today)},
+        "tomorrow": expected(tomorrow),
         "yesterday": {
-            **came(found.yesterday),
-            "foreseen_looks": whole(found.yesterday.foreseen_looks),
-            "foreseen_tweet_days": whole(found.yesterday.foreseen_tweet_days),
+            **came(yesterday),
+            "foreseen_looks": whole(yesterday.foreseen_looks),
+            "foreseen_tweet_days": whole(yesterday.foreseen_tweet_days),
         },
         "projects": [
             {
@@ -118,7 +90,7 @@ def days(*, now: datetime) -> dict[str, Any]:
                 "foreseen_yesterday": whole(one.foreseen_yesterday),
                 "yesterday": one.yesterday,
             }
-            for one in found.projects
+            for one in status.days_of_projects
         ],
     }
 
@@ -138,27 +110,25 @@ def whole(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
-def stretch(plan: Plan) -> dict[str, Any]:
+def stretch(status: Status) -> dict[str, Any]:
     """By how much adapting waits are longer, 1 for not at all; null where no interval adapts."""
-    row = Stretch.objects.filter(pk=Stretch.ONLY).first() if plan.adapts else None
-    past = by_time(over=timedelta(days=1), step=timedelta(hours=1)) if row else []
-    asked = [tier.bounds.accuracy for tier in plan.tiers if tier.bounds]
+    row, past = status.stretch, status.stretches
     return {
         "windows": row.windows if row else None,
         "money": row.money if row else None,
         "windows_room": room(row) if row else None,
         "most_windows_day": max((one.windows for one in past), default=None),
         "most_money_day": max((one.money for one in past), default=None),
-        "accuracy_asked": max(asked, default=None),
-        "accuracy_now": max(asked) * row.windows if row and asked else None,
-        "why": list(sentences(plan, row)),
+        "accuracy_asked": status.accuracy_asked,
+        "accuracy_now": status.accuracy_now,
+        "why": list(sentences(status.plan, row)),
     }
 
 
-def events(*, now: datetime) -> dict[str, Any]:
-    hours, live = hours_of_topics(), streams()
+def events(status: Status) -> dict[str, Any]:
+    hours, live = status.topic_hours, status.live
     return {
-        "staged": staged(),
+        "staged": status.staged,
         "topics": [
             {
                 "name": one.name,
@@ -166,18 +136,19 @@ def events(*, now: datetime) -> dict[str, Any]:
                 "events": one.events,
                 "per_minute": hours.get(one.pk, Hour()).per_minute,
             }
-            for one in topics()
+            for one in status.topics
         ],
         "live": {"open": live.open, "places": live.places, "processes": live.processes},
-        "subscribers": [described(one) for one in standings_of_subscribers(now=now)],
+        "subscribers": [described(one) for one in status.subscribers],
     }
 
 
-def namespace(one: Namespace, *, now: datetime) -> dict[str, Any]:
-    held = one.held(now=now)
+def namespace(one: Namespace, status: Status) -> dict[str, Any]:
+    held = one.held(now=status.now)
+    queue = status.queues.get(one.name)
     return {
         "name": one.name,
-        "due": figures(one.name).due if one.name in namespaces() else 0,
+        "due": queue.due if queue else 0,
         "held_until": iso(one.held_until) if held else None,
         "held_because": one.held_because if held else "",
         "paused": one.paused,
@@ -221,6 +192,17 @@ def credential(one: Credential, of_project: Books | None) -> dict[str, Any]:
         # The project's figures: X bills the project, whichever credential asks.
         "tweet_days_today": of_project.spent.posts_today if of_project else None,
         "tweet_days_month": of_project.spent.posts_month if of_project else None,
+    }
+
+
+def worker(one: Worker) -> dict[str, Any]:
+    return {
+        "cluster": str(one.cluster),
+        "host": one.host,
+        "pid": one.pid,
+        "started_at": iso(one.started_at),
+        "seen_at": iso(one.seen_at),
+        "doing": one.doing or one.kind,
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -18,21 +19,18 @@ from trackers.dashboards.operations.bars import Bars, bars
 from trackers.dashboards.operations.cards import cards, count, oldest_snapshot
 from trackers.dashboards.operations.catch_up import card_of, sentence_of
 from trackers.dashboards.operations.database import checks, partitions, tables, wal_chart
-from trackers.dashboards.operations.money import Block, block
+from trackers.dashboards.operations.money import block
 from trackers.dashboards.operations.over_time import HOUR, SPANS, queues_over_time
 from trackers.dashboards.operations.troubled import isolated_keys, troubled_tasks
 from trackers.dashboards.parts import Read, show
 from trackers.dashboards.queues import queues
 from trackers.dashboards.words import Moment, ago, ahead, counted
-from trackers.jobs.figures import by_minute, figures
-from trackers.jobs.horizon import horizon
+from trackers.jobs.figures import by_minute
 from trackers.jobs.models import Worker
 from trackers.jobs.observed.database import health, wal_by_minute
 from trackers.jobs.observed.minutes import by_time
-from trackers.money.books import books
-from trackers.schedule.forecast import forecast
-from trackers.schedule.intervals import Plan, current
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.status import Status
 from trackers.xapi.results import WindowSeen
 
 
@@ -79,12 +77,13 @@ class Hand:
 @require_safe
 @needs(OPERATIONS)
 def operations(request: HttpRequest) -> HttpResponse:
-    now, plan = current()
+    status = Status()
+    now = status.now
     parts: dict[str, Read] = {
-        "figures": lambda: figures_now(plan, now=now),
-        "days": lambda: {"days": days(plan, now=now, is_whole=True)},
+        "figures": lambda: figures_now(status),
+        "days": lambda: {"days": days(status.plan, now=now, is_whole=True)},
         "over-time": lambda: over_time(request.GET.get("over", ""), now=now),
-        "database": lambda: database(now=now),
+        "database": lambda: database(status),
     }
     shared = {"now": now, "kiosk": is_kiosk(request)}
     return show(request, "dashboards/operations/page.html", parts, shared=shared)
@@ -94,44 +93,42 @@ def operations(request: HttpRequest) -> HttpResponse:
 @needs(TWEETS)
 def strip(request: HttpRequest) -> HttpResponse:
     """A line of figures above the tweets, and what a person should do first."""
-    now, plan = current()
-    found = figures(TWEET_UPDATE)
+    status = Status()
     return render(
         request,
         "dashboards/operations/_strip.html",
         {
-            "cards": (*cards(found), card_of(forecast(plan, found, now=now))),
-            "count": count(found, now=now),
-            "notices": notices(now=now),
+            "cards": (*cards(status.tweet_queue), card_of(status.catch_up)),
+            "count": count(status.tweet_queue, now=status.now),
+            "notices": notices(now=status.now),
         },
     )
 
 
-def figures_now(plan: Plan, *, now: datetime) -> dict[str, object]:
+def figures_now(status: Status) -> dict[str, object]:
+    now, queue = status.now, status.tweet_queue
     drawn: Bars = bars(by_minute(TWEET_UPDATE), now=now)
-    found = figures(TWEET_UPDATE)
-    foreseen = forecast(plan, found, now=now)
-    youngest = found.oldest_urgent_seconds if len(plan.tiers) > 1 else None
+    youngest = queue.oldest_urgent_seconds if len(status.plan.tiers) > 1 else None
     above = notices(now=now)
     behind = sentence_of(
-        foreseen,
-        due=found.due + found.in_flight,
+        status.catch_up,
+        due=queue.due + queue.in_flight,
         youngest=youngest,
         said_above=[notice.said for notice in above],
     )
-    hands = workers(now=now)
+    hands = workers(status.workers, now=now)
     return {
-        "cards": (*cards(found), card_of(foreseen), oldest_snapshot(horizon())),
-        "count": count(found, now=now),
+        "cards": (*cards(queue), card_of(status.catch_up), oldest_snapshot(status.oldest_snapshot)),
+        "count": count(queue, now=now),
         "behind": behind,
         "bars": drawn,
-        "blocks": blocks(now=now),
-        "keys": keys(now=now),
+        "blocks": [block(one, now=now) for one in status.projects],
+        "keys": [key(one, now=now) for one in status.credentials],
         "hands": hands,
         "silent": sum(hand.is_stale for hand in hands),
         "notices": above,
         "isolated": isolated_keys(),
-        "queues": queues(now=now),
+        "queues": queues(status.namespaces, now=now),
     }
 
 
@@ -149,26 +146,18 @@ def over_time(over: str, *, now: datetime) -> dict[str, object]:
     }
 
 
-def database(*, now: datetime) -> dict[str, object]:
-    found = health()
+def database(status: Status) -> dict[str, object]:
+    now, found = status.now, health()
     if found is None:
         return {"health": None}
     wal = wal_by_minute(over=HOUR)
     return {
         "health": found,
-        "checks": checks(found, horizon(), [written for _, written in wal], now=now),
+        "checks": checks(found, status.oldest_snapshot, [written for _, written in wal], now=now),
         "wal": wal_chart(wal, now=now),
         "tables": tables(found, now=now),
         "partitions": partitions(found),
     }
-
-
-def blocks(*, now: datetime) -> list[Block]:
-    return [block(one, now=now) for one in books()]
-
-
-def keys(*, now: datetime) -> list[Key]:
-    return [key(credential, now=now) for credential in Credential.objects.shown()]
 
 
 def key(credential: Credential, *, now: datetime) -> Key:
@@ -197,10 +186,9 @@ def gauge(window: WindowSeen, *, now: datetime) -> Gauge:
     )
 
 
-def workers(*, now: datetime) -> list[Hand]:
+def workers(rows: Iterable[Worker], *, now: datetime) -> list[Hand]:
     """Those that fell silent come first."""
-    found = [hand(worker, now=now) for worker in Worker.objects.all()]
-    return sorted(found, key=lambda one: not one.is_stale)
+    return sorted((hand(row, now=now) for row in rows), key=lambda one: not one.is_stale)
 
 
 def hand(worker: Worker, *, now: datetime) -> Hand:

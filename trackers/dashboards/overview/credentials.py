@@ -30,10 +30,12 @@ class Gauge:
         return self.remaining / self.limit if self.limit else 1.0
 
 
-def gauges(*, now: datetime, said: Iterable[str]) -> tuple[list[Gauge], int]:
+def gauges(
+    credentials: Iterable[Credential], *, now: datetime, said: Iterable[str]
+) -> tuple[list[Gauge], int]:
     """The first few, and how many more there are. A reason that was `said` above is left out."""
     above = " ".join(said)
-    found = [gauge(one, above, now=now) for one in Credential.objects.shown()]
+    found = [gauge(one, above, now=now) for one in credentials]
     found.sort(key=lambda one: (one.state == "ready", one.left, one.name))
     return found[:SHOWN_MOST], max(0, len(found) - SHOWN_MOST)
 

@@ -24,12 +24,11 @@ from trackers.dashboards.overview.fastest import FEW, MANY, board
 from trackers.dashboards.overview.headline import headline
 from trackers.dashboards.overview.schedule import schedule
 from trackers.jobs.ahead import ahead
-from trackers.jobs.figures import by_minute, figures, lateness_at
+from trackers.jobs.figures import by_minute, lateness_at
 from trackers.jobs.observed.tasks import NotedTask
-from trackers.money.books import books
-from trackers.schedule.forecast import forecast
 from trackers.schedule.intervals import current
 from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.status import Status
 
 # What an address of the tweets page may ask for. That page was at `/` once.
 OF_THE_TWEETS = {"q", "state", "source", "before", "after"}
@@ -68,33 +67,33 @@ def moved(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def freshness(request: HttpRequest) -> dict[str, object]:
-    now, plan = current()
-    found = figures(TWEET_UPDATE)
+    status = Status()
+    now, queue = status.now, status.tweet_queue
     steps = checklist(now=now)
-    outlook = forecast(plan, found, now=now)
     # What a step says already is not said again.
     of_steps = {step.how for step in steps}
     advice = [one for one in notices(now=now) if one.said not in of_steps]
     said_above = {*of_steps, *(one.said for one in advice)}
-    money = books()
-    waiting = sum(one.waiting for one in money if one.is_dry(now=now))
+    waiting = sum(one.waiting for one in status.projects if one.is_dry(now=now))
+    behind = queue.due + queue.in_flight
     shown: dict[str, object] = {
         "now": now,
         "steps": steps,
         "notices": advice,
-        "headline": headline(found, idle=idle(now=now), waiting=waiting),
-        "outlook": sentence_of(outlook, due=found.due + found.in_flight, said_above=said_above),
+        "headline": headline(queue, idle=idle(now=now), waiting=waiting),
+        "outlook": sentence_of(status.catch_up, due=behind, said_above=said_above),
         "cards": cards(
-            found,
+            queue,
             by_minute(TWEET_UPDATE),
             lateness_at(TWEET_UPDATE, 0.5, 0.95),
             because=failed_because(now=now),
         ),
     }
     if request.user.has_perm("trackers.view_credential"):
-        shown["gauges"], shown["more_gauges"] = gauges(now=now, said=[one.said for one in advice])
+        said = [one.said for one in advice]
+        shown["gauges"], shown["more_gauges"] = gauges(status.credentials, now=now, said=said)
     if request.user.has_perm("trackers.view_project"):
-        shown["blocks"] = [block(one, now=now) for one in money]
+        shown["blocks"] = [block(one, now=now) for one in status.projects]
     return shown
 
 
