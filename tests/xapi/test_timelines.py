@@ -24,7 +24,7 @@ from trackers.xapi.errors import (
     XError,
 )
 from trackers.xapi.page import Ask
-from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.parse.timeline import page_of, read_named, stale_since_id
 from trackers.xapi.results import Account, Figures, Post
 from trackers.xapi.timelines import look_up_username, read_page
 
@@ -234,30 +234,30 @@ def test_what_is_no_page_is_the_error_of_its_kind(peer, bearer, status, body, er
     ],
 )  # fmt: skip
 def test_an_account_that_x_does_not_show_says_why(problem, missing):
-    assert read_listing(b'{"errors":[%b]}' % problem).missing == missing
+    assert page_of(b'{"errors":[%b]}' % problem).missing == missing
 
 
 def test_errors_about_quoted_posts_say_nothing_of_the_account():
     problem = b'{"value":"24","detail":"Could not find tweet with  referenced_tweets.id: [24].","parameter":"referenced_tweets.id","resource_type":"tweet","type":"https://api.twitter.com/2/problems/resource-not-found"}'
 
-    listing = read_listing(TIMELINE.replace(b'"meta"', b'"errors":[%b],"meta"' % problem))
+    page = page_of(TIMELINE.replace(b'"meta"', b'"errors":[%b],"meta"' % problem))
 
-    assert (set(listing.posts), listing.missing) == ({NEWER, OLDER}, None)
+    assert (set(page.posts), page.missing) == ({NEWER, OLDER}, None)
 
 
 def test_a_broken_post_is_told_of_by_its_id_and_costs_nobody_else():
     body = b'{"data":[{"id":"3"},{"id":"2",%b},{"id":"2",%b},{"text":"x"},7],"meta":{}}'
 
-    listing = read_listing(body % (METRICS, METRICS))
+    page = page_of(body % (METRICS, METRICS))
 
-    assert (list(listing.posts), list(listing.broken)) == ([2], [3])
-    assert (listing.ids, listing.unreadable) == ((3, 2), 2)
+    assert (list(page.posts), list(page.broken)) == ([2], [3])
+    assert (page.ids, page.unreadable) == ((3, 2), 2)
 
 
 def test_the_vocabulary_of_posts_says_the_same():
     body = TIMELINE.replace(b"retweet_count", b"repost_count").replace(b"_tweet", b"_post")
 
-    assert read_listing(body.replace(b'"retweeted"', b'"reposted"')) == read_listing(TIMELINE)
+    assert page_of(body.replace(b'"retweeted"', b'"reposted"')) == page_of(TIMELINE)
 
 
 NASA = b'{"data":[{"id":"11348282","name":"NASA","username":"NASA","protected":false}]}'
@@ -335,12 +335,12 @@ BODIES = st.binary() | st.fixed_dictionaries(
 @example(b'{"errors":[{"parameter":[],"type":"x/resource-not-found"}]}')
 @example(b'{"errors":[{"parameter":[],"parameters":["since_id"],"message":"since_id"}]}')
 def test_no_body_raises_anything_but_an_error_of_x(body):
-    for read in (read_listing, lambda body: read_named(body, "nasa"), stale_since_id):
+    for read in (page_of, lambda body: read_named(body, "nasa"), stale_since_id):
         try:
             told = read(body)
         except XError:
             continue
-        if read is read_listing:
+        if read is page_of:
             assert set(told.ids) == told.posts.keys() | told.broken.keys()
             assert told.replies | told.retweets <= set(told.ids)
 

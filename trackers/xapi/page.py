@@ -49,28 +49,27 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The answer to one Ask; it may be empty.
+    """The answer to one Ask; it may be empty."""
 
-    posts: shown, and well-formed, in X's order, without duplicates. broken: shown, but not as X
-    documents (a one-line reason); can be looked up. ids: all of both, in X's order; newest_id and
-    oldest_id are theirs. unreadable: how many lacked even an id. replies, retweets: which ids are.
-    missing: why X shows nothing of the account or list, if it said so; the page is empty then.
-    asked_at: when the request began by X's clock, or slightly earlier, never later: its Date less
-    the duration of the exchange. None when X sent no Date, or an incredible one.
-    skew: how far our clock is ahead of X's, to half a second; None when X sent no Date.
-    """
-
+    # Shown, and well-formed, in X's order, without duplicates.
     posts: dict[int, Post]
+    # Shown, but not as X documents (a one-line reason); these can be looked up.
     broken: dict[int, str]
+    # Of all posts and broken ones, in X's order.
     ids: tuple[int, ...]
+    # How many lacked even an id.
     unreadable: int
     replies: frozenset[int]
     retweets: frozenset[int]
+    # Why X shows nothing of the account or list, if it said so; the page is empty then.
     missing: Missing | None
     next_token: str | None
-    asked_at: datetime | None
-    skew: timedelta | None
-    window: WindowSeen | None
+    # When the request began by X's clock, or slightly earlier, never later: its Date less the
+    # duration of the exchange. None when X sent no Date, or an incredible one.
+    asked_at: datetime | None = None
+    # How far our clock is ahead of X's, to half a second; None when X sent no Date.
+    skew: timedelta | None = None
+    window: WindowSeen | None = None
 
     @property
     def newest_id(self) -> int | None:

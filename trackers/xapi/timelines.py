@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -24,7 +24,7 @@ from trackers.xapi.endpoints import (
 from trackers.xapi.errors import BadRequest, StaleSinceId
 from trackers.xapi.keys import V2, Keys
 from trackers.xapi.page import Ask, Page, PageKind
-from trackers.xapi.parse.timeline import read_listing, read_named, stale_since_id
+from trackers.xapi.parse.timeline import page_of, read_named, stale_since_id
 from trackers.xapi.results import Account, Missing, WindowSeen
 from trackers.xapi.wire.headers import date_of
 from trackers.xapi.wire.transport import RejectedReply, Reply
@@ -100,23 +100,11 @@ class Exchange:
         return response
 
     def read_page(self, body: bytes, ids: Sequence[int], /, *, window: WindowSeen | None) -> Page:
-        listing = read_listing(body)
         skew = skew_of(self.date, self.took, now=datetime.now(UTC))
         believed = skew is not None and abs(skew) <= MOST_SKEW
-        return Page(
-            listing.posts,
-            listing.broken,
-            listing.ids,
-            listing.unreadable,
-            listing.replies,
-            listing.retweets,
-            listing.missing,
-            listing.next_token,
-            # X truncates its Date to seconds, so this is never later than the request.
-            self.date - self.took if self.date is not None and believed else None,
-            skew,
-            window,
-        )
+        # X truncates its Date to seconds, so this is never later than the request.
+        asked_at = self.date - self.took if self.date is not None and believed else None
+        return replace(page_of(body), asked_at=asked_at, skew=skew, window=window)
 
 
 def skew_of(date: datetime | None, took: timedelta, *, now: datetime) -> timedelta | None:

@@ -1,4 +1,4 @@
-"""Bodies of v2 pages of posts ─> Listing: timelines, mentions, search and lists alike.
+"""Bodies of v2 pages of posts ─> Page: timelines, mentions, search and lists alike.
 
 No post was asked for by id, so every readable id on a page counts: a broken post still gives its
 id, and can be looked up.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from trackers.xapi.errors import Garbage
+from trackers.xapi.page import Page
 from trackers.xapi.parse.fields import Broken, id_of, json_type_name, read_object
 from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_of
 from trackers.xapi.parse.v2 import read_account, read_post, references
@@ -23,27 +23,8 @@ SUBJECTS = ("id", "list_id")
 LARGER_THAN = re.compile(r"larger than \[?([0-9]{1,19})")
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """One page. `posts` and `broken` are in X's order, each post once.
-
-    broken: shown, but its JSON is not what X documents (a one-line reason). unreadable: how many
-    lack even an id. replies, retweets: which of all are. missing: why X shows nothing of the
-    account or list at all, if it said so.
-    """
-
-    posts: dict[int, Post]
-    broken: dict[int, str]
-    ids: tuple[int, ...]
-    unreadable: int
-    replies: frozenset[int]
-    retweets: frozenset[int]
-    missing: Missing | None
-    next_token: str | None
-
-
-def read_listing(body: bytes) -> Listing:
-    """A page of posts; Garbage when the body is not one."""
+def page_of(body: bytes) -> Page:
+    """What the body alone tells; Garbage when it is not a page of posts."""
     answer = read_object(body)
     posts: dict[int, Post] = {}
     broken: dict[int, str] = {}
@@ -65,7 +46,7 @@ def read_listing(body: bytes) -> Listing:
         for kind, _ in references(item):
             if kind in kinds:
                 kinds[kind].add(id)
-    return Listing(
+    return Page(
         posts,
         broken,
         tuple(ids),
