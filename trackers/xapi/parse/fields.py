@@ -95,6 +95,13 @@ def id_of(value: Any, name: str) -> int:
     return number
 
 
+def id_or_none(value: Any) -> int | None:
+    try:
+        return id_of(value, "id")
+    except Broken:
+        return None
+
+
 def text_of(given: Mapping[str, Any], name: str) -> str | None:
     """A text that PostgreSQL can store; None when absent."""
     value = given.get(name)

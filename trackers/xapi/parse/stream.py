@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trackers.xapi.errors import Garbage
-from trackers.xapi.parse.fields import Broken, id_of, json_type_name, read_object
+from trackers.xapi.parse.fields import Broken, id_of, id_or_none, json_type_name, read_object
 from trackers.xapi.parse.problems import entries, kind_of, shorten
 from trackers.xapi.parse.v2 import read_post
 from trackers.xapi.results import Post, WindowSeen
@@ -187,10 +187,3 @@ def complaint(problem: Mapping[str, Any]) -> str:
     words = [*listed, *([detail] if type(detail) is str else [])]
     title = problem.get("title")
     return shorten(" ".join(words)) or shorten(title if type(title) is str else "no reason named")
-
-
-def id_or_none(value: Any) -> int | None:
-    try:
-        return id_of(value, "id")
-    except Broken:
-        return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from trackers.xapi.errors import Garbage
 from trackers.xapi.page import Page
-from trackers.xapi.parse.fields import Broken, id_of, json_type_name, read_object
+from trackers.xapi.parse.fields import Broken, id_of, id_or_none, json_type_name, read_object
 from trackers.xapi.parse.problems import entries, kind_of, read_problem, reason_of
 from trackers.xapi.parse.v2 import read_account, read_post, references
 from trackers.xapi.results import Account, Missing, Post
@@ -32,7 +32,7 @@ def page_of(body: bytes) -> Page:
     ids: dict[int, None] = {}
     unreadable = 0
     for item in items(answer):
-        id = readable_id(item)
+        id = id_or_none(item.get("id")) if type(item) is dict else None
         if id is None:
             unreadable += 1
             continue
@@ -70,13 +70,6 @@ def items(answer: Mapping[str, Any]) -> list[Any]:
         what = kind_of(answer)[:60] or "neither data nor meta"
         raise Garbage(f"X answered 200 with no page of posts ({what}).")
     return []
-
-
-def readable_id(item: Any) -> int | None:
-    try:
-        return id_of(item["id"], "id") if type(item) is dict and "id" in item else None
-    except Broken:
-        return None
 
 
 def why_nothing(answer: Mapping[str, Any]) -> Missing | None:

@@ -13,6 +13,7 @@ from trackers.xapi.parse.fields import (
     INT4,
     Broken,
     id_of,
+    id_or_none,
     json_type_name,
     read_counts,
     read_object,
@@ -20,7 +21,7 @@ from trackers.xapi.parse.fields import (
     text_of,
     v1_time,
 )
-from trackers.xapi.parse.v2 import id_or_none, read_withheld
+from trackers.xapi.parse.v2 import read_withheld
 from trackers.xapi.results import Figures, Lookup, Missing, Post, WindowSeen
 
 

@@ -16,6 +16,7 @@ from trackers.xapi.parse.fields import (
     INT8,
     Broken,
     id_of,
+    id_or_none,
     iso_time,
     json_type_name,
     read_counts,
@@ -212,13 +213,6 @@ def references(item: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
         for one in referenced:
             if type(one) is dict and type(one.get("type")) is str:
                 yield one["type"], id_or_none(one.get("id"))
-
-
-def id_or_none(value: Any) -> int | None:
-    try:
-        return id_of(value, "id")
-    except Broken:
-        return None
 
 
 def read_history(item: Mapping[str, Any], id: int) -> tuple[int, ...]:
