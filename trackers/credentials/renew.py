@@ -145,12 +145,8 @@ def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
             return NotRenewed("It was removed.")
         if found.secrets.get("refresh_token") != mark.spends:
             return found
-        found.secrets = Secrets({**found.secrets, **tokens.secrets})
-        found.forget_renewals()
-        found.expires_at = None if tokens.lives is None else mark.begun_at + tokens.lives
-        found.save(update_fields=["secrets", *RENEWAL])
-        if found.disabled_because.startswith(SIGN_IN_AGAIN):
-            found.enable()
+        secrets = Secrets({**found.secrets, **tokens.secrets})
+        store(found, secrets, lives=tokens.lives, since=mark.begun_at)
     logger.info(
         "credential %s has new tokens until %s",
         found,
@@ -158,6 +154,22 @@ def keep(mark: Mark, tokens: Tokens) -> Credential | NotRenewed:
         extra={"credential": found.name},
     )
     return found
+
+
+def store(
+    credential: Credential, secrets: Secrets, *, lives: timedelta | None, since: datetime
+) -> None:
+    """New tokens, in place of any older ones. Where only those were missing, it is used again."""
+    credential.secrets = secrets
+    credential.forget_renewals()
+    credential.expires_at = None if lives is None else since + lives
+    if credential.pk is None:
+        credential.full_clean()
+        credential.save(force_insert=True)
+        return
+    credential.save(update_fields=["secrets", *RENEWAL])
+    if credential.disabled_because.startswith(SIGN_IN_AGAIN):
+        credential.enable()
 
 
 def give_up(mark: Mark, error: XError) -> NotRenewed:

@@ -19,8 +19,8 @@ from urllib.parse import urlencode
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
-from trackers.credentials.models import RENEWAL, Credential
-from trackers.credentials.renew import SIGN_IN_AGAIN
+from trackers.credentials.models import Credential
+from trackers.credentials.renew import store
 from trackers.credentials.secrets import (
     SecretUnreadableError,
     check_secrets,
@@ -160,23 +160,14 @@ def keep(pending: Pending, tokens: Tokens, *, now: datetime) -> Credential:
     try:
         check_secrets(Credential.Kind.OAUTH2, given)
         with transaction.atomic():
-            found = target(pending)
-            found.secrets = given
-            found.forget_renewals()
-            found.expires_at = None if tokens.lives is None else now + tokens.lives
-            if found.pk is None:
-                found.full_clean()
-                found.save(force_insert=True)
-                return found
-            found.save(update_fields=["secrets", *RENEWAL])
-            if found.disabled_because.startswith(SIGN_IN_AGAIN):
-                found.enable()
+            credential = target(pending)
+            store(credential, given, lives=tokens.lives, since=now)
     except (ValidationError, IntegrityError) as error:
         if Credential.objects.filter(name=pending.name).exists() and not pending.credential:
             raise SignInError(TAKEN) from None
         said = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise SignInError(said) from None
-    return found
+    return credential
 
 
 def target(pending: Pending) -> Credential:
