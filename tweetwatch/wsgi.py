@@ -8,20 +8,43 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import sys
 import threading
+from contextlib import suppress
 
 from django.core.wsgi import get_wsgi_application
+from django.db import connection
 from django.urls import get_resolver
+from psycopg_pool import PoolTimeout
 
 from tweetwatch.checks import env_file_is_private
+from tweetwatch.database import LOST
+from tweetwatch.embedded import EmbeddedPostgresError
 from tweetwatch.http import stopping
 from tweetwatch.http.bad_requests import guarded
+from tweetwatch.old_databases import OldDatabaseError
+
+logger = logging.getLogger(__name__)
+WORKER_BOOT_ERROR = 3
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "tweetwatch.settings")
 os.environ.setdefault("DATABASE_POOL", "true")
 os.environ.setdefault("DATABASE_STATEMENT_TIMEOUT", "15")
 
 application = guarded(get_wsgi_application())
+
+# A database that is away may come back: until then each page says so.
+try:
+    with suppress(PoolTimeout, EmbeddedPostgresError, *LOST):
+        connection.ensure_connection()
+except OldDatabaseError as refusal:
+    logger.critical("%s", refusal)
+    # By this status gunicorn learns that another try would change nothing.
+    sys.exit(WORKER_BOOT_ERROR)
+finally:
+    # Whoever forks this process would share them with it.
+    connection.close()
+    connection.close_pool()  # type: ignore[attr-defined]
 
 # Load every view now, so that the first request does not wait for them.
 _ = get_resolver().url_patterns
@@ -38,4 +61,4 @@ if threading.current_thread() is threading.main_thread():
 
 # Django's system checks only run in commands.
 for warning in env_file_is_private():
-    logging.getLogger(__name__).warning("%s %s", warning.msg, warning.hint)
+    logger.warning("%s %s", warning.msg, warning.hint)

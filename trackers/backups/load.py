@@ -18,6 +18,7 @@ from trackers.backups.dump import Listener
 from trackers.backups.errors import BackupError
 from trackers.backups.programs import Programs, find
 from trackers.backups.server import Server, major
+from tweetwatch.old_databases import OLD_MIGRATION
 
 OTHERS = """
     SELECT pid, coalesce(nullif(application_name, ''), 'a program without a name')
@@ -44,6 +45,11 @@ BLOCK = 2**16
 
 def refuse_unfit(manifest: Manifest, *, without_keys: bool) -> None:
     """BackupError if this program or its keys could not use the backup."""
+    if ".".join(OLD_MIGRATION) in manifest.migrations:
+        raise BackupError(
+            "The backup was made before tweetwatch 1.0, which cannot use it: restore it with the "
+            "program that made it."
+        )
     known = {".".join(one) for one in MigrationLoader(None).disk_migrations}
     # Migrations of applications that were removed since may be unknown.
     newer = [one for one in manifest.migrations if one not in known and is_ours(one)]

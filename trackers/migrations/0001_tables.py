@@ -49,9 +49,7 @@ def job(name):
         ('urgent', models.BooleanField(db_default=False, default=False, help_text='Under backlog, claimed before keys that have been due for longer.')),
         ('stamp', models.BigIntegerField(help_text='The stamp of its bucket; null: isolated.', null=True)),
     ], {
-        'indexes': [
-            models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated'),
-        ],
+        'indexes': [models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated')],
     })
 
 
@@ -249,9 +247,7 @@ class Migration(migrations.Migration):
             ('failed', models.IntegerField(default=0)),
             ('late', models.JSONField(default=list)),
         ], {
-            'constraints': [
-                models.UniqueConstraint(fields=('minute', 'namespace', 'host', 'pid'), name='tally_of_a_minute'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('minute', 'namespace', 'host', 'pid'), name='tally_of_a_minute')],
         }),
         migrations.CreateModel('TweetText', [
             ('tweet', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.tweet')),
@@ -264,9 +260,7 @@ class Migration(migrations.Migration):
             ('replied_to', models.BigIntegerField(null=True)),
             ('retweeted', models.BigIntegerField(null=True)),
         ], {
-            'indexes': [
-                GinIndex(words_of('text'), name='tweettext_words'),
-            ],
+            'indexes': [GinIndex(words_of('text'), name='tweettext_words')],
         }),
         migrations.CreateModel('TweetUpdate', [
             ('key', models.BigIntegerField(primary_key=True, serialize=False)),
@@ -299,9 +293,7 @@ class Migration(migrations.Migration):
             ('done_at', models.DateTimeField(null=True)),
         ], {
             'ordering': ['host', 'cluster', 'kind', 'pid'],
-            'constraints': [
-                models.UniqueConstraint(fields=('cluster', 'host', 'pid'), name='worker_process'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('cluster', 'host', 'pid'), name='worker_process')],
         }),
         migrations.CreateModel('Project', [
             ID,
@@ -381,9 +373,7 @@ class Migration(migrations.Migration):
             ('refused_since', models.DateTimeField(null=True)),
             ('rejected_at', models.DateTimeField(null=True)),
         ], {
-            'constraints': [
-                models.UniqueConstraint(fields=('app', 'credential', 'endpoint'), name='window_of_a_token', nulls_distinct=False),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('app', 'credential', 'endpoint'), name='window_of_a_token', nulls_distinct=False)],
         }),
         migrations.CreateModel('Spending', [
             ID,
@@ -419,9 +409,7 @@ class Migration(migrations.Migration):
                 models.Index(condition=models.Q(('closed_at', None)), fields=['source'], name='gap_open'),
                 models.Index(condition=models.Q(('closed_at__isnull', False)), fields=['closed_at'], name='gap_closed'),
             ],
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('from_id', None), ('from_id__lt', models.F('to_id')), _connector='OR'), name='gap_is_a_stretch'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('from_id', None), ('from_id__lt', models.F('to_id')), _connector='OR'), name='gap_is_a_stretch')],
         }),
         migrations.CreateModel('Source', [
             ID,
@@ -534,9 +522,7 @@ class Migration(migrations.Migration):
             ('tracked', models.BooleanField(db_default=False, default=False)),
         ], {
             'ordering': ['line'],
-            'constraints': [
-                models.UniqueConstraint(fields=('source', 'tracked', 'line'), name='rejected_line_once'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('source', 'tracked', 'line'), name='rejected_line_once')],
         }),
         job('SourcePoll'),
         migrations.CreateModel('SourceTweet', [
@@ -622,9 +608,7 @@ class Migration(migrations.Migration):
             ('read_on', models.DateField(db_default=functions.Now())),
         ], {
             'permissions': [('use_timeline_store', 'Can use the timeline store by the API')],
-            'indexes': [
-                models.Index(condition=models.Q(('live', True)), fields=['read_on', 'id'], name='timeline_read'),
-            ],
+            'indexes': [models.Index(condition=models.Q(('live', True)), fields=['read_on', 'id'], name='timeline_read')],
             'constraints': [
                 models.UniqueConstraint(fields=('name',), name='timeline_name'),
                 models.CheckConstraint(condition=models.Q(('size__gte', 0)), name='timeline_size'),
@@ -687,12 +671,8 @@ class Migration(migrations.Migration):
             ('team', models.OneToOneField(blank=True, null=True, on_delete=models.CASCADE, to='auth.group')),
             ('user', models.OneToOneField(blank=True, null=True, on_delete=models.CASCADE, to=settings.AUTH_USER_MODEL)),
         ], {
-            'indexes': [
-                models.Index(fields=['read_at'], name='watcher_read'),
-            ],
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(models.Q(('team__isnull', False), ('user', None)), models.Q(('team', None), ('user__isnull', False)), _connector='OR'), name='watcher_is_a_user_or_a_team'),
-            ],
+            'indexes': [models.Index(fields=['read_at'], name='watcher_read')],
+            'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('team__isnull', False), ('user', None)), models.Q(('team', None), ('user__isnull', False)), _connector='OR'), name='watcher_is_a_user_or_a_team')],
         }),
         migrations.CreateModel('TimedBucket', [
             ('pk', models.CompositePrimaryKey('watcher_id', 'bucket', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -708,9 +688,7 @@ class Migration(migrations.Migration):
             ('max_id', models.BigIntegerField()),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='+', to='trackers.watcher')),
         ], {
-            'indexes': [
-                models.Index(fields=['watcher', 'max_id', 'n'], name='sizedbucket_newest'),
-            ],
+            'indexes': [models.Index(fields=['watcher', 'max_id', 'n'], name='sizedbucket_newest')],
         }),
         migrations.CreateModel('Follow', [
             ('pk', models.CompositePrimaryKey('watcher_id', 'origin_id', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -718,9 +696,7 @@ class Migration(migrations.Migration):
             ('followed_at', models.DateTimeField()),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='follows', to='trackers.watcher')),
         ], {
-            'indexes': [
-                models.Index(fields=['origin_id', 'watcher_id'], name='follow_of_origin'),
-            ],
+            'indexes': [models.Index(fields=['origin_id', 'watcher_id'], name='follow_of_origin')],
         }),
         migrations.CreateModel('Feed', [
             ('pk', models.CompositePrimaryKey('watcher_id', 'strategy', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -731,9 +707,7 @@ class Migration(migrations.Migration):
             ('built_at', models.DateTimeField(null=True)),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='feeds', to='trackers.watcher')),
         ], {
-            'indexes': [
-                models.Index(fields=['strategy'], name='feed_of_strategy'),
-            ],
+            'indexes': [models.Index(fields=['strategy'], name='feed_of_strategy')],
         }),
         migrations.CreateModel('Arrival', [
             ('pk', models.CompositePrimaryKey('origin_id', 'number', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -744,9 +718,7 @@ class Migration(migrations.Migration):
             ('came_at', models.DateTimeField()),
             ('origin', models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, to='trackers.origin')),
         ], {
-            'indexes': [
-                models.Index(fields=['tweet_id'], name='arrival_of_tweet'),
-            ],
+            'indexes': [models.Index(fields=['tweet_id'], name='arrival_of_tweet')],
         }),
         migrations.CreateModel('FeedAddress', [
             ('watcher', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='address', serialize=False, to='trackers.watcher')),
@@ -765,9 +737,7 @@ class Migration(migrations.Migration):
         ], {
             'verbose_name': 'API token',
             'ordering': ['-made_at'],
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('scope__in', ['read', 'write', 'admin'])), name='apitoken_scope'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('scope__in', ['read', 'write', 'admin'])), name='apitoken_scope')],
         }),
         migrations.CreateModel('FeedState', [
             ('pk', models.CompositePrimaryKey('address_id', 'source_id', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -897,9 +867,7 @@ class Migration(migrations.Migration):
             ('waiting_batches', models.BigIntegerField(db_default=0, default=0)),
             ('waiting_bytes', models.BigIntegerField(db_default=0, default=0)),
         ], {
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('health__lte', 100)), name='subscriber_health'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('health__lte', 100)), name='subscriber_health')],
         }),
         migrations.CreateModel('EventBatch', [
             ('id', models.BigAutoField(primary_key=True, serialize=False)),
@@ -986,9 +954,7 @@ class Migration(migrations.Migration):
             ('body', models.UUIDField()),
             ('at', models.DateTimeField(db_default=functions.Now())),
         ], {
-            'indexes': [
-                models.Index(fields=['at'], name='publishedkey_oldest'),
-            ],
+            'indexes': [models.Index(fields=['at'], name='publishedkey_oldest')],
         }),
         migrations.CreateModel('BulkAct', [
             ID,
@@ -1008,9 +974,7 @@ class Migration(migrations.Migration):
             'ordering': ['-pk'],
             'verbose_name': 'change to many tweets',
             'verbose_name_plural': 'changes to many tweets',
-            'constraints': [
-                models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('source',), name='bulkact_of_source_once'),
-            ],
+            'constraints': [models.UniqueConstraint(condition=models.Q(('finished_at', None)), fields=('source',), name='bulkact_of_source_once')],
         }),
         migrations.CreateModel('BulkPiece', [
             ID,
@@ -1031,9 +995,7 @@ class Migration(migrations.Migration):
             ('places', models.IntegerField()),
             ('seen_at', models.DateTimeField()),
         ], {
-            'constraints': [
-                models.UniqueConstraint(fields=('host', 'pid'), name='streamplaces_process'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('host', 'pid'), name='streamplaces_process')],
         }),
         migrations.CreateModel('SubscriberMinute', [
             ('pk', models.CompositePrimaryKey('subscriber_id', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -1041,9 +1003,7 @@ class Migration(migrations.Migration):
             ('minute', models.DateTimeField()),
             ('events', models.BigIntegerField()),
         ], {
-            'indexes': [
-                models.Index(fields=['minute'], name='subscriberminute_oldest'),
-            ],
+            'indexes': [models.Index(fields=['minute'], name='subscriberminute_oldest')],
         }),
         migrations.CreateModel('TopicMinute', [
             ('pk', models.CompositePrimaryKey('topic_id', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -1051,9 +1011,7 @@ class Migration(migrations.Migration):
             ('minute', models.DateTimeField()),
             ('events', models.BigIntegerField()),
         ], {
-            'indexes': [
-                models.Index(fields=['minute'], name='topicminute_oldest'),
-            ],
+            'indexes': [models.Index(fields=['minute'], name='topicminute_oldest')],
         }),
         migrations.CreateModel('ApiAnswer', [
             ('pk', models.CompositePrimaryKey('token_id', 'key', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -1065,9 +1023,7 @@ class Migration(migrations.Migration):
             ('answer', models.BinaryField(null=True)),
             ('at', models.DateTimeField(db_default=functions.Now())),
         ], {
-            'indexes': [
-                models.Index(fields=['at'], name='apianswer_oldest'),
-            ],
+            'indexes': [models.Index(fields=['at'], name='apianswer_oldest')],
         }),
         migrations.CreateModel('ApiUse', [
             ('token', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.apitoken')),
@@ -1102,9 +1058,7 @@ class Migration(migrations.Migration):
             ('because', models.CharField(blank=True, max_length=200)),
             ('queues', ArrayField(base_field=models.CharField(max_length=60), size=None)),
         ], {
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('pk', 1)), name='pausedall_once'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='pausedall_once')],
         }),
         migrations.CreateModel('DatabaseMinute', [
             ('minute', models.DateTimeField(primary_key=True, serialize=False)),
@@ -1136,9 +1090,7 @@ class Migration(migrations.Migration):
             ('measured', models.BigIntegerField(null=True)),
             ('failed', models.BigIntegerField(null=True)),
         ], {
-            'indexes': [
-                models.Index(fields=['hour'], name='queuehour_hour'),
-            ],
+            'indexes': [models.Index(fields=['hour'], name='queuehour_hour')],
         }),
         migrations.CreateModel('QueueMinute', [
             ('pk', models.CompositePrimaryKey('namespace', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -1150,9 +1102,7 @@ class Migration(migrations.Migration):
             ('measured', models.BigIntegerField(null=True)),
             ('failed', models.BigIntegerField(null=True)),
         ], {
-            'indexes': [
-                models.Index(fields=['minute'], name='queueminute_minute'),
-            ],
+            'indexes': [models.Index(fields=['minute'], name='queueminute_minute')],
         }),
         migrations.CreateModel('Stretch', [
             ID,
@@ -1176,9 +1126,7 @@ class Migration(migrations.Migration):
             ('money', models.DecimalField(db_default=0, decimal_places=6, default=0, max_digits=14)),
             ('source', models.ForeignKey(on_delete=models.CASCADE, related_name='days', to='trackers.source')),
         ], {
-            'indexes': [
-                models.Index(fields=['day'], name='sourceday_day'),
-            ],
+            'indexes': [models.Index(fields=['day'], name='sourceday_day')],
         }),
         migrations.CreateModel('ScheduleAhead', [
             ('namespace', models.CharField(max_length=60, primary_key=True, serialize=False)),
@@ -1196,9 +1144,7 @@ class Migration(migrations.Migration):
             ('before_at', models.DateTimeField(null=True)),
             ('before', ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
         ], {
-            'constraints': [
-                models.UniqueConstraint(fields=('minutes', 'metric'), name='mover_places'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('minutes', 'metric'), name='mover_places')],
         }),
         migrations.CreateModel('SavedView', [
             ID,
@@ -1207,9 +1153,7 @@ class Migration(migrations.Migration):
             ('user', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
         ], {
             'ordering': ('name', 'id'),
-            'constraints': [
-                models.UniqueConstraint(fields=('user', 'name'), name='savedview_once'),
-            ],
+            'constraints': [models.UniqueConstraint(fields=('user', 'name'), name='savedview_once')],
         }),
         migrations.CreateModel('Tag', [
             ID,
@@ -1217,18 +1161,14 @@ class Migration(migrations.Migration):
             ('ended_at', models.DateTimeField(editable=False, null=True)),
             ('into', models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, related_name='+', to='trackers.tag')),
         ], {
-            'constraints': [
-                models.UniqueConstraint(functions.Lower('name'), condition=models.Q(('ended_at', None)), name='tag_once'),
-            ],
+            'constraints': [models.UniqueConstraint(functions.Lower('name'), condition=models.Q(('ended_at', None)), name='tag_once')],
         }),
         migrations.CreateModel('TweetTag', [
             ('pk', models.CompositePrimaryKey('tag_id', 'tweet_id', blank=True, editable=False, primary_key=True, serialize=False)),
             ('tweet_id', models.BigIntegerField()),
             ('tag', models.ForeignKey(db_index=False, on_delete=models.DO_NOTHING, related_name='tweets', to='trackers.tag')),
         ], {
-            'indexes': [
-                models.Index(fields=['tweet_id'], name='tweettag_of_tweet'),
-            ],
+            'indexes': [models.Index(fields=['tweet_id'], name='tweettag_of_tweet')],
         }),
         migrations.CreateModel('AlertRule', [
             ID,
@@ -1250,9 +1190,7 @@ class Migration(migrations.Migration):
             ('made_by', models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, to=settings.AUTH_USER_MODEL)),
         ], {
             'ordering': ['name', 'pk'],
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(models.Q(('about', 'any'), ('of', None)), models.Q(models.Q(('about', 'any'), _negated=True), ('of__isnull', False)), _connector='OR'), name='alertrule_of_what_it_is_about'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('about', 'any'), ('of', None)), models.Q(models.Q(('about', 'any'), _negated=True), ('of__isnull', False)), _connector='OR'), name='alertrule_of_what_it_is_about')],
         }),
         migrations.CreateModel('Trouble', [
             ('of', models.CharField(max_length=120, primary_key=True, serialize=False)),
@@ -1277,9 +1215,7 @@ class Migration(migrations.Migration):
             ('body', models.TextField(blank=True)),
         ], {
             'ordering': ['-pk'],
-            'indexes': [
-                models.Index(fields=['at'], name='alertnotice_at'),
-            ],
+            'indexes': [models.Index(fields=['at'], name='alertnotice_at')],
         }),
         migrations.CreateModel('AlertDigest', [
             ID,
@@ -1288,9 +1224,7 @@ class Migration(migrations.Migration):
             ('day', models.DateField(editable=False, null=True)),
             ('user', models.OneToOneField(on_delete=models.CASCADE, to=settings.AUTH_USER_MODEL)),
         ], {
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('hour__lte', 23)), name='alertdigest_hour'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('hour__lte', 23)), name='alertdigest_hour')],
         }),
         migrations.CreateModel('AlertMail', [
             ID,
@@ -1304,21 +1238,15 @@ class Migration(migrations.Migration):
             ('notice', models.ForeignKey(on_delete=models.CASCADE, related_name='mails', to='trackers.alertnotice')),
         ], {
             'ordering': ['pk'],
-            'indexes': [
-                models.Index(condition=models.Q(('state', 'waiting')), fields=['next_at'], name='alertmail_waiting'),
-            ],
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('state', 'sent')), models.Q(models.Q(('state', 'sent'), _negated=True), ('sent_at', None)), _connector='OR'), name='alertmail_sent_at'),
-            ],
+            'indexes': [models.Index(condition=models.Q(('state', 'waiting')), fields=['next_at'], name='alertmail_waiting')],
+            'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('sent_at__isnull', False), ('state', 'sent')), models.Q(models.Q(('state', 'sent'), _negated=True), ('sent_at', None)), _connector='OR'), name='alertmail_sent_at')],
         }),
         migrations.CreateModel('AlertPlace', [
             ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
             ('place', models.BigIntegerField(default=0)),
             ('nth', models.IntegerField(default=0)),
         ], {
-            'constraints': [
-                models.CheckConstraint(condition=models.Q(('id', 1)), name='alertplace_is_one'),
-            ],
+            'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='alertplace_is_one')],
         }),
         migrations.CreateModel('ForecastDay', [
             ('day', models.DateField(primary_key=True, serialize=False)),
