@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import psycopg
 import pytest
 
-from tweetwatch.embedded.logs import LARGEST
+from tweetwatch.embedded.keeper import LARGEST_LOG
 from tweetwatch.embedded.postmaster import is_recovering
 from tweetwatch.embedded.resources import MB, full_disk, memory, shared_buffers
 
@@ -52,9 +52,9 @@ def test_logs_that_grew_large_are_cut_and_written_on(server):
     logs = server.place.server_log, server.place.keeper_log
     for log in logs:
         with log.open("ab") as file:
-            file.write(b"an old line\n" * (LARGEST // 12 + 1))
+            file.write(b"an old line\n" * (LARGEST_LOG // 12 + 1))
 
-    assert poll(lambda: all(log.stat().st_size < LARGEST for log in logs))
+    assert poll(lambda: all(log.stat().st_size < LARGEST_LOG for log in logs))
 
     with pytest.raises(psycopg.errors.UndefinedTable):
         fetch(url, "SELECT * FROM nothing_of_that_name")

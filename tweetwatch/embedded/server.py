@@ -31,7 +31,6 @@ from tweetwatch.embedded.postmaster import (
     wait_until_ended,
 )
 from tweetwatch.embedded.socket_place import prepare_socket_folder
-from tweetwatch.embedded.upgraded import finish
 from tweetwatch.embedded.versions import refuse_another_version
 
 logger = logging.getLogger(__name__)
@@ -46,7 +45,6 @@ def start(place: Place) -> psutil.Process | None:
     running = live_postmaster(place.data)
     if running is not None:
         return running
-    finish(place)
     refuse_another_version(place)
     if not (place.data / "PG_VERSION").exists():
         _initialise(place)

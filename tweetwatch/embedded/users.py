@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import subprocess
@@ -14,10 +15,9 @@ from urllib.parse import quote
 import psycopg
 
 from tweetwatch.embedded.locks import is_free, is_open_on, open_lock, try_shared
-from tweetwatch.embedded.place import DATABASE, ROLE, Place, last_lines
+from tweetwatch.embedded.place import DATABASE, ROLE, SUPERUSER, Place, last_lines
 from tweetwatch.embedded.postmaster import is_recovering, socket_directory
 from tweetwatch.embedded.resources import full_disk
-from tweetwatch.embedded.role import Connect, is_prepared, prepare
 from tweetwatch.embedded.versions import OtherVersionError, refuse_another_version
 
 logger = logging.getLogger(__name__)
@@ -31,6 +31,17 @@ KEPT_VARIABLES = (
     *("PATH", "HOME", "TMPDIR", "XDG_RUNTIME_DIR", "LD_LIBRARY_PATH"),
     *("PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PGSERVER_POSTGRES_VERSION"),
 )
+
+# Not a superuser, so that its statements reach no file and no program. It may create databases
+# (tests, `bench`), see everybody's statistics (the oldest snapshot may be another role's), request
+# a checkpoint (`bench`), and end sessions of other roles except superusers: autovacuum may be at
+# work in a database to be dropped.
+CREATE_ROLE = f"""
+    CREATE ROLE {ROLE} LOGIN CREATEDB IN ROLE pg_read_all_stats, pg_checkpoint, pg_signal_backend
+"""
+ROLE_EXISTS = "SELECT FROM pg_roles WHERE rolname = %s"
+CREATE_DATABASE = f"CREATE DATABASE {DATABASE} OWNER {ROLE}"
+DATABASE_EXISTS = "SELECT FROM pg_database WHERE datname = %s"
 
 # Descriptors of users.lock held for the life of this process; a forked child inherits both.
 _held: dict[Place, int] = {}
@@ -159,29 +170,26 @@ def _keeper_environment() -> dict[str, str]:
 
 
 def _working_url(place: Place) -> str | None:
-    """The URL once the application's role reaches the database and owns its tables, else None."""
+    """The URL once the application's role reaches its database, else None: try again."""
     socket_dir = _own_socket_directory(place)
     if socket_dir is None:
         return None
-
-    def connect(user: str, database: str) -> psycopg.Connection[Any]:
-        return _connect(socket_dir, user, database)
-
     try:
-        if not _is_ready(connect):
-            prepare(connect)
-            return None
-    except psycopg.Error:
+        _connect(socket_dir, ROLE, DATABASE).close()
+    except psycopg.OperationalError:
+        # It fails if another process is a moment faster.
+        with contextlib.suppress(psycopg.Error):
+            _create_database(socket_dir)
         return None
     return f"postgres://{ROLE}:@/{DATABASE}?host={quote(str(socket_dir))}"
 
 
-def _is_ready(connect: Connect) -> bool:
-    try:
-        with connect(ROLE, DATABASE) as connection:
-            return is_prepared(connection)
-    except psycopg.OperationalError:
-        return False
+def _create_database(socket_dir: Path) -> None:
+    with _connect(socket_dir, SUPERUSER, "postgres") as admin:
+        if admin.execute(ROLE_EXISTS, [ROLE]).fetchone() is None:
+            admin.execute(CREATE_ROLE)
+        if admin.execute(DATABASE_EXISTS, [DATABASE]).fetchone() is None:
+            admin.execute(CREATE_DATABASE)
 
 
 def _own_socket_directory(place: Place) -> Path | None:
