@@ -87,6 +87,19 @@ def in_pieces(
             return Worked(rows, left=left())
 
 
+def delete_in_pieces(
+    work: str, delete: str, *, left: str, given: Mapping[str, object], deadline: Deadline
+) -> Worked:
+    """Run a DELETE of a limited number of rows, each time in a transaction of its own, until it
+    finds none. `left`: a SELECT that counts, when time is up, what the next run has to do."""
+
+    def piece() -> int | None:
+        with cursor() as db:
+            return db.execute(delete, given).rowcount or None
+
+    return in_pieces(work, piece, left=lambda: count(left, given), deadline=deadline)
+
+
 def ours(work: str) -> bool:
     """Take the lock on the work for this transaction; False if another process has it."""
     with cursor() as db:

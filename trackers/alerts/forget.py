@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
 
 KEPT_FOR = timedelta(days=90)
 KEPT_MOST = 100_000
@@ -24,13 +23,10 @@ FORGET = f"""
 
 
 def forget_notices(*, now: datetime, deadline: Deadline) -> Worked:
-    given = {"before": now - KEPT_FOR, "most": KEPT_MOST}
-
-    def piece() -> int | None:
-        with cursor() as db:
-            return db.execute(FORGET, given).rowcount or None
-
-    def left() -> int:
-        return count(f"SELECT count(*) FROM ({OLD} LIMIT 100000) old", given)
-
-    return in_pieces("the log of alerts", piece, left=left, deadline=deadline)
+    return delete_in_pieces(
+        "the log of alerts",
+        FORGET,
+        left=f"SELECT count(*) FROM ({OLD} LIMIT 100000) old",
+        given={"before": now - KEPT_FOR, "most": KEPT_MOST},
+        deadline=deadline,
+    )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
 
 KEPT_FOR = timedelta(days=14)
 
@@ -29,9 +28,4 @@ LEFT = """
 def forget_failures(*, now: datetime, deadline: Deadline) -> Worked:
     """Delete the failures of tasks that ended longer than KEPT_FOR ago."""
     given = {"before": now - KEPT_FOR}
-
-    def piece() -> int | None:
-        with cursor() as db:
-            return db.execute(FORGET, given).rowcount or None
-
-    return in_pieces("failed tasks", piece, left=lambda: count(LEFT, given), deadline=deadline)
+    return delete_in_pieces("failed tasks", FORGET, left=LEFT, given=given, deadline=deadline)

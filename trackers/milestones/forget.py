@@ -7,8 +7,7 @@ sixth of its time.
 from __future__ import annotations
 
 from trackers.outbox.staging import RECORDED
-from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
 
 # A subscriber that joins meanwhile may get a milestone that was reported to others before.
 # The limit is a literal: with a parameter the planner would have to expect any number of rows.
@@ -23,9 +22,4 @@ LEFT = "SELECT count(*) FROM (SELECT FROM trackers_crossing LIMIT 100000) left_o
 
 def forget_crossings(*, deadline: Deadline) -> Worked:
     """Delete the crossings if nobody subscribes to milestones, or watches them."""
-
-    def piece() -> int | None:
-        with cursor() as db:
-            return db.execute(FORGET).rowcount or None
-
-    return in_pieces("crossings", piece, left=lambda: count(LEFT, {}), deadline=deadline)
+    return delete_in_pieces("crossings", FORGET, left=LEFT, given={}, deadline=deadline)

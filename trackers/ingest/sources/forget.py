@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, count, delete_in_pieces, in_pieces
 
 GAPS_KEPT_FOR = timedelta(days=30)
 # Far longer than anything reads back: search seven days, an overlap six.
@@ -71,12 +71,9 @@ FORGET_YIELDS = """
 def forget_closed_gaps(*, now: datetime, deadline: Deadline) -> Worked:
     """Forget gaps that were closed long enough ago. A gap that is lost for good is not closed."""
     given = {"before": now - GAPS_KEPT_FOR}
-
-    def piece() -> int | None:
-        with cursor() as db:
-            return db.execute(FORGET_GAPS, given).rowcount or None
-
-    return in_pieces("closed gaps", piece, left=lambda: count(GAPS_LEFT, given), deadline=deadline)
+    return delete_in_pieces(
+        "closed gaps", FORGET_GAPS, left=GAPS_LEFT, given=given, deadline=deadline
+    )
 
 
 def forget_old_yields(*, now: datetime, deadline: Deadline) -> Worked:
