@@ -68,7 +68,7 @@ from trackers.tweets.models import (
 )
 from trackers.tweets.movers.models import Changed, Mover, MoverPlaces
 from trackers.tweets.tags.models import Tag, TweetTag
-from trackers.updater.models import IsolatedTweet, TweetBucket, TweetUpdate
+from trackers.updater.models import TweetBucket, TweetUpdate
 
 __all__ = [
     "AlertDigest",
@@ -110,7 +110,6 @@ __all__ = [
     "ImportJob",
     "ImportPart",
     "Interval",
-    "IsolatedTweet",
     "LiveEvents",
     "Milestone",
     "Mover",

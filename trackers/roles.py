@@ -33,7 +33,7 @@ HIDDEN = {
 # What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
 # money (intervals, projects, credentials) and who may come in.
 RUN = {
-    *("tweet", "author", "source", "import", "gap", "isolatedtweet", "bulkact"),
+    *("tweet", "author", "source", "import", "gap", "bulkact"),
     *("subscriber", "topic", "milestone", "column", "savedview", "watcher", "follow"),
     *("tag", "tweettag"),
     "feedsettings",

@@ -20,10 +20,9 @@ from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
 from trackers.schedule.models import Interval
 from trackers.timelines.models import Follow
-from trackers.tweets.models import Tweet
+from trackers.tweets.tags.names import made
 
 pytestmark = pytest.mark.django_db
-TWEETS = "/admin/trackers/tweet/"
 
 
 def told():
@@ -39,43 +38,32 @@ def source(**given):
 # Actions of the admin.
 
 
-def test_an_action_is_told_of_each_row(staff):
-    one, two = source(), source(of="esa")
+def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
+    one, two = made("a"), made("b")
+    where = reverse("admin:trackers_tag_changelist")
 
-    act(staff, "/admin/trackers/source/", "pause", one.pk, two.pk)
-
-    assert sorted(told()) == [
-        ("ada", str(two), "Action: Pause."),
-        ("ada", str(one), "Action: Pause."),
-    ]
-    page = staff.get(reverse("admin:trackers_source_history", args=[one.pk])).content.decode()
-    assert "Action: Pause." in page
-
-
-def test_an_action_that_asks_first_is_told_when_it_was_confirmed(staff):
-    made = source()
-    where = "/admin/trackers/source/"
-
-    act(staff, where, "remove", made.pk)
+    act(staff, where, "remove", one.pk, two.pk)
     assert told() == []
 
-    given = {"action": "remove", "_selected_action": [str(made.pk)], "sure": "yes"}
-    staff.post(where, given)
-    assert told() == [("ada", str(made), "Action: Remove: their tweets stay tracked.")]
+    act(staff, where, "remove", one.pk, two.pk, sure="yes")
+    assert sorted(told()) == [
+        ("ada", "a", "Action: Remove from all tweets."),
+        ("ada", "b", "Action: Remove from all tweets."),
+    ]
 
 
 def test_an_action_on_many_rows_is_one_line(staff):
-    ids = [TweetFactory().pk for _ in range(history.LINES_MOST + 1)]
+    ids = [made(f"tag {number}").pk for number in range(history.LINES_MOST + 1)]
 
-    given = {"action": "pause", "_selected_action": ids, "select_across": "1"}
-    staff.post(TWEETS, given)
+    act(staff, reverse("admin:trackers_tag_changelist"), "remove", *ids, sure="yes")
 
-    assert told() == [("ada", f"{len(ids)} tweets", "Action: Pause.")]
+    assert told() == [("ada", f"{len(ids)} tags", "Action: Remove from all tweets.")]
 
 
 def test_what_is_no_list_is_told_as_well(staff):
     staff.post("/admin/trackers/interval/replan/")
-    staff.post("/admin/trackers/tweet/track/", {"lines": "1700000000000000000\n"})
+    staff.post("/tweets/track", {"lines": "1700000000000000000\n"})
+
     assert [(what, said) for _, what, said in told()] == [
         (
             f"{Interval.objects.count()} intervals",
@@ -195,7 +183,6 @@ def test_who_may_only_look_sees_every_list_and_every_row(viewer):
     rows = [
         CredentialFactory(secrets={"bearer_token": "planted-secret"}),
         source(),
-        TweetFactory(),
         Namespace.objects.first(),
         Interval.objects.first(),
         Schedule.objects.first(),
@@ -210,4 +197,3 @@ def test_who_may_only_look_sees_every_list_and_every_row(viewer):
         assert (listed.status_code, page.status_code) == (200, 200), where
         assert "planted-secret" not in page.content.decode()
         assert viewer.post(where, {"name": "mine"}).status_code == 403, where
-    assert Tweet.objects.count() == 1

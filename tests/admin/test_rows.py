@@ -4,94 +4,17 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import Permission, User
 
-from tests.admin.conftest import act, said
-from tests.factories import TweetFactory, TweetUpdateFactory
+from tests.admin.conftest import act
+from tests.factories import TweetFactory
 from trackers.jobs.models import Namespace, Worker
+from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Author, Tweet
-from trackers.updater.models import TweetUpdate
 
 pytestmark = pytest.mark.django_db
 TWEETS = "/admin/trackers/tweet/"
-TRACK = "/admin/trackers/tweet/track/"
 NAMESPACES = "/admin/trackers/namespace/"
-ISOLATED = "/admin/trackers/isolatedtweet/"
-
-
-def test_pasted_lines_are_counted_and_the_rejected_ones_shown_with_their_numbers(staff):
-    TweetFactory(id=20)
-
-    page = staff.post(TRACK, {"lines": "20\nhttps://x.com/a/status/21\nno tweet\n\n22"})
-
-    html = page.content.decode()
-    assert "2 tracked, 1 already tracked, 1 rejected" in html
-    assert "<td>3</td><td><code>no tweet</code></td>" in html
-    assert set(Tweet.objects.values_list("pk", flat=True)) == {20, 21, 22}
-
-
-def test_the_list_of_tweets_is_searched_by_id_and_by_link(staff):
-    one, other = TweetFactory(), TweetFactory()
-
-    for words in (str(one.id), f"https://x.com/a/status/{one.id}?s=20"):
-        found = staff.get(TWEETS, {"q": words}).context["cl"].queryset
-        assert [tweet.pk for tweet in found] == [one.id]
-    assert not staff.get(TWEETS, {"q": "words"}).context["cl"].queryset
-    assert len(staff.get(TWEETS).context["cl"].queryset) == len({one, other})
-
-
-@pytest.mark.parametrize(
-    ("action", "paused", "scheduled"),
-    [("pause", True, False), ("refresh_now", False, True)],
-)
-def test_an_action_reaches_the_queue(staff, action, paused, scheduled):
-    tweet = TweetFactory()
-
-    act(staff, TWEETS, action, tweet.id)
-
-    assert Tweet.objects.get().paused is paused
-    assert TweetUpdate.objects.filter(key=tweet.id).exists() is scheduled
-
-
-@pytest.mark.parametrize(("paused", "level"), [(True, "warning"), (False, "success")])
-def test_an_action_that_does_nothing_is_no_success(staff, paused, level):
-    tweet = TweetFactory(paused=paused)
-
-    page = act(staff, TWEETS, "refresh_now", tweet.id)
-
-    assert [message.level_tag for message in page.context["messages"]] == [level]
-
-
-def test_a_paused_tweet_is_resumed(staff):
-    tweet = TweetFactory(paused=True)
-
-    act(staff, TWEETS, "resume", tweet.id)
-
-    assert not Tweet.objects.get().paused
-    assert TweetUpdate.objects.filter(key=tweet.id).exists()
-
-
-def test_untracking_asks_first(staff):
-    tweet = TweetFactory()
-
-    page = act(staff, TWEETS, "untrack", tweet.id)
-    assert "cannot be undone" in page.content.decode()
-    assert Tweet.objects.exists()
-
-    given = {"action": "untrack", "_selected_action": [str(tweet.id)], "sure": "yes"}
-    staff.post(TWEETS, given)
-    assert not Tweet.objects.exists()
-
-
-def test_isolated_tweets_are_listed_alone_and_retried(staff):
-    waiting, isolated = TweetUpdateFactory(), TweetUpdateFactory(attempts=4)
-
-    found = staff.get(ISOLATED).context["cl"].queryset
-    assert [row.key for row in found] == [isolated.key]
-
-    page = act(staff, ISOLATED, "retry", isolated.key)
-    assert said(page) == ["Looking up again: 1."]
-    assert not TweetUpdate.objects.filter(attempts__gte=3).exists()
-    assert TweetUpdate.objects.filter(key=waiting.key).exists()
 
 
 def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
@@ -107,19 +30,17 @@ def test_a_namespace_is_paused_resumed_and_its_hold_lifted(staff):
 
 
 @pytest.mark.parametrize(
-    ("address", "action", "step"),
+    ("action", "step"),
     [
-        (NAMESPACES, "pause", "Choose Resume"),
-        (NAMESPACES, "resume", "see “Held until”"),
-        (NAMESPACES, "lift_hold", "see “Paused”"),
-        (ISOLATED, "retry", "Reload this list"),
+        ("pause", "Choose Resume"),
+        ("resume", "see “Held until”"),
+        ("lift_hold", "see “Paused”"),
     ],
 )
-def test_nothing_done_is_a_warning_that_says_what_to_do(staff, address, action, step):
+def test_nothing_done_is_a_warning_that_says_what_to_do(staff, action, step):
     Namespace.objects.filter(pk="tweet:update").update(paused=action == "pause")
-    key = TweetUpdateFactory().key if address == ISOLATED else "tweet:update"
 
-    [message] = act(staff, address, action, key).context["messages"]
+    [message] = act(staff, NAMESPACES, action, "tweet:update").context["messages"]
 
     assert message.level_tag == "warning"
     assert step in str(message)
@@ -151,22 +72,49 @@ def test_a_lease_that_is_too_short_is_refused_with_a_sentence(staff):
 
 def test_rows_of_machines_are_shown_and_cannot_be_changed(staff):
     now = datetime.now(UTC)
-    tweet = TweetFactory()
     Author.objects.create(id=7, username="ada")
     given = {"cluster": uuid4(), "host": "h", "kind": "main", "started_at": now}
     Worker.objects.create(pid=1, seen_at=now, **given)
     Worker.objects.create(pid=2, seen_at=now - timedelta(minutes=5), **given)
 
-    for name in ("tweet", "author", "worker", "isolatedtweet"):
+    for name in ("author", "worker"):
         assert staff.get(f"/admin/trackers/{name}/").status_code == 200
         assert staff.get(f"/admin/trackers/{name}/add/").status_code == 403
-    change = f"{TWEETS}{tweet.id}/change/"
-    assert staff.get(change).status_code == 200
-    assert staff.post(change, {"paused": "on"}).status_code == 403
-    assert staff.get(f"{TWEETS}{tweet.id}/delete/").status_code == 403
     workers = staff.get("/admin/trackers/worker/").content.decode()
     assert workers.count("icon-yes") == 1
     assert workers.count("icon-no") == 1
+
+
+def test_the_admin_leads_to_the_pages_of_tweets(staff):
+    tweet = TweetFactory()
+
+    for address, page in (
+        (TWEETS, "/tweets/"),
+        (f"{TWEETS}add/", "/tweets/"),
+        (f"{TWEETS}{tweet.id}/change/", f"/tweets/{tweet.id}/"),
+        (f"{TWEETS}{tweet.id}/delete/", f"/tweets/{tweet.id}/"),
+    ):
+        assert staff.post(address, {"post": "yes"})["Location"] == page
+    assert staff.get(f"{TWEETS}x/change/").status_code == 404
+    assert staff.get(f"{TWEETS}{tweet.id}/history/").status_code == 200
+    assert Tweet.objects.exists()
+
+
+def test_whoever_may_change_tweets_sees_how_far_changes_to_many_are(staff, client):
+    begun = BulkAct.objects.create(
+        act="pause", by="ada", tweets=4000, seen=1000,
+        begun_at=datetime.now(UTC), touched_at=datetime.now(UTC),
+    )  # fmt: skip
+
+    page = staff.get("/admin/trackers/bulkact/").content.decode()
+
+    assert f'<a href="/tweets/many/{begun.pk}/">pause 4,000 tweets</a>' in page
+    assert "1,000 of 4,000 (25%)" in page
+    for permission, status in (("view_tweet", 403), ("change_tweet", 200)):
+        user = User.objects.create_user(permission, is_staff=True)
+        user.user_permissions.set(Permission.objects.filter(codename=permission))
+        client.force_login(user)
+        assert client.get("/admin/trackers/bulkact/").status_code == status
 
 
 def test_every_page_of_the_admin_opens_under_the_policy(staff):

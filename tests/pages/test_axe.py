@@ -46,8 +46,7 @@ RULES = {
 # The label of Django's own search field in the admin is a picture.
 PICTURE = {"rules": {"label-title-only": {"enabled": False}}}
 ADMIN = [
-    "/admin/", "/admin/trackers/source/", "/admin/trackers/source/add/",
-    "/admin/trackers/interval/", "/admin/trackers/tweet/", "/admin/trackers/tweet/track/",
+    "/admin/", "/admin/trackers/source/", "/admin/trackers/interval/",
     "/admin/trackers/credential/", "/admin/trackers/credential/add/",
     "/admin/trackers/credential/sign-in/", "/admin/trackers/watcher/",
     "/admin/trackers/alertrule/add/",
@@ -100,7 +99,8 @@ def filled(user):
         "/tweets/?sort=likes&author=ada", f"/tweets/{seen.pk}/", "/home/", "/columns/", "/live/",
         f"/tweets/{grown[0].pk}/?view=days", f"/compare/?ids={compared},1&author=7",
         "/following/?who=sources",
-        "/feeds/", "/sources/", f"/sources/{there.pk}/", f"/sources/{there.pk}/remove/",
+        "/feeds/", "/sources/", f"/sources/{there.pk}/", f"/sources/{there.pk}/edit/",
+        f"/sources/{there.pk}/remove/",
         "/sources/import/",
         "/operations/", "/operations/pause/", "/authors/7/",
         "/alerts/", "/alerts/add/", "/alerts/add/?kind=velocity",

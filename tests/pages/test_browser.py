@@ -182,12 +182,8 @@ def test_operations_and_every_admin_page_open_without_a_complaint(demo):
             what="a gauge of a window",
         )
         assert page.locator("text=Workers not running").count() == 0
-        for name in (
-            "interval", "credential", "project", "app", "namespace", "tweet", "isolatedtweet",
-            "worker",
-        ):  # fmt: skip
+        for name in ("interval", "credential", "project", "app", "namespace", "tweet", "worker"):
             assert page.goto(f"{demo.address}/admin/trackers/{name}/").ok
-        assert page.goto(f"{demo.address}/admin/trackers/tweet/track/").ok
 
 
 def test_the_demo_ends_everything_by_an_interrupt_in_the_background_too(tmp_path):

@@ -61,7 +61,7 @@ PAGES = (
     "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",
-    "/admin/trackers/tweet/", "/admin/trackers/namespace/",
+    "/admin/trackers/namespace/",
 )  # fmt: skip
 
 

@@ -116,12 +116,12 @@ def test_refreshing_leaves_a_paused_tweet_paused():
     assert due_in(1) is None
 
 
-def test_an_isolated_tweet_gets_another_three_tries():
+def test_an_isolated_tweet_gets_another_four_tries_when_it_is_refreshed():
     tracked(1)
     tracked(2)
     TweetUpdate.objects.filter(key=1).update(attempts=4)
 
-    assert steer.retry_isolated([1, 2]) == 1
+    assert steer.refresh_now([1]) == 1
 
     assert due_in(1) == NOW
     assert TweetUpdate.objects.get(key=1).attempts == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 
@@ -36,4 +36,6 @@ class OnItsPage(admin.ModelAdmin):
     def lead(self, request: HttpRequest, page: str, *of: str) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
+        if not all(id.isascii() and id.isdigit() for id in of):
+            raise Http404(f"There is no {self.page} of that id.")
         return redirect(page, *(int(id) for id in of))

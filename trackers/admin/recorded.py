@@ -77,14 +77,14 @@ def ask(model: admin.ModelAdmin, request: HttpRequest, question: str, words: str
         "title": f"{words}?",
         "opts": model.opts,
         "question": question,
-        "choice": {"button": words, "asks": True},
+        "button": words,
         "action": request.POST["action"],
         "across": request.POST.get("select_across") == "1",
         "ticked": request.POST.getlist(helpers.ACTION_CHECKBOX_NAME),
         "back": request.get_full_path(),
     }
     context = {**model.admin_site.each_context(request), **given}
-    return render(request, "admin/trackers/many_tweets.html", context)
+    return render(request, "admin/trackers/sure.html", context)
 
 
 def tell(request: HttpRequest, rows: list[Model], count: int, what: str) -> None:

@@ -13,5 +13,14 @@ def unsure(request: HttpRequest, question: str, *, button: str, back: str) -> Ht
     `back`: the address of the page whose button it was."""
     if request.POST.get("sure") == "yes":
         return None
-    given = {"now": timezone.now(), "question": question, "button": button, "back": back}
+    fields = [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in ("csrfmiddlewaretoken", "sure")
+        for value in values
+    ]
+    given = {
+        "now": timezone.now(), "question": question, "button": button, "back": back,
+        "fields": fields,
+    }  # fmt: skip
     return render(request, "dashboards/sure.html", given)

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from trackers.ingest.sources import by_form
 from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsError
-from trackers.ingest.sources.forms import LATER
+from trackers.ingest.sources.forms import LATER, changeable
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing
 from trackers.management import status
@@ -39,7 +39,7 @@ def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
 
 def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
     """Change these fields of it; return the names of those that changed."""
-    may = by_form.CHANGEABLE.get(Source.Kind(source.kind), OPTIONS.keys())
+    may = changeable(source)
     if wrong := [OPTIONS[name] for name in fields if name not in may]:
         raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
     try:

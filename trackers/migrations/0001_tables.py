@@ -276,10 +276,6 @@ class Migration(migrations.Migration):
                 models.Index(condition=models.Q(('for_money_until__isnull', False)), fields=['key'], name='tweetupdate_for_money'),
             ],
         }),
-        migrations.CreateModel('IsolatedTweet', [
-        ], {
-            'proxy': True,
-        }, bases=('trackers.tweetupdate',)),
         migrations.CreateModel('Worker', [
             ID,
             ('cluster', models.UUIDField()),
@@ -958,7 +954,7 @@ class Migration(migrations.Migration):
         }),
         migrations.CreateModel('BulkAct', [
             ID,
-            ('act', models.CharField(choices=[('refresh', 'refresh now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('retry', 'retry'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
+            ('act', models.CharField(choices=[('refresh', 'refresh now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
             ('by', models.CharField(blank=True, max_length=150)),
             ('source', models.BigIntegerField(help_text='The source that is removed together with tweets that came from nowhere else.', null=True)),
             ('tweets', models.PositiveBigIntegerField(default=0)),

@@ -40,7 +40,6 @@ ACTS: Mapping[str, Do] = {
     Act.PAUSE: steer.pause,
     Act.RESUME: steer.resume,
     Act.UNTRACK: steer.untrack,
-    Act.RETRY: steer.retry_isolated,
 }
 # These also take the tag.
 WITH_TAG: Mapping[str, Callable[[int, Iterable[int]], int]] = {

@@ -185,7 +185,6 @@ class BulkAct(models.Model):
         PAUSE = "pause", "pause"
         RESUME = "resume", "resume"
         UNTRACK = "untrack", "untrack"
-        RETRY = "retry", "retry"
         TAG = "tag", "tag"
         UNTAG = "untag", "remove the tag from"
 

@@ -1,4 +1,4 @@
-"""What a person does to tracked tweets: pause, resume, refresh now, untrack, retry.
+"""What a person does to tracked tweets: pause, resume, refresh now, untrack.
 
 Locks: the job's row, then the tweet's, in the order of ids, like the save.
 """
@@ -34,8 +34,9 @@ RESUME = """
     WHERE t.id = held.id
 """
 
-# A claimed tweet is skipped: it is being looked up already. A resting one gets one look-up. Urgent,
-# since a person waits for it: under backlog "now" could otherwise be hours away.
+# A claimed tweet is skipped: it is being looked up already. A resting one gets one look-up, an
+# isolated one another four tries. Urgent, since a person waits for it: under backlog "now" could
+# otherwise be hours away.
 # A tweet that is due already keeps its place in line, to the second.
 REFRESH = """
     WITH put AS (
@@ -53,16 +54,6 @@ REFRESH = """
 """
 # A refresh of more than this many is not urgent: it would displace the youngest.
 URGENT_AT_ONCE = 1000
-
-RETRY = """
-    WITH put AS (
-        UPDATE {job} SET due_at = now(), stamp = %(stamp)s, attempts = 0
-        WHERE key = ANY(%(ids)s::bigint[]) AND attempts >= {strikes}
-        RETURNING *
-    ),
-    found AS ({into_buckets})
-    SELECT count(*) FROM put
-"""
 
 # First: a worker may be writing the text, which it does before it saves and without the job's lock.
 # What it has written by then is deleted too; whoever comes later finds no tweet.
@@ -129,11 +120,6 @@ def refresh_now(ids: Iterable[int]) -> int:
 def refresh_in_turn(ids: Iterable[int]) -> int:
     """Make them due now, each at its place in line; return how many will be looked up."""
     return counted(REFRESH, {"ids": sorted(ids), "urgent": False, "stamp": queue.new_stamp()})
-
-
-def retry_isolated(ids: Iterable[int]) -> int:
-    """Give isolated look-ups another four tries; return how many were isolated."""
-    return counted(RETRY, {"ids": sorted(ids), "stamp": queue.new_stamp()})
 
 
 def counted(query: str, given: Mapping[str, object]) -> int:

@@ -59,10 +59,3 @@ class TweetUpdate(Job):
     @property
     def waits_for_money(self) -> bool:
         return self.for_money_until is not None and self.for_money_until == self.due_at
-
-
-class IsolatedTweet(TweetUpdate):
-    """Look-ups that wait for a person after four strikes; for the admin's list."""
-
-    class Meta:
-        proxy = True

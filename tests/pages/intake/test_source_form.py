@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.admin.models import LogEntry
 
-from tests.pages.sources import now, source
+from tests.factories import id_born
+from tests.pages.sources import gap, now, paged, some_staff, source, words
 from trackers.ingest.sources.models import Source, SourcePoll
 
 pytestmark = pytest.mark.django_db
@@ -160,3 +163,111 @@ def test_the_form_says_what_it_may_cost(staff):
     assert "200 at most" in told
     assert "one every 5 minutes" in staff.get("/sources/cost/", {"every": "never"}).content.decode()
     assert "is not polled" in staff.get("/sources/cost/", {"kind": "stream"}).content.decode()
+
+
+def edited(**changed):
+    """What the form of an account that is there sends."""
+    return {
+        "of": "nasa", "every": "5m", "pages": "10", "backfill": "1d", "late_by": "",
+        "priority": "1", "owner": "", **changed,
+    }  # fmt: skip
+
+
+def edit(staff, made, **changed):
+    return staff.post(f"/sources/{made.pk}/edit/", edited(**{"of": made.of, **changed}))
+
+
+def due(made):
+    return SourcePoll.objects.get(key=made.pk).due_at <= now()
+
+
+def test_a_change_takes_effect_now_and_leaves_alone_what_a_poll_wrote(staff):
+    made = source(latest_id=77, yielded=5, due_in=300)
+    assert f'href="/sources/{made.pk}/edit/"' in paged(staff, made)
+    assert "288 polls a day" in staff.get(f"/sources/{made.pk}/edit/").content.decode()
+
+    answer = edit(staff, made, every="30s", owner="science", kind="search")
+
+    assert answer.headers["Location"] == f"/sources/{made.pk}/"
+    made.refresh_from_db()
+    assert (made.every, made.owner) == (timedelta(seconds=30), "science")
+    assert (made.kind, made.of, made.latest_id, made.yielded) == ("account", "nasa", 77, 5)
+    assert due(made)
+    assert LogEntry.objects.get().change_message.startswith("Changed every, owner")
+
+
+def test_what_was_not_touched_moves_no_poll(staff):
+    made = source(due_in=300)
+
+    edit(staff, made)
+
+    assert not due(made)
+    assert not LogEntry.objects.exists()
+
+
+def test_the_same_account_written_otherwise_keeps_what_was_read_and_polls_nothing(staff):
+    made = source(latest_id=77, asked_at_ms=88, account_id=11, username="NASA", due_in=300)
+    missing = gap(made)
+
+    edit(staff, made, of="https://x.com/nasa")
+
+    made.refresh_from_db()
+    missing.refresh_from_db()
+    assert (made.of, made.latest_id, made.account_id) == ("nasa", 77, 11)
+    assert missing.closed_at is None
+    assert not due(made)
+
+
+def test_another_search_says_which_stretch_is_given_up(staff):
+    since = now() - timedelta(days=4)
+    made = source("search", "#artemis", latest_id=id_born(since))
+    gap(made, "reach")
+    gap(made, "quota")
+
+    edit(staff, made, of="#mars")
+
+    page = words(staff.get(f"/sources/{made.pk}/").content.decode())
+    assert f"Given up and no longer read, of “#artemis”: posts from {since:%Y-%m-%d %H:%M}" in page
+    assert "1 gap" in page
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"of": ""}, "Enter whose posts"),
+        ({"every": "1s"}, "5 seconds at least and 1 day at most"),
+        ({"of": "esa"}, "It already exists"),
+    ],
+)
+def test_a_change_that_is_refused_says_why_and_changes_nothing(staff, changed, why):
+    made = source()
+    source(of="esa")
+
+    page = edit(staff, made, pages="20", **changed)
+
+    assert page.status_code == 400
+    assert why in page.content.decode()
+    made.refresh_from_db()
+    assert (made.of, made.pages) == ("nasa", 10)
+
+
+@pytest.mark.parametrize(
+    ("kind", "has"),
+    [("stream", {"of", "priority", "owner"}), ("import", {"priority", "owner"})],
+)
+def test_only_what_a_kind_has_is_in_its_form(staff, kind, has):
+    made = source(kind, "a")
+
+    page = staff.get(f"/sources/{made.pk}/edit/").content.decode()
+
+    assert set(re.findall(r'<(?:input|select)[^>]* id="id_(\w+)"', page)) == has
+    assert edit(staff, made, owner="me").status_code == 302
+    made.refresh_from_db()
+    assert (made.of, made.owner) == ("a", "me")
+
+
+def test_whoever_may_not_change_sources_has_no_form(client):
+    looker, made = some_staff(client, "view_source"), source()
+
+    assert "/edit/" not in paged(looker, made)
+    assert looker.get(f"/sources/{made.pk}/edit/").status_code == 403

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.contrib.admin.models import DELETION, LogEntry
 
 from tests import queues
 from tests.pages.sources import gap, listed, now, paged, some_staff, source, words
@@ -262,3 +263,45 @@ def test_finished_imports_alone_are_no_empty_page(staff):
 
     assert "Finished imports" in page
     assert "Nothing is watched yet" not in page
+
+
+def test_ticked_sources_are_polled_paused_resumed_and_removed_after_a_question(staff):
+    one, two, other = source(of="a", due_in=60), source(of="b", due_in=60), source(of="c")
+    ids = [one.pk, two.pk]
+    assert listed(staff).count('name="ids"') == 3
+
+    def do(act, **given):
+        page = staff.post("/sources/act", {"act": act, "ids": ids, **given}, follow=True)
+        return words(page.content.decode())
+
+    assert "@b's posts: Paused." in html.unescape(do("pause"))
+    assert set(Source.objects.filter(paused_at=None)) == {other}
+    assert "It was already paused." in do("pause")
+    do("resume")
+    assert not Source.objects.exclude(paused_at=None).exists()
+    assert "Its next poll is due now." in do("poll")
+    assert "Remove @a's posts, @b's posts?" in html.unescape(do("remove"))
+    assert Source.objects.count() == 3
+    do("remove", sure="yes")
+    assert set(Source.objects.all()) == {other}
+    assert LogEntry.objects.filter(action_flag=DELETION).count() == 2
+
+
+@pytest.mark.parametrize("ids", [[], ["x"], ["0"], ["99999999999999999999"]])
+def test_without_a_ticked_source_nothing_is_done(staff, ids):
+    source()
+
+    page = staff.post("/sources/act", {"act": "pause", "ids": ids}, follow=True)
+
+    assert "Tick some in the list." in page.content.decode()
+    assert Source.objects.get().paused_at is None
+
+
+def test_ticked_sources_take_the_permission(client):
+    changer, made = some_staff(client, "view_source", "change_source"), source()
+
+    given = {"ids": [made.pk], "sure": "yes"}
+    assert changer.post("/sources/act", {"act": "remove", **given}).status_code == 403
+    assert changer.post("/sources/act", {"act": "nonsense", **given}).status_code == 404
+    assert 'value="remove"' not in listed(changer)
+    assert Source.objects.exists()

@@ -1,4 +1,4 @@
-"""Every kind of source, added through the admin in a real browser; its first posts on its page."""
+"""Every kind of source, added on the page in a real browser; its first posts on its page."""
 
 from __future__ import annotations
 
@@ -82,19 +82,18 @@ def stream(world):
 
 
 def add(seen, kind, of, **given):
-    """Through the admin, as a person fills it in; the id of the source."""
+    """As a person fills it in; the id of the source."""
     page = seen.page
-    page.goto(f"{seen.address}/admin/trackers/source/add/")
+    page.goto(f"{seen.address}/sources/")
     page.select_option("#id_kind", kind)
     page.fill("#id_of", of)
+    if given:
+        page.click("text=More: how often")
     for name, value in given.items():
         page.fill(f"#id_{name}", value)
-    seen.follow("input[name=_save]")
-    page.wait_for_selector(".messagelist .success")
-    id = re.search(r"/source/(\d+)/", page.get_attribute(".messagelist .success a", "href"))[1]
-    seen.follow(f'#result_list a[href="/sources/{id}/"]')
+    seen.follow("#watch button")
     page.wait_for_selector("#source")
-    return id
+    return re.search(r"/sources/(\d+)/", page.url)[1]
 
 
 def shown(seen):
@@ -116,7 +115,7 @@ def wait_for_posts(seen, ids):
     "kind",
     ["account", *(pytest.param(kind, marks=pytest.mark.more) for kind in ("search", "list"))],
 )
-def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
+def test_what_is_polled_is_added_and_its_posts_come(world, kind):
     of = {
         "account": f"https://x.com/{world.username}",
         "search": "#search",
@@ -142,7 +141,7 @@ def test_what_is_polled_is_added_in_the_admin_and_its_posts_come(world, kind):
 
 @pytest.mark.browser
 @pytest.mark.more
-def test_mentions_are_added_in_the_admin_and_their_posts_come(world):
+def test_mentions_are_added_and_their_posts_come(world):
     with screen(world.demo) as seen:
         add(seen, "mentions", f"@{world.username}", every="5s", backfill="")
         authors = [one["id"] for one in world.x.get("authors")["authors"] if one["steady"]]
@@ -154,7 +153,7 @@ def test_mentions_are_added_in_the_admin_and_their_posts_come(world):
 
 
 @pytest.mark.browser
-def test_a_rule_is_added_in_the_admin_and_its_posts_come_live(world, stream):
+def test_a_rule_is_added_and_its_posts_come_live(world, stream):
     with screen(world.demo) as seen:
         add(seen, "stream", "#live")
         poll(
@@ -171,15 +170,15 @@ def test_a_rule_is_added_in_the_admin_and_its_posts_come_live(world, stream):
 
 @pytest.mark.browser
 @pytest.mark.more
-def test_a_file_is_uploaded_from_the_admin_and_its_posts_come(world, tmp_path):
+def test_a_file_is_uploaded_and_its_posts_come(world, tmp_path):
     posts = world.release("file")
     file = tmp_path / "ids.txt"
     file.write_text("\n".join(posts) + "\nno tweet\n")
 
     with screen(world.demo) as seen:
         page = seen.page
-        page.goto(f"{seen.address}/admin/trackers/source/")
-        page.click("text=Import a file")
+        page.goto(f"{seen.address}/sources/")
+        page.click("text=import a file")
         page.set_input_files("input[type=file]", str(file))
         page.click("text=Upload")
         page.click("button[value=start]")

@@ -29,7 +29,7 @@ class Troubled:
 
 @dataclass(frozen=True, slots=True)
 class Isolated:
-    """Keys of one queue. `more`: there are others; `listed` is where the admin has them all."""
+    """Keys of one queue. `more`: there are others; `listed` is where all of them are."""
 
     queue: str
     keys: tuple[tuple[str, str], ...]
@@ -60,9 +60,7 @@ def isolated_keys() -> list[Isolated]:
             queue=name,
             keys=tuple((str(key), address(name, key)) for key in keys[:SHOWN_MOST]),
             more=len(keys) > SHOWN_MOST,
-            listed=reverse("admin:trackers_isolatedtweet_changelist")
-            if name == "tweet:update"
-            else "",
+            listed=f"{reverse('tweets')}?state=isolated" if name == "tweet:update" else "",
         )
         for name, keys in isolated(most=SHOWN_MOST + 1).items()
     ]

@@ -64,7 +64,7 @@ CHOICES = {
     ),
     Do.REFRESH: Choice(
         "Refresh now", "{tweets} will be looked up next.",
-        "Nothing to look up: they are paused, isolated, or being looked up right now.",
+        "Nothing to look up: they are paused, or being looked up right now.",
     ),
     Do.PAUSE: Choice(
         "Pause", "{tweets} paused. They are not looked up until they are resumed.",

@@ -10,18 +10,12 @@ from django.db import IntegrityError, transaction
 from django.utils.html import strip_tags
 
 from trackers.ingest.sources import life
-from trackers.ingest.sources.forms import LATER, SourceForm
+from trackers.ingest.sources.forms import SourceForm, changeable
 from trackers.ingest.sources.models import Source
 
 # Plain words, as argparse shows them.
 KINDS = tuple(str(kind.value) for kind in (*Source.POLLED, Source.Kind.STREAM))
 PRIORITIES = {priority.name.lower(): priority.value for priority in Source.Priority}
-CHANGED = ("of", *LATER)
-# As in the admin: a stream is not polled, and a file was read once.
-CHANGEABLE = {
-    Source.Kind.STREAM: {"of", "owner", "priority"},
-    Source.Kind.IMPORT: {"owner", "priority"},
-}
 
 
 class RefusedFieldsError(Exception):
@@ -46,12 +40,9 @@ def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
 
 def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
     """Change these fields of it; returns the names of those that changed."""
-    may = CHANGEABLE.get(Source.Kind(source.kind), set(CHANGED))
-    if wrong := [name for name in fields if name not in may]:
+    if wrong := [name for name in fields if name not in changeable(source)]:
         raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
     form = SourceForm({**as_it_is(source), **fields}, instance=source)
-    for name in {"kind", *CHANGED} - set(may):
-        del form.fields[name]
     refuse_faults(form)
     changed: Sequence[str] = form.changed_data
     try:

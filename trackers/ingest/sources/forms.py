@@ -1,4 +1,4 @@
-"""The form of a source, in the admin and on its page: checks and normalises what people paste."""
+"""The form of a source, for pages and programs: checks and normalises what people paste."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ LATER = (
     "every", "pages", "backfill", "late_by", "priority", "owner",
     "exclude_replies", "exclude_retweets",
 )  # fmt: skip
+# What can be changed later: a stream is not polled, and a file was read once.
+CHANGEABLE = {Kind.STREAM: ("of", "priority", "owner"), Kind.IMPORT: ("priority", "owner")}
 EXAMPLES = (
     "@nasa, or the link of an account or a list; a search or a rule as X writes them, such as "
     "#artemis lang:en."
@@ -48,9 +50,9 @@ IN_THE_RULE = "Add -is:{} to the rule instead. X sends, and bills, whatever the 
 
 
 class SourceForm(forms.ModelForm):
-    """A new source, or the settings of an existing one, whose kind and origin are then fixed.
+    """A new source, or the settings of an existing one, whose kind is then fixed.
 
-    The page's form may send only kind and origin; the model's defaults fill the rest.
+    For a new one only kind and origin need be sent; the model's defaults fill the rest.
     """
 
     class Meta:
@@ -78,6 +80,9 @@ class SourceForm(forms.ModelForm):
     def __init__(self, *args: Any, **given: Any) -> None:
         super().__init__(*args, **given)
         self.is_new = self.instance.pk is None
+        if not self.is_new:
+            for name in {*MAIN, *LATER}.difference(changeable(self.instance)):
+                del self.fields[name]
         if kind := self.fields.get("kind"):
             # Files are uploaded with a form of their own.
             kind.choices = [one for one in Kind.choices if one[0] != Kind.IMPORT]  # type: ignore[attr-defined]
@@ -156,7 +161,7 @@ class SourceForm(forms.ModelForm):
             self.add_error("of", already(there))
 
     def more(self) -> list[forms.BoundField]:
-        return [self[name] for name in LATER]
+        return [self[name] for name in LATER if name in self.fields]
 
     def has_faults_in_more(self) -> bool:
         return any(name in self.errors for name in LATER)
@@ -173,6 +178,11 @@ class SourceForm(forms.ModelForm):
             every=given.get("every") or source.every,
             pages=given.get("pages") or source.pages,
         )
+
+
+def changeable(source: Source) -> tuple[str, ...]:
+    """The fields of an existing source that can be changed."""
+    return CHANGEABLE.get(Kind(source.kind), ("of", *LATER))
 
 
 def not_negative(length: timedelta | None) -> timedelta | None:
