@@ -91,7 +91,7 @@ def page(staff):
 def test_acts_of_pages_are_told(page):
     made, tweet, shop = source(), TweetFactory(), subscriber("shop")
 
-    assert page(f"/sources/{made.pk}/pause") == [(str(made), "Pause, on its page.")]
+    assert page(f"/sources/{made.pk}/pause") == [(str(made), "Paused, on a page.")]
     assert page(f"/sources/{made.pk}/pause") == [], "nothing was done"
     assert page(f"/tweets/{tweet.pk}/pause") == [(str(tweet), "Pause, on its page.")]
     assert page(f"/tweets/{tweet.pk}/untrack", sure="yes") == [
@@ -105,7 +105,7 @@ def test_acts_of_pages_are_told(page):
     assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Paused, on a page.")]
     made_key = page(f"/subscribers/{shop.pk}/key", sure="yes")
     assert made_key[0][1] == "Created a new signing key, on a page."
-    assert page(f"/sources/{made.pk}/remove") == [(str(made), "Remove, on its page.")]
+    assert page(f"/sources/{made.pk}/remove") == [(str(made), "Removed, on a page.")]
 
 
 def test_a_source_that_a_page_adds_is_told_and_one_that_it_refuses_is_not(page):
@@ -113,7 +113,7 @@ def test_a_source_that_a_page_adds_is_told_and_one_that_it_refuses_is_not(page):
 
     assert page("/sources/", of="na sa", **given) == []
     assert page("/sources/", of="nasa", **given) == [
-        (str(Source.objects.get()), "Added on the page.")
+        (str(Source.objects.get()), "Added, on a page.")
     ]
 
 

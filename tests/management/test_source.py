@@ -120,10 +120,10 @@ def test_what_a_stream_or_a_file_has_not_is_not_changed():
 def test_sources_are_paused_resumed_and_removed_by_their_names():
     id = add("account", "nasa")["id"]
 
-    assert run("pause", id)[1] == "Paused @nasa's posts.\n"
-    assert run("pause", id)[1] == "@nasa's posts is already paused.\n"
+    assert run("pause", id)[1] == "@nasa's posts: Paused. It is not read until it is resumed.\n"
+    assert run("pause", id)[1] == "@nasa's posts: It was already paused.\n"
     assert (listed()[0]["state"], SourcePoll.objects.count()) == ("paused", 0)
-    assert run("resume", id)[1] == "Resumed @nasa's posts.\n"
+    assert run("resume", id)[1] == "@nasa's posts: Resumed.\n"
     assert (listed()[0]["state"], SourcePoll.objects.count()) == ("new", 1)
     assert "its tweets stay tracked" in run("remove", id)[0]
     assert listed() == []

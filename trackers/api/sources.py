@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
@@ -10,13 +9,12 @@ from django.utils import timezone
 from ninja import Query, Router, Schema, Status
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from trackers import history
-from trackers.api.wire.auth import may
+from trackers.api.wire.auth import act_on, actor_of, may
 from trackers.api.wire.cursors import cursor_of, position_of
 from trackers.api.wire.errors import Refused, refusal
 from trackers.api.wire.fields import Known, Strict
 from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut
-from trackers.ingest.sources import by_form, life
+from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import PRIORITIES, RefusedFieldsError
 from trackers.ingest.sources.cost import cost
 from trackers.ingest.sources.models import Source
@@ -26,8 +24,7 @@ from tweetwatch.clock_times import iso
 router = Router(tags=["sources"])
 DONE: dict[Any, Any] = {204: None}
 MOST = 200
-VIEW, CHANGE = "trackers.view_source", "trackers.change_source"
-NOT_POLLED = "Not polled: it is paused, being polled right now, or of a kind that is not polled."
+VIEW = "trackers.view_source"
 
 Kind = Literal["account", "mentions", "search", "list", "stream", "import"]
 AddedKind = Literal["account", "mentions", "search", "list", "stream"]
@@ -139,12 +136,11 @@ def list_sources(
 @router.post("", response={201: SourceOut})
 def add_source(request: HttpRequest, given: SourceIn) -> Status:
     """It is polled at once. 422 if the same account, search, list or rule is already a source."""
-    user = may(request, "trackers.add_source")
+    actor = actor_of(request, acts.ADD)
     try:
-        source = by_form.add(given.kind, given.of, given.fields())
+        source = by_form.add(given.kind, given.of, given.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    history.record(user, [source], "Added, by the API.", flag=history.ADDITION)
     return Status(201, read(source.pk))
 
 
@@ -157,54 +153,40 @@ def read_source(request: HttpRequest, source: Known) -> dict[str, Any]:
 @router.patch("/{source}", response=SourceOut)
 def change_source(request: HttpRequest, source: Known, given: SourceChangeIn) -> dict[str, Any]:
     """Absent fields keep their values."""
-    user = may(request, CHANGE)
-    found = find(source)
+    actor = actor_of(request, acts.CHANGE)
     try:
-        changed = by_form.change(found, given.fields())
+        by_form.change(find(source), given.fields(), actor)
     except RefusedFieldsError as refused:
         raise refusal(refused.faults) from None
-    if changed:
-        history.record(user, [found], f"Changed {', '.join(sorted(changed))}, by the API.")
-    return read(found.pk)
+    return read(source)
 
 
 @router.delete("/{source}", response=DONE)
 def remove_source(request: HttpRequest, source: Known) -> Status:
     """It is removed; its tweets stay tracked."""
-    user = may(request, "trackers.delete_source")
-    found = find(source)
-    history.record(user, [found], "Removed, by the API.", flag=history.DELETION)
-    life.remove([found.pk])
+    act_on(request, acts.ACTS["remove"], find, source)
     return Status(204, None)
-
-
-def act(request: HttpRequest, source: int, do: Callable[[Iterable[int]], int], what: str) -> int:
-    user = may(request, CHANGE)
-    found = find(source)
-    done = do([found.pk])
-    if done:
-        history.record(user, [found], f"{what}, by the API.")
-    return done
 
 
 @router.post("/{source}/pause", response=DONE)
 def pause_source(request: HttpRequest, source: Known) -> Status:
     """It is not read until resumed. Idempotent, as is `resume`."""
-    act(request, source, life.pause, "Paused")
+    act_on(request, acts.ACTS["pause"], find, source)
     return Status(204, None)
 
 
 @router.post("/{source}/resume", response=DONE)
 def resume_source(request: HttpRequest, source: Known) -> Status:
-    act(request, source, life.resume, "Resumed")
+    act_on(request, acts.ACTS["resume"], find, source)
     return Status(204, None)
 
 
 @router.post("/{source}/poll", response=DONE)
 def poll_source(request: HttpRequest, source: Known) -> Status:
     """Its next poll is due now; 409 if it is paused, or being polled."""
-    if not act(request, source, life.poll_now, "Poll now"):
-        raise Refused(409, NOT_POLLED)
+    done = act_on(request, acts.ACTS["poll"], find, source)
+    if not done.is_done:
+        raise Refused(409, done.said)
     return Status(204, None)
 
 

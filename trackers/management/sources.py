@@ -8,6 +8,8 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
+from trackers.acts import Done
+from trackers.history import by_command
 from trackers.ingest.sources import by_form
 from trackers.ingest.sources.by_form import KINDS, PRIORITIES, RefusedFieldsError
 from trackers.ingest.sources.forms import LATER, changeable
@@ -32,18 +34,18 @@ OPTIONS = {
 def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
     """A new source; CommandError with what is wrong, by the names of the options."""
     try:
-        return by_form.add(kind, of, fields)
+        return by_form.add(kind, of, fields, by_command())
     except RefusedFieldsError as refused:
         raise said(refused) from None
 
 
-def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
-    """Change these fields of it; return the names of those that changed."""
+def change(source: Source, fields: Mapping[str, Any]) -> Done:
+    """Change these fields of it, where they differ."""
     may = changeable(source)
     if wrong := [OPTIONS[name] for name in fields if name not in may]:
         raise CommandError(f"{source} has no {' and no '.join(wrong)}.", returncode=USAGE)
     try:
-        return by_form.change(source, fields)
+        return by_form.change(source, fields, by_command())
     except RefusedFieldsError as refused:
         raise said(refused) from None
 

@@ -22,7 +22,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers import history
+from trackers.acts import Done
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.exports import in_turn
 from trackers.dashboards.imports.receiving import Unnamed
@@ -33,17 +33,15 @@ from trackers.dashboards.imports.report import (
     place_of,
     progress,
 )
-from trackers.ingest.files import importing
+from trackers.history import Actor, on_page
+from trackers.ingest.files import acts
 from trackers.ingest.files.limits import Limits, size
 from trackers.ingest.files.preview import columns
-from trackers.ingest.files.upload import upload_file
 from trackers.ingest.found import UnreadableError
-from trackers.ingest.sources import life
+from trackers.ingest.sources.acts import ADD
 from trackers.ingest.sources.imports import Import
 from trackers.schedule.intervals import current
 from tweetwatch.csv_lines import Echo, harmless
-
-ADD = "trackers.add_source"
 
 
 class FileForm(forms.Form):
@@ -69,11 +67,10 @@ def taken_in(request: HttpRequest) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if form.is_valid():
         try:
-            report = taken(form.cleaned_data["file"], owner=request.user.get_username())
+            report = taken(form.cleaned_data["file"], on_page(request.user))
         except UnreadableError as fault:
             form.add_error("file", str(fault))
         else:
-            tell(request, report, "Uploaded.", flag=history.ADDITION)
             return redirect("import-report", id=report.pk)
     now, _ = current()
     status = 400 if form.errors else 200
@@ -83,12 +80,12 @@ def taken_in(request: HttpRequest) -> HttpResponse:
     )
 
 
-def taken(file: UploadedFile, *, owner: str) -> Import:
+def taken(file: UploadedFile, actor: Actor) -> Import:
     assert file.file is not None
-    return upload_file(
+    return acts.store(
         cast("BinaryIO", file.file),
+        actor,
         name=file.name or "file",
-        owner=owner,
         size=file.size or 0,
         limits=limits(),
     )
@@ -157,40 +154,25 @@ def written(report: Import, *, tracked: bool) -> Iterator[str]:
 
 def act(request: HttpRequest, report: Import) -> HttpResponse:
     demand(request, ADD)
-    match request.POST.get("act"):
+    actor, name = on_page(request.user), request.POST.get("act")
+    match name:
         case "start":
-            return started(request, report)
+            done = acts.start(
+                report,
+                actor,
+                column=column_in(report, request.POST),
+                referenced="referenced" in request.POST,
+            )
         case "again":
-            count = importing.try_again(report)
-            tell(request, report, f"Tried {count:,} parts again.")
-            messages.success(request, f"{count:,} parts will be tried again.")
-        case "forget" if report.began_at is None:
-            source = report.source
-            life.remove([report.pk])
-            history.record(request.user, [source], "Forgotten.", flag=history.DELETION)
-            messages.success(request, f"{report.source} was discarded; nothing was imported.")
-            return redirect("import-file")
+            done = acts.try_again(report, actor)
+        case "forget":
+            done = acts.discard(report, actor)
         case _:
-            messages.error(request, "This is not possible now. Reload the page.")
+            done = Done("This is not possible. Reload the page.", is_done=False)
+    (messages.success if done.is_done else messages.error)(request, done.said)
+    if name == "forget" and done.is_done:
+        return redirect("import-file")
     return redirect("import-report", id=report.pk)
-
-
-def started(request: HttpRequest, report: Import) -> HttpResponse:
-    given = request.POST
-    try:
-        if not importing.start(
-            report, column=column_in(report, given), referenced="referenced" in given
-        ):
-            messages.error(request, "The import was already started.")
-        else:
-            tell(request, report, "Import started.")
-    except UnreadableError as fault:
-        messages.error(request, str(fault))
-    return redirect("import-report", id=report.pk)
-
-
-def tell(request: HttpRequest, report: Import, what: str, *, flag: int = history.CHANGE) -> None:
-    history.record(request.user, [report.source], what, flag=flag)
 
 
 def find(id: int) -> Import:

@@ -5,28 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from trackers import history
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.notices import notices
 from trackers.dashboards.sources.connection import Connection, connection_of
 from trackers.dashboards.sources.line import Line, lines
-from trackers.ingest.sources import life
+from trackers.history import on_page
+from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import standings
 from trackers.schedule.intervals import current
 
-ADD = "trackers.add_source"
 # The page is reloaded every few seconds; the admin has paging and a search.
 MOST = 200
 # A file is read once: however many were imported, what is watched stays in sight.
 FILES_MOST = 20
-TWICE = "It already exists: somebody else has just added it."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -51,20 +48,11 @@ def source_cost(request: HttpRequest) -> HttpResponse:
 
 
 def add(request: HttpRequest) -> HttpResponse:
-    demand(request, ADD)
+    demand(request, acts.ADD)
     form = SourceForm(request.POST)
-    if form.is_valid():
-        try:
-            with transaction.atomic():
-                life.add(form.instance)
-        except IntegrityError:
-            form.add_error("of", TWICE)
-        else:
-            history.record(
-                request.user, [form.instance], "Added on the page.", flag=history.ADDITION
-            )
-            messages.success(request, f"Now watching {form.instance}.")
-            return redirect("source", id=form.instance.pk)
+    if form.is_valid() and acts.add(form, on_page(request.user)):
+        messages.success(request, f"Now watching {form.instance}.")
+        return redirect("source", id=form.instance.pk)
     return render(request, "dashboards/sources/list.html", {**shown(), "form": form})
 
 

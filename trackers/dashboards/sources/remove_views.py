@@ -12,10 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from trackers import history
 from trackers.dashboards.access import demand, needs
 from trackers.dashboards.sources.figure_views import find
-from trackers.ingest.sources.only_here import brought, only_here, remove_with_tweets
+from trackers.history import on_page
+from trackers.ingest.sources.acts import DELETE, remove_with_tweets
+from trackers.ingest.sources.only_here import brought, only_here
 from trackers.schedule.intervals import current
 from tweetwatch.bounded import TookTooLong, bounded
 
@@ -23,7 +24,6 @@ from tweetwatch.bounded import TookTooLong, bounded
 COUNTED_MOST = 40_000
 # All of the counting: a person waits for it.
 COUNTING_TAKES = timedelta(seconds=2)
-UNDER_WAY = "It is already being removed."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +35,13 @@ class Count:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@needs("trackers.delete_source")
+@needs(DELETE)
 def source_remove(request: HttpRequest, id: int) -> HttpResponse:
     source = find(id)
     if request.method == "POST":
         demand(request, "trackers.delete_tweet")
-        act = remove_with_tweets(source, by=request.user.get_username())
-        if act is None:
-            messages.error(request, UNDER_WAY)
-        else:
-            history.record(request.user, [source], "Removed with its tweets, on its page.")
-            said = f"{source}: {act.tweets:,} tweets are being untracked; then it is removed."
-            messages.success(request, said)
+        done = remove_with_tweets(source, on_page(request.user))
+        (messages.success if done.is_done else messages.error)(request, done.said)
         return redirect("sources")
     now, _ = current()
     given = {

@@ -53,6 +53,14 @@ def try_again(report: Import) -> int:
     )
 
 
+def discard(report: Import) -> bool:
+    """Remove an upload that was never started; False if it was, or is gone."""
+    with transaction.atomic():
+        # Its row first, as in `start`: who comes second finds it begun, or gone.
+        waiting = Import.objects.select_for_update().filter(pk=report.pk, began_at=None)
+        return waiting.exists() and bool(life.remove([report.pk]))
+
+
 def forget_unfinished(now: datetime) -> int:
     """Remove uploads that broke off a day ago or were not started in a week; returns how many."""
     left = Import.objects.filter(began_at=None).filter(

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from html import unescape
 from typing import Any
 
-from django.db import IntegrityError, transaction
 from django.utils.html import strip_tags
 
-from trackers.ingest.sources import life
+from trackers.acts import Done
+from trackers.history import Actor
+from trackers.ingest.sources import acts
 from trackers.ingest.sources.forms import SourceForm, changeable
 from trackers.ingest.sources.models import Source
 
@@ -26,32 +27,25 @@ class RefusedFieldsError(Exception):
         self.faults = faults
 
 
-def add(kind: str, of: str, fields: Mapping[str, Any]) -> Source:
+def add(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
     form = SourceForm({"kind": kind, "of": of, **fields})
     refuse_faults(form)
-    try:
-        with transaction.atomic():
-            life.add(form.instance)
-    except IntegrityError:
-        there = "It already exists: somebody else has just added it."
-        raise RefusedFieldsError({"": [there]}) from None
+    if not acts.add(form, actor):
+        refuse_faults(form)
     return form.instance
 
 
-def change(source: Source, fields: Mapping[str, Any]) -> Sequence[str]:
-    """Change these fields of it; returns the names of those that changed."""
+def change(source: Source, fields: Mapping[str, Any], actor: Actor) -> Done:
+    """Change these fields of it, where they differ."""
     if wrong := [name for name in fields if name not in changeable(source)]:
         raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
     form = SourceForm({**as_it_is(source), **fields}, instance=source)
     refuse_faults(form)
-    changed: Sequence[str] = form.changed_data
-    try:
-        with transaction.atomic():
-            life.change(form.instance, changed)
-    except IntegrityError:
-        there = "There is already a source like that."
-        raise RefusedFieldsError({"of": [there]}) from None
-    return changed
+    done = acts.change(form, actor)
+    if done is None:
+        refuse_faults(form)
+    assert done is not None
+    return done
 
 
 def as_it_is(source: Source) -> dict[str, Any]:

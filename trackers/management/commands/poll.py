@@ -12,8 +12,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from trackers import history, tasks
-from trackers.ingest.sources import life
+from trackers import tasks
+from trackers.history import by_command
+from trackers.ingest.sources import acts
 from trackers.ingest.sources.life import claim
 from trackers.ingest.sources.models import Source, SourcePoll
 from trackers.ingest.sources.standing import standings
@@ -57,8 +58,7 @@ class Command(PagelessCommand):
         if not source.is_polled or source.paused_at:
             self.say(f"{source} is {'paused' if source.paused_at else 'not polled'}.")
             return False
-        if life.poll_now([source.pk]):
-            history.record_command([source], "Polled now.")
+        acts.poll_now(source, by_command())
         before = source.polled_at
         while source.polled_at == before:
             batch = claim(source.pk)

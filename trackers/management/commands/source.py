@@ -11,8 +11,9 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from trackers import history
-from trackers.ingest.sources import life
+from trackers.acts import Done
+from trackers.history import Actor, by_command
+from trackers.ingest.sources import acts
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.ingest.sources.standing import standings
@@ -76,7 +77,6 @@ class Command(PagelessCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         source = add(options["kind"], " ".join(options["words"]), given(options))
-        history.record_command([source], "Added.", flag=history.ADDITION)
         self.show([source], options)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
@@ -92,34 +92,25 @@ class Command(PagelessCommand):
             raise CommandError(
                 "Give at least one option to change, such as --every or --pages.", returncode=USAGE
             )
-        if change(source, fields):
-            history.record_command([source], f"Changed {', '.join(sorted(fields))}.")
-        else:
-            self.say("Nothing to change.")
+        self.say(change(source, fields).said)
         source.refresh_from_db()
         self.show([source], options)
 
     def do_pause(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.pause, "Paused", "{} is already paused.")
+        self.each(options, acts.pause)
 
     def do_resume(self, options: Mapping[str, Any]) -> None:
-        self.each(options, life.resume, "Resumed", "{} is not paused.")
+        self.each(options, acts.resume)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         sources = found(options["ids"])
         for source in sources:
             self.remove(source, options)
 
-    def each(
-        self, options: Mapping[str, Any], act: Callable[[Sequence[int]], int], done: str, not_: str
-    ) -> None:
+    def each(self, options: Mapping[str, Any], act: Callable[[Source, Actor], Done]) -> None:
         sources = found(options["ids"])
         for source in sources:
-            if act([source.pk]):
-                history.record_command([source], f"{done}.")
-                self.say(f"{done} {source}.")
-            else:
-                self.say(not_.format(source))
+            self.say(act(source, by_command()).said)
         if options["json"]:
             self.show(found(options["ids"]), options)
 
@@ -140,7 +131,7 @@ class Command(PagelessCommand):
             # Paused first, so that nothing comes in during the removal.
             count = rows.count()
             sure(f"Remove {source} and untrack {tweets(count)}?", yes=options["yes"])
-            life.pause([source.pk])
+            acts.pause(source, by_command())
             self.say(f"Untracking {tweets(count)} from {source}.")
             try:
                 untracked = untrack(all_of(rows.iterator(chunk_size=10_000)))
@@ -151,8 +142,7 @@ class Command(PagelessCommand):
                 )
                 sys.exit(INTERRUPTED)
         name = str(source)
-        history.record_command([source], "Removed.", flag=history.DELETION)
-        life.remove([source.pk])
+        acts.remove(source, by_command())
         more = f" and untracked {tweets(untracked)}" if with_tweets else "; its tweets stay tracked"
         told = {"id": str(source.pk), "removed": name, "untracked": untracked}
         self.tell(options, told, f"Removed {name}{more}.")

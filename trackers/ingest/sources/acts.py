@@ -1,0 +1,132 @@
+"""What is done to a source, by whom and through whichever door: each act is in the history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from django.db import IntegrityError, transaction
+
+from trackers import history
+from trackers.acts import Act, Done
+from trackers.history import Actor
+from trackers.ingest.sources import life, only_here
+from trackers.ingest.sources.forms import SourceForm
+from trackers.ingest.sources.models import Source
+
+ADD, CHANGE, DELETE = (f"trackers.{verb}_source" for verb in ("add", "change", "delete"))
+TWICE = "It already exists: somebody else has just added it."
+GONE = "It no longer exists."
+
+
+def add(form: SourceForm, actor: Actor) -> bool:
+    """Add what a valid form holds; False: the form says why not. It is polled at once."""
+    if not saved(form, lambda: life.add(form.instance)):
+        return False
+    history.record(actor, [form.instance], "Added", flag=history.ADDITION)
+    return True
+
+
+def change(form: SourceForm, actor: Actor) -> Done | None:
+    """Change what differs in a valid form; None: the form says why not.
+
+    `count`: how many settings. `said` names what is given up where it now reads something else.
+    """
+    source, fields = form.instance, sorted(form.changed_data)
+    if not fields:
+        return Done(f"{source}: Nothing to change.", is_done=False)
+    given_up: list[str] = []
+    if not saved(form, lambda: given_up.append(life.change(source, fields))):
+        return None
+    history.record(actor, [source], f"Changed {', '.join(fields)}")
+    return Done(" ".join([f"{source}: Changed.", *filter(None, given_up)]), len(fields))
+
+
+def saved(form: SourceForm, save: Callable[[], None]) -> bool:
+    """Whether nobody else was faster; else the form says so."""
+    try:
+        with transaction.atomic():
+            save()
+    except IntegrityError:
+        form.add_error("of" if "of" in form.fields else None, TWICE)
+    except Source.DoesNotExist:
+        form.add_error(None, GONE)
+    return form.is_valid()
+
+
+def pause(source: Source, actor: Actor) -> Done:
+    """Read nothing more of it until it is resumed."""
+    return done(
+        source,
+        actor,
+        life.pause,
+        "Paused",
+        "Paused. It is not read until it is resumed.",
+        "It was already paused.",
+    )
+
+
+def resume(source: Source, actor: Actor) -> Done:
+    """Read it again, starting now."""
+    return done(source, actor, life.resume, "Resumed", "Resumed.", "It was not paused.")
+
+
+def poll_now(source: Source, actor: Actor) -> Done:
+    """Make its next poll due now."""
+    return done(
+        source,
+        actor,
+        life.poll_now,
+        "Polled now",
+        "Its next poll is due now.",
+        "Not polled: it is paused, being polled right now, or of a kind that is not polled.",
+    )
+
+
+def remove(source: Source, actor: Actor) -> Done:
+    """Forget it, its gaps and what it yielded; the tweets stay tracked."""
+    return done(
+        source,
+        actor,
+        life.remove,
+        "Removed",
+        "Removed. Its tweets stay tracked.",
+        GONE,
+        flag=history.DELETION,
+    )
+
+
+def remove_with_tweets(source: Source, actor: Actor) -> Done:
+    """Have the workers untrack the tweets that came from nowhere else, and then remove it;
+    `count`: how many tweets. It takes the permission to delete tweets, too."""
+    act = only_here.remove_with_tweets(source, by=actor.user.get_username())
+    if act is None:
+        return Done(f"{source}: It is already being removed.", is_done=False)
+    history.record(actor, [source], "Removed with its tweets")
+    return Done(
+        f"{source}: {act.tweets:,} tweets are being untracked; then it is removed.", act.tweets
+    )
+
+
+def done(
+    source: Source,
+    actor: Actor,
+    act: Callable[[Iterable[int]], int],
+    what: str,
+    said: str,
+    refused: str,
+    *,
+    flag: int = history.CHANGE,
+) -> Done:
+    name = str(source)
+    if not act([source.pk]):
+        return Done(f"{name}: {refused}", is_done=False)
+    history.record(actor, [source], what, flag=flag)
+    return Done(f"{name}: {said}", 1)
+
+
+ACTS = {
+    "poll": Act(poll_now, CHANGE),
+    "pause": Act(pause, CHANGE),
+    "resume": Act(resume, CHANGE),
+    "remove": Act(remove, DELETE, leaves=True),
+}
