@@ -69,7 +69,7 @@ def test_what_is_no_list_is_told_as_well(staff):
             f"{Interval.objects.count()} intervals",
             "Re-planned the scheduled look-ups, in the admin.",
         ),
-        ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already."),
+        ("1 tweet", "Pasted 1 lines: 1 tracked, 0 already, on a page."),
     ]
 
 
@@ -93,9 +93,9 @@ def test_acts_of_pages_are_told(page):
 
     assert page(f"/sources/{made.pk}/pause") == [(str(made), "Paused, on a page.")]
     assert page(f"/sources/{made.pk}/pause") == [], "nothing was done"
-    assert page(f"/tweets/{tweet.pk}/pause") == [(str(tweet), "Pause, on its page.")]
+    assert page(f"/tweets/{tweet.pk}/pause") == [(str(tweet), "Paused, on a page.")]
     assert page(f"/tweets/{tweet.pk}/untrack", sure="yes") == [
-        (str(tweet), "Untrack, on its page.")
+        (str(tweet), "Untracked, on a page.")
     ]
     assert LogEntry.objects.first().action_flag == DELETION
     assert page("/following/follow", source=made.pk)[0][1] == f"Follow {made}."
@@ -127,7 +127,7 @@ def test_a_command_is_told_under_an_account_that_nobody_logs_in_with():
 
     [tracked, disabled] = told()
     assert tracked[:2] == ("manage.py", "1 tweet")
-    assert tracked[2].startswith("Tracked. By manage.py, run by ")
+    assert tracked[2].startswith("Tracked, by manage.py, run by ")
     assert disabled[:2] == ("manage.py", "main")
     account = User.objects.get(username="manage.py")
     assert not account.is_active

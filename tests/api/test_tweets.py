@@ -102,7 +102,7 @@ def test_one_is_paused_resumed_refreshed_and_untracked(owner):
     for _ in range(2):
         owner.post("tweets/77/pause")
         assert (owner.status, Tweet.objects.get().paused) == (204, True)
-    assert owner.post("tweets/77/refresh")["error"].startswith("Not refreshed: it is paused")
+    assert "not refreshed, because paused" in owner.post("tweets/77/refresh")["error"]
     assert owner.status == 409
     owner.post("tweets/77/resume")
     assert (owner.status, Tweet.objects.get().paused) == (204, False)

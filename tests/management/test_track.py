@@ -61,7 +61,7 @@ def test_files_before_one_that_is_refused_are_tracked_and_counted(tmp_path):
 
     assert refused.value.returncode == 2
     assert "2 read: 2 tracked" in out.getvalue()
-    assert LogEntry.objects.get().change_message.startswith("Tracked.")
+    assert LogEntry.objects.get().change_message.startswith("Tracked, by")
     assert set(Tweet.objects.values_list("pk", flat=True)) == {20, 21}
 
 

@@ -65,7 +65,7 @@ def act_on(
     offered: Mapping[str, acts.Act],
     name: str,
     *,
-    find: Callable[[int], Model],
+    find: Callable[[int], Any],
     id: int,
     page: str,
     also: Callable[[], dict[str, Any]] = dict,

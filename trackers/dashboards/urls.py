@@ -42,7 +42,6 @@ from trackers.dashboards.tweets import list_file as tweet_file
 from trackers.dashboards.tweets import list_views as tweets
 from trackers.dashboards.tweets import many_acts as many_tweets
 from trackers.dashboards.tweets import many_views as many_tweets_views
-from trackers.dashboards.tweets import tag_acts
 
 urlpatterns = [
     path("", overview.overview, name="overview"),
@@ -69,8 +68,8 @@ urlpatterns = [
     path("tweets/many/<int:id>/now/", many_tweets_views.progress_now, name="tweets-progress-now"),
     path("tweets/many/<int:id>/stop", many_tweets.stop_act, name="tweets-stop"),
     path("tweets/<int:id>/", tweet.tweet, name="tweet"),
-    path("tweets/<int:id>/tag", tag_acts.tag_tweet, name="tweet-tag"),
-    path("tweets/<int:id>/untag", tag_acts.untag_tweet, name="tweet-untag"),
+    path("tweets/<int:id>/tag", tweet_acts.tag_tweet, name="tweet-tag"),
+    path("tweets/<int:id>/untag", tweet_acts.untag_tweet, name="tweet-untag"),
     path("tweets/<int:id>/now/", tweet.tweet_now, name="tweet-now"),
     path("tweets/<int:id>/series.json", tweet.series_json, name="tweet-series"),
     path("tweets/<int:id>/samples.<str:form>", tweet.samples_file, name="tweet-file"),

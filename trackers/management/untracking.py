@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 
 from django.core.management.base import CommandError
 from django.template.defaultfilters import pluralize
 from tqdm import tqdm
 
-from trackers.schedule import steer
+from trackers.history import by_command
+from trackers.schedule.acts import in_pieces
 from trackers.schedule.bulk import PIECE
+from trackers.schedule.models import BulkAct
 from trackers.tweets.models import Tweet
 
 # Eight bytes each, whatever was given.
@@ -56,12 +59,13 @@ def sure(question: str, *, yes: bool) -> None:
 
 def untrack(ids: Ids) -> int:
     """Untrack them, one transaction per piece; return how many there were. Raises Interrupted."""
-    done = 0
-    with tqdm(total=len(ids), unit=" tweets", disable=not sys.stderr.isatty()) as bar:
+    done, steps = 0, in_pieces(BulkAct.Act.UNTRACK, ids, by_command())
+    shows = sys.stderr.isatty()
+    with closing(steps), tqdm(total=len(ids), unit=" tweets", disable=not shows) as bar:
         try:
-            for piece in pieces(ids):
-                done += steer.untrack(piece)
-                bar.update(len(piece))
+            for changed in steps:
+                done += changed
+                bar.update(min(PIECE, len(ids) - bar.n))
         except KeyboardInterrupt:
             raise Interrupted(done) from None
     return done

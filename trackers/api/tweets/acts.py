@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from django.http import HttpRequest
 from ninja import Schema, Status
 from pydantic import Field, StrictStr
 
-from trackers import history
+from trackers.acts import Act
 from trackers.api.tweets.found import NOT_TRACKED, find
 from trackers.api.tweets.routers import many, single
-from trackers.api.wire.auth import may
+from trackers.api.wire.auth import act_on, actor_of
 from trackers.api.wire.errors import Refused
 from trackers.api.wire.fields import MOST, Id, Known, Strict
 from trackers.api.wire.outgoing import DigitsOut
+from trackers.ingest.files.acts import track_found
 from trackers.ingest.found import Found, id_of, is_rounded
-from trackers.ingest.track_all import track_all
-from trackers.schedule import steer
+from trackers.schedule.acts import ACTS, ADD
 from trackers.tweets.models import Tweet, TweetVersion
 
 DONE: dict[Any, Any] = {204: None}
-CAME_FROM = "the API, by {}"
+CAME_FROM = "the API, by {user}"
 # More of each text is not given back.
 SHOWN = 80
 
@@ -62,36 +60,16 @@ class ActedOut(Schema):
     missing: list[DigitsOut]
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
-    do: Callable[[Iterable[int]], int]
-    permission: str
-    recorded: str
-    flag: int = history.CHANGE
-
-
-ACTS = {
-    "refresh": Act(steer.refresh_now, "trackers.change_tweet", "Refresh, by the API."),
-    "pause": Act(steer.pause, "trackers.change_tweet", "Pause, by the API."),
-    "resume": Act(steer.resume, "trackers.change_tweet", "Resume, by the API."),
-    "untrack": Act(
-        steer.untrack, "trackers.delete_tweet", "Untrack, by the API.", history.DELETION
-    ),
-}
-NOT_REFRESHED = "Not refreshed: it is paused, or being checked right now."
-
-
 @many.post("", response=TrackOut)
 def track(request: HttpRequest, given: TrackIn) -> dict[str, Any]:
     """Anything that is neither an id nor an address is rejected; the others are tracked."""
-    user = may(request, "trackers.add_tweet")
+    actor = actor_of(request, ADD)
     ids = {text: id_of(text) for text in given.tweets}
     wanted = sorted({id for id in ids.values() if id is not None})
     known = set(Tweet.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     tweet_of = dict(TweetVersion.objects.filter(pk__in=wanted).values_list("pk", "tweet_id"))
-    done = track_all([Found(id) for id in wanted], came_from=CAME_FROM.format(user.get_username()))
+    done = track_found([Found(id) for id in wanted], actor, came_from=CAME_FROM)
     tweet_of |= {id: one.tweet_id for id, one in done.versions.items()}
-    history.record_many(user, Tweet, done.tracked, "Tracked, by the API.", flag=history.ADDITION)
     seen = set(known)
     results = [outcome(text, ids[text], tweet_of, seen) for text in given.tweets]
     counts = [one["outcome"] for one in results]
@@ -119,14 +97,12 @@ def outcome(text: str, id: int | None, tweet_of: dict[int, int], seen: set[int])
 
 
 def on_many(request: HttpRequest, act: Act, given: IdsIn) -> dict[str, Any]:
-    user = may(request, act.permission)
+    actor = actor_of(request, act.permission)
     asked = list(dict.fromkeys(given.ids))
-    found = list(Tweet.objects.filter(pk__in=asked))
-    done = act.do(one.pk for one in found)
-    if done:
-        history.record(user, found, act.recorded, flag=act.flag)
-    known = {one.pk for one in found}
-    return {"asked": len(asked), "done": done, "missing": [id for id in asked if id not in known]}
+    tweets = list(Tweet.objects.filter(pk__in=asked))
+    count = act.do(tweets, actor).count if tweets else 0
+    known = {tweet.pk for tweet in tweets}
+    return {"asked": len(asked), "done": count, "missing": [id for id in asked if id not in known]}
 
 
 @many.post("/refresh", response=ActedOut)
@@ -152,44 +128,42 @@ def untrack_many(request: HttpRequest, given: IdsIn) -> dict[str, Any]:
     return on_many(request, ACTS["untrack"], given)
 
 
-def on_one(request: HttpRequest, act: Act, id: int) -> int:
-    user = may(request, act.permission)
-    found = find(id)
-    done = act.do([found.pk])
-    if done:
-        history.record(user, [found], act.recorded, flag=act.flag)
-    return done
+def alone(id: int) -> list[Tweet]:
+    return [find(id)]
+
+
+def itself(id: int) -> list[Tweet]:
+    """Not by the id of a version: others know the tweet by another id."""
+    tweet = find(id)
+    if tweet.pk != id:
+        raise LookupError(NOT_TRACKED.format(id))
+    return [tweet]
 
 
 @single.post("/{id}/refresh", response=DONE)
 def refresh_tweet(request: HttpRequest, id: Known) -> Status:
     """It is looked up next; 409 if it is paused, or being looked up."""
-    if not on_one(request, ACTS["refresh"], id):
-        raise Refused(409, NOT_REFRESHED)
+    done = act_on(request, ACTS["refresh"], alone, id)
+    if not done.is_done:
+        raise Refused(409, done.said)
     return Status(204, None)
 
 
 @single.post("/{id}/pause", response=DONE)
 def pause_tweet(request: HttpRequest, id: Known) -> Status:
     """It is not looked up until resumed. Idempotent, as is `resume`."""
-    on_one(request, ACTS["pause"], id)
+    act_on(request, ACTS["pause"], alone, id)
     return Status(204, None)
 
 
 @single.post("/{id}/resume", response=DONE)
 def resume_tweet(request: HttpRequest, id: Known) -> Status:
-    on_one(request, ACTS["resume"], id)
+    act_on(request, ACTS["resume"], alone, id)
     return Status(204, None)
 
 
 @single.delete("/{id}", response=DONE)
 def untrack_tweet(request: HttpRequest, id: Known) -> Status:
     """It is removed, with its whole history."""
-    user = may(request, ACTS["untrack"].permission)
-    found = find(id)
-    if found.pk != id:
-        # The id of a version names a tweet that others know by another id.
-        raise LookupError(NOT_TRACKED.format(id))
-    history.record(user, [found], ACTS["untrack"].recorded, flag=history.DELETION)
-    steer.untrack([found.pk])
+    act_on(request, ACTS["untrack"], itself, id)
     return Status(204, None)

@@ -15,11 +15,11 @@ from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.tweets.saved import SavedView
 from trackers.dashboards.words import counted
 from trackers.history import on_page
-from trackers.ingest.files.track_lines import TrackedLines, track_lines
+from trackers.ingest.files import acts
+from trackers.ingest.files.track_lines import TrackedLines
 from trackers.listing.wanted import wanted
-from trackers.tweets.models import Tweet
+from trackers.schedule.acts import ADD
 
-ADD_TWEET = "trackers.add_tweet"
 VIEWS_MOST = 30
 LINES_MOST = 2_400_000
 # At most this many rejected lines are named.
@@ -63,7 +63,7 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
 
 
 @require_POST
-@needs(ADD_TWEET)
+@needs(ADD)
 def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     lines = request.POST.get("lines", "")
     if not lines.strip():
@@ -72,14 +72,7 @@ def track_pasted(request: HttpRequest) -> HttpResponseRedirect:
     if len(lines) > LINES_MOST:
         messages.error(request, "That is too much for the box. Upload it as a file.")
         return redirect("tweets")
-    done = track_lines(lines.splitlines(), came_from=f"pasted by {request.user}")
-    history.record_many(
-        request.user,
-        Tweet,
-        done.tracked,
-        f"Pasted {done.read:,} lines: {done.tracked:,} tracked, {done.already:,} already.",
-        flag=history.ADDITION,
-    )
+    done = acts.track_pasted(lines.splitlines(), on_page(request.user))
     tell(request, done)
     return redirect("tweets")
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import needs
-from trackers.dashboards.tweets.acts import CHANGE
 from trackers.dashboards.tweets.chosen import chosen, how_many
-from trackers.dashboards.tweets.many_acts import CHOICES, of_tweets
+from trackers.dashboards.tweets.many_acts import find_begun, of_tweets
 from trackers.dashboards.words import ago, counted
-from trackers.schedule import bulk
+from trackers.schedule.acts import ACTS, CHANGE, WITH_TAG
 from trackers.schedule.bulk import PIECE
 from trackers.schedule.intervals import current
-from trackers.schedule.models import BulkAct
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import offered
 from trackers.tweets.tags.tagging import tags_of
@@ -46,9 +44,9 @@ def many(request: HttpRequest) -> HttpResponse:
         "by_workers": count is None or count > PIECE,
         "some": [(tweet, tags.get(tweet.pk, [])) for tweet in some],
         "acts": [
-            (name, one)
-            for name, one in CHOICES.items()
-            if not one.takes_tag and request.user.has_perm(one.permission)
+            (name, act)
+            for name, act in ACTS.items()
+            if name not in WITH_TAG and request.user.has_perm(act.permission)
         ],
         "offered": offered(),
     }
@@ -68,7 +66,7 @@ def progress_now(request: HttpRequest, id: int) -> HttpResponse:
 
 
 def told(id: int) -> dict[str, Any]:
-    act = find(id)
+    act = find_begun(id)
     now, _ = current()
     tag = Tag.objects.live().filter(pk=act.tag).first() if act.tag else None
     return {
@@ -81,10 +79,3 @@ def told(id: int) -> dict[str, Any]:
         "begun": ago(act.begun_at, now=now),
         "ended": ago(act.finished_at, now=now) if act.finished_at else None,
     }
-
-
-def find(id: int) -> BulkAct:
-    act = bulk.find(id)
-    if act is None:
-        raise Http404(f"There is no bulk action {id}. Those that ended a month ago are gone.")
-    return act

@@ -1,7 +1,9 @@
-"""What is done to an uploaded file, by whom: each act is in the history."""
+"""What is done to uploaded files, and how people and programs track tweets: each act is in the
+history."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 from django.template.defaultfilters import pluralize
@@ -11,8 +13,11 @@ from trackers.acts import Done
 from trackers.history import Actor
 from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
-from trackers.ingest.found import UnreadableError
+from trackers.ingest.files.track_lines import TrackedLines, track_lines
+from trackers.ingest.found import Found, UnreadableError
 from trackers.ingest.sources.imports import Import
+from trackers.ingest.track_all import TrackedAll, track_all
+from trackers.tweets.models import Tweet
 
 NOT_NOW = "This is not possible now: the import was started already."
 
@@ -53,3 +58,26 @@ def discard(report: Import, actor: Actor) -> Done:
         return Done(NOT_NOW, is_done=False)
     history.record(actor, [source], "Discarded", flag=history.DELETION)
     return Done(f"{name} was discarded; nothing was imported.")
+
+
+def track_pasted(lines: Iterable[str], actor: Actor) -> TrackedLines:
+    """Track the tweets that some pasted lines name."""
+    done = track_lines(lines, came_from=f"pasted by {actor.user}")
+    record_tracked(
+        done.tracked,
+        actor,
+        f"Pasted {done.read:,} lines: {done.tracked:,} tracked, {done.already:,} already",
+    )
+    return done
+
+
+def track_found(found: Sequence[Found], actor: Actor, *, came_from: str) -> TrackedAll:
+    """Track these; `came_from` has a place for the user."""
+    done = track_all(found, came_from=came_from.format(user=actor.user.get_username()))
+    record_tracked(done.tracked, actor)
+    return done
+
+
+def record_tracked(count: int, actor: Actor, what: str = "Tracked") -> None:
+    """Of a command, which reads endless input piece by piece: once, at its end."""
+    history.record_many(actor, Tweet, count, what, flag=history.ADDITION)

@@ -10,13 +10,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from trackers import history
+from trackers.history import by_command
 from trackers.ingest.files.lines import READERS
 from trackers.management.given_tweets import USAGE, GivenTweets
 from trackers.management.pageless import PagelessCommand
-from trackers.management.untracking import Ids, all_of, pieces, tracked, tweets
-from trackers.tweets.models import Tweet
-from trackers.tweets.tags import tagging
+from trackers.management.untracking import Ids, all_of, tracked, tweets
+from trackers.schedule.acts import in_pieces
+from trackers.schedule.models import BulkAct
 from trackers.tweets.tags.ending import COUNTED_MOST, on_tweets
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import TagName, made, named
@@ -50,8 +50,7 @@ class Command(PagelessCommand):
     def do_add(self, options: Mapping[str, Any]) -> None:
         ids = self.chosen(options)
         tag = made(options["tag"])
-        done = sum(tagging.put(tag.pk, piece) for piece in pieces(ids))
-        history.record_command(Tweet, f"Tagged “{tag}”.", count=done)
+        done = sum(in_pieces(BulkAct.Act.TAG, ids, by_command(), tag=tag))
         self.tell(options, ids, done, f"Tagged {tweets(done)} “{tag}”.")
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
@@ -59,8 +58,7 @@ class Command(PagelessCommand):
         if tag is None:
             raise CommandError(f"There is no tag {options['tag']!r}. `tag list` names them all.")
         ids = self.chosen(options)
-        done = sum(tagging.take(tag.pk, piece) for piece in pieces(ids))
-        history.record_command(Tweet, f"Removed the tag “{tag}”.", count=done)
+        done = sum(in_pieces(BulkAct.Act.UNTAG, ids, by_command(), tag=tag))
         self.tell(options, ids, done, f"Removed the tag “{tag}” from {tweets(done)}.")
 
     def do_list(self, options: Mapping[str, Any]) -> None:

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from trackers import history
+from trackers.history import by_command
+from trackers.ingest.files.acts import record_tracked
 from trackers.ingest.files.archive import Archive
 from trackers.ingest.files.cut_archive import NONE, with_tweets
 from trackers.ingest.files.firstbytes import LOOKED_AT, ZIP, check, first_bytes
@@ -34,7 +35,6 @@ from trackers.ingest.found import (
 from trackers.ingest.track_all import track_stream
 from trackers.management.given_files import AT_TERMINAL, STDIN, demand, opened
 from trackers.management.pageless import PagelessCommand
-from trackers.tweets.models import Tweet
 
 TOLD_ONE_BY_ONE = 1000
 # How often progress is printed to a log, where no bar is shown.
@@ -157,10 +157,7 @@ class Command(PagelessCommand):
             self.say(began, as_json=as_json)
 
     def say(self, began: float, *, as_json: bool) -> None:
-        if self.total.tracked:
-            history.record_command(
-                Tweet, "Tracked.", count=self.total.tracked, flag=history.ADDITION
-            )
+        record_tracked(self.total.tracked, by_command())
         counts = {
             "read": self.total.read,
             "tracked": self.total.tracked,

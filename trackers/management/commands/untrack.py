@@ -9,7 +9,6 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from trackers import history
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.sources.only_here import brought, only_here
 from trackers.management.given_tweets import GivenTweets
@@ -66,9 +65,6 @@ class Command(PagelessCommand):
                     f"Interrupted: {interrupted.done:,} of {tweets(len(ids))} have been untracked."
                 )
                 sys.exit(INTERRUPTED)
-            history.record_command(
-                Tweet, "Untracked.", count=counts["untracked"], flag=history.DELETION
-            )
             self.tell(options, counts, f"Untracked {tweets(counts['untracked'])}.")
         else:
             self.tell(options, counts, "None of these tweets is tracked.")
