@@ -15,11 +15,12 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from trackers import history
+from trackers.history import in_admin
 from trackers.jobs import schedules
 from trackers.timelines import settings
+from trackers.timelines.acts import rebuild_all
 from trackers.timelines.figures import Timelines, timelines
 from trackers.timelines.homes import FeedSettings
-from trackers.timelines.rebuilding import rebuild_all
 
 EXPIRE = ("trackers.tasks.drop_idle_feeds", "trackers.tasks.expire_timelines")
 
@@ -94,16 +95,7 @@ class FeedSettingsAdmin(admin.ModelAdmin):
     def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
         if not self.has_change_permission(request):
             raise PermissionDenied
-        chosen = settings.current()
-        homes = rebuild_all(chosen)
-        history.record(
-            request.user, [chosen], f"Asked for {homes} home{pluralize(homes)} to be rebuilt."
-        )
-        messages.success(
-            request,
-            f"The workers will rebuild {homes} home{pluralize(homes)}, the most recently viewed "
-            "first. Until then homes are read from the sources.",
-        )
+        messages.success(request, rebuild_all(in_admin(request.user)).said)
         return redirect("admin:trackers_feedsettings_change", 1)
 
     def expire(self, request: HttpRequest) -> HttpResponse | HttpResponseRedirect:
@@ -119,9 +111,8 @@ class FeedSettingsAdmin(admin.ModelAdmin):
             return render(request, "admin/trackers/feedsettings/expire.html", context)
         for task in EXPIRE:
             schedules.run_soon(task)
-        history.record(
-            request.user, [settings.current()], "Asked for unread homes and timelines to expire."
-        )
+        what = "Asked for unread homes and timelines to expire"
+        history.record(in_admin(request.user), [settings.current()], what)
         messages.success(
             request,
             "Homes and timelines that have not been read for a long time will expire within half "

@@ -14,6 +14,7 @@ from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.columns.views import MOST
 from trackers.dashboards.homes import home_of
+from trackers.history import on_page
 from trackers.ingest.sources.models import Source
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -34,7 +35,7 @@ def add(request: HttpRequest) -> HttpResponseRedirect:
             **what, user_id=request.user.pk or 0, defaults={"position": last + 1}
         )
     if is_new:
-        history.record(request.user, [made], "Added a column.", flag=history.ADDITION)
+        history.record(on_page(request.user), [made], "Added a column", flag=history.ADDITION)
     messages.success(request, f"{made} is {'a column now' if is_new else 'a column already'}.")
     return redirect("columns")
 
@@ -51,11 +52,12 @@ def act_on_column(request: HttpRequest, id: int, act: str) -> HttpResponseRedire
             raise Http404(f"There is no column {id}.")
         chosen = mine.pop(place)
         if act == "remove":
-            history.record(request.user, [chosen], "Removed a column.", flag=history.DELETION)
-            chosen.delete()
+            what, flag = "Removed a column", history.DELETION
+            Column.objects.filter(pk=id).delete()
         else:
+            what, flag = f"Moved to the {act}", history.CHANGE
             mine.insert(max(0, place + STEPS[act]), chosen)
-            history.record(request.user, [chosen], f"Moved to the {act}.")
+        history.record(on_page(request.user), [chosen], what, flag=flag)
         number(mine)
     return redirect("columns")
 

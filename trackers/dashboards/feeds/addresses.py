@@ -16,6 +16,7 @@ from trackers import history
 from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.asking import unsure
 from trackers.dashboards.words import Moment, ago
+from trackers.history import on_page
 from trackers.timelines.models import Watcher
 from trackers.timelines.watchers import Home, homes_of, watcher_of
 from trackers.tokens import addresses
@@ -55,7 +56,7 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
     ):
         return asks
     secret = addresses.make(watcher, now=timezone.now())
-    tell(request, watcher, "Created a new secret feed address.")
+    tell(request, watcher, "Created a new secret feed address")
     paths = {
         "atom": reverse("feed-home-atom", args=[secret]),
         "json": reverse("feed-home-json", args=[secret]),
@@ -71,13 +72,13 @@ def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
     owned(request, watcher)
     if asks := unsure(request, REVOKE, button="Revoke", back=reverse("feeds")):
         return asks
-    addresses.revoke(watcher)
-    tell(request, watcher, "Revoked its secret feed address.")
+    if addresses.revoke(watcher):
+        tell(request, watcher, "Revoked its secret feed address")
     return redirect("feeds")
 
 
 def tell(request: HttpRequest, watcher: int, what: str) -> None:
-    history.record(request.user, [Watcher.objects.get(pk=watcher)], what)
+    history.record(on_page(request.user), [Watcher.objects.get(pk=watcher)], what)
 
 
 def owned(request: HttpRequest, watcher: int) -> Home:

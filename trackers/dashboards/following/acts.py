@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from trackers import history
 from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.homes import home_of
+from trackers.history import on_page
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds
 from trackers.timelines.models import Watcher
@@ -47,18 +48,18 @@ def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
     who = f"{home.name} follows" if home.team_id else "You follow"
     if act == "follow":
         watcher_id = watcher_of(home, request.user)
-        feeds.follow(watcher_id, **what)
-        tell(request, watcher_id, f"Follow {name}.")
+        if feeds.follow(watcher_id, **what):
+            tell(request, watcher_id, f"Followed {name}")
         messages.success(request, f"{who} {name} from now on.")
     elif home.watcher_id is not None:
-        feeds.unfollow(home.watcher_id, **what)
-        tell(request, home.watcher_id, f"Unfollow {name}.")
+        if feeds.unfollow(home.watcher_id, **what):
+            tell(request, home.watcher_id, f"Unfollowed {name}")
         messages.success(request, f"{who} {name} no longer.")
     return redirect(way_back(request))
 
 
 def tell(request: HttpRequest, watcher_id: int, what: str) -> None:
-    history.record(request.user, [Watcher.objects.get(pk=watcher_id)], what)
+    history.record(on_page(request.user), [Watcher.objects.get(pk=watcher_id)], what)
 
 
 def author_named(text: str) -> int | None:

@@ -8,7 +8,6 @@ from typing import BinaryIO, cast
 
 from django import forms
 from django.conf import settings
-from django.contrib import messages
 from django.core.files.uploadedfile import UploadedFile
 from django.http import (
     Http404,
@@ -24,6 +23,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from trackers.acts import Done
 from trackers.dashboards.access import SOURCES, demand, needs
+from trackers.dashboards.carry_out import say
 from trackers.dashboards.exports import in_turn
 from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
@@ -169,7 +169,7 @@ def act(request: HttpRequest, report: Import) -> HttpResponse:
             done = acts.discard(report, actor)
         case _:
             done = Done("This is not possible. Reload the page.", is_done=False)
-    (messages.success if done.is_done else messages.error)(request, done.said)
+    say(request, done)
     if name == "forget" and done.is_done:
         return redirect("import-file")
     return redirect("import-report", id=report.pk)

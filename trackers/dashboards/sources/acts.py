@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST
 
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.asking import unsure
-from trackers.dashboards.carry_out import act_on
+from trackers.dashboards.carry_out import act_on, say
 from trackers.dashboards.sources.figure_views import find
 from trackers.dashboards.sources.list_views import MOST
 from trackers.history import on_page
@@ -47,7 +47,7 @@ def act_on_ticked(request: HttpRequest) -> HttpResponse:
             return page
     for source in sources:
         done = act.do(source, on_page(request.user))
-        (messages.success if done.is_done else messages.error)(request, done.said)
+        say(request, done)
     return redirect("sources")
 
 

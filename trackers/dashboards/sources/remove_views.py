@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from trackers.dashboards.access import demand, needs
+from trackers.dashboards.carry_out import say
 from trackers.dashboards.sources.figure_views import find
 from trackers.history import on_page
 from trackers.ingest.sources.acts import DELETE, remove_with_tweets
@@ -41,7 +41,7 @@ def source_remove(request: HttpRequest, id: int) -> HttpResponse:
     if request.method == "POST":
         demand(request, "trackers.delete_tweet")
         done = remove_with_tweets(source, on_page(request.user))
-        (messages.success if done.is_done else messages.error)(request, done.said)
+        say(request, done)
         return redirect("sources")
     now, _ = current()
     given = {

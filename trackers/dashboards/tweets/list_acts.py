@@ -56,7 +56,7 @@ def remove_view(request: HttpRequest, id: int) -> HttpResponseRedirect:
     view = SavedView.objects.filter(user=request.user.pk, pk=id).first()
     if view is None:
         raise Http404(f"You have no saved view {id}.")
-    history.record(on_page(request.user), [view], "Removed", flag=history.DELETION)
+    history.record(on_page(request.user), [view], "Removed a saved view", flag=history.DELETION)
     view.delete()
     messages.success(request, f"“{view.name}” is removed.")
     return redirect("tweets")

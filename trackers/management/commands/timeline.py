@@ -11,15 +11,14 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
-from django.template.defaultfilters import pluralize
 
 from trackers import history
+from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
 from trackers.timelines import feeds, store
+from trackers.timelines.acts import rebuild_all
 from trackers.timelines.listing import Listed, listing, peek
 from trackers.timelines.models import Timeline, Watcher
-from trackers.timelines.rebuilding import rebuild_all
-from trackers.timelines.settings import current
 
 USAGE = 2
 
@@ -96,21 +95,15 @@ class Command(PagelessCommand):
         if bool(chosen) == options["all"]:
             raise CommandError("Give the ids of watchers, or --all.", returncode=USAGE)
         if options["all"]:
-            homes = rebuild_all(current())
-            history.record_command(Watcher, "Asked for homes to be rebuilt.", count=homes)
-            self.tell(
-                options,
-                {"enqueued": homes},
-                f"The workers will rebuild {homes} home{pluralize(homes)}. Until then homes "
-                "are read from the sources.",
-            )
+            done = rebuild_all(by_command())
+            self.tell(options, {"enqueued": done.count}, done.said)
             return
         known = set(Watcher.objects.filter(pk__in=chosen).values_list("pk", flat=True))
         if unknown := [str(one) for one in chosen if one not in known]:
             raise CommandError(f"Nothing was changed: there is no watcher {', '.join(unknown)}.")
         for watcher_id in chosen:
             feeds.rebuild(watcher_id)
-        history.record_command(Watcher, "Rebuilt homes.", count=len(chosen))
+        history.record_many(by_command(), Watcher, len(chosen), "Rebuilt homes")
         self.tell(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
@@ -122,7 +115,7 @@ class Command(PagelessCommand):
         if days < 0:
             raise CommandError(f"{days:g} days is negative. Give 0 or more.", returncode=USAGE)
         expired = store.expire(idle)
-        history.record_command(Timeline, "Expired.", count=expired, flag=history.DELETION)
+        history.record_many(by_command(), Timeline, expired, "Expired", flag=history.DELETION)
         self.tell(
             options,
             {"expired": expired, "tombstone_days": settings.TIMELINE_TOMBSTONE_DAYS},
@@ -143,7 +136,7 @@ class Command(PagelessCommand):
     def do_restore(self, options: Mapping[str, Any]) -> None:
         file = sys.stdin.buffer if options["file"] == "-" else options["file"]
         timelines = store.restore(file)
-        history.record_command(Timeline, "Restored from a snapshot.", count=timelines)
+        history.record_many(by_command(), Timeline, timelines, "Restored from a snapshot")
         self.tell(
             options,
             {"timelines": timelines},
