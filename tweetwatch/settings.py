@@ -164,7 +164,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Applications: trackers comes before django_q, so that its `qcluster` command wins.
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "tweetwatch.admin_app.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

@@ -8,6 +8,8 @@ from trackers.dashboards.account import views as account
 handler403 = "tweetwatch.http.bad_requests.denied"
 handler404 = "tweetwatch.http.bad_requests.not_found"
 
+admin.autodiscover()
+
 urlpatterns = [
     # Before the admin's own: there is one way to log in.
     path("admin/login/", account.admin_login),

@@ -1,0 +1,30 @@
+"""Django's admin, imported with the pages: most commands and workers never show one of its."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.apps import AppConfig
+from django.contrib import admin
+from django.contrib.admin.apps import SimpleAdminConfig
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
+
+
+class AdminConfig(SimpleAdminConfig):
+    """As Django's own, which would import every module of the admin at each start.
+
+    `tweetwatch.urls` imports them, and the system check, which must not look at an empty site.
+    """
+
+    def ready(self) -> None:
+        checks.register(check, checks.Tags.admin)
+
+
+def check(app_configs: Sequence[AppConfig] | None, **options: Any) -> list[checks.CheckMessage]:
+    admin.autodiscover()
+    return [
+        *check_dependencies(app_configs=app_configs, **options),
+        *check_admin_app(app_configs=app_configs, **options),
+    ]
