@@ -1,7 +1,4 @@
-"""The real things that all tests share: a PostgreSQL that is as after migration, and a fake X.
-
-Each run has a database of its own name, so that several can run side by side on one server.
-"""
+"""The real things that all tests share: a PostgreSQL that is as after migration, and a fake X."""
 
 from __future__ import annotations
 
@@ -10,23 +7,32 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import cache
 from itertools import count
 from pathlib import Path
 from time import monotonic, sleep
-from urllib.parse import quote, urlencode
 
 import hypothesis
-import psutil
 import psycopg
 import pytest
 import requests
 from django.conf import settings
 from django.db import connection, connections
 from django.test import TransactionTestCase
-from psycopg import sql
 
+from tests.databases import (
+    MIGRATED,
+    OURS,
+    TEMPLATE,
+    Original,
+    clone,
+    drop,
+    drop_leftovers,
+    hurry,
+    one_at_a_time,
+    url_of,
+)
 from tests.firewall import DroppingPort
 from tweetwatch.http import sending
 
@@ -37,57 +43,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("busy")
 
 PROJECT = Path(__file__).resolve().parents[1]
-OURS = f"test_tweetwatch_{os.getpid()}"
-TEMPLATE = f"{OURS}_template"
-# Of all the processes of a run: the first of them migrates it, and the others copy it.
-MIGRATED = f"test_tweetwatch_{os.getppid()}_migrated"
 IS_SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ
 NUMBERS = count(1)
-
-
-def url_of(database):
-    """Where a database of the tests' server is, as DATABASE_URL says it."""
-    params = connection.get_connection_params()
-    who, secret = quote(params.get("user", ""), safe=""), quote(params.get("password", ""), safe="")
-    who = f"{who}:{secret}" if secret else who
-    host = params.get("host", "")
-    if host.startswith("/") or not host:
-        return f"postgres://{who}@/{database}?{urlencode({'host': host})}"
-    return f"postgres://{who}@{host}:{params.get('port') or 5432}/{database}"
-
-
-def administer(statement, *names):
-    """One statement outside of every transaction, on the server's own database."""
-    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
-        admin.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
-
-
-def clone(name, *, of):
-    administer("CREATE DATABASE {} TEMPLATE {}", name, of)
-
-
-def drop(name):
-    administer("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
-
-
-def drop_leftovers():
-    """The databases of runs that were killed."""
-    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
-        names = admin.execute(
-            "SELECT datname FROM pg_database WHERE datname ~ '^test_tweetwatch_[0-9]+(_|$)'"
-        ).fetchall()
-    for (name,) in names:
-        if not psutil.pid_exists(int(name.split("_")[2])):
-            with suppress(psycopg.Error):
-                administer("DROP DATABASE IF EXISTS {}", name)
-
-
-@contextmanager
-def one_at_a_time():
-    """Of the processes of a run. Nothing to wait for where there is only one."""
-    with psycopg.connect(url_of("postgres"), autocommit=True) as admin:
-        admin.execute("SELECT pg_advisory_lock(hashtextextended(%s, 0))", [MIGRATED])
-        yield
 
 
 @pytest.fixture(scope="session")
@@ -100,8 +57,10 @@ def django_db_modify_db_settings():
 def its_turn(django_db_blocker):
     """To make the database; ended when that is done."""
     with ExitStack() as turn:
-        if IS_SIDE_BY_SIDE:
-            with django_db_blocker.unblock():
+        with django_db_blocker.unblock():
+            if is_embedded():
+                hurry()
+            if IS_SIDE_BY_SIDE:
                 turn.enter_context(one_at_a_time())
         yield turn
 
@@ -118,7 +77,7 @@ def django_db_keepdb(its_turn, django_db_modify_db_settings, django_db_blocker):
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup, django_db_keepdb, its_turn, django_db_blocker):
+def django_db_setup(django_db_setup, django_db_keepdb, its_turn, django_db_blocker, original):
     """And beside it, while nobody is connected, the template of all fresh databases.
 
     After a test that commits, Django would empty the tables: also of the rows that migrations
@@ -131,7 +90,8 @@ def django_db_setup(django_db_setup, django_db_keepdb, its_turn, django_db_block
         if IS_SIDE_BY_SIDE and not django_db_keepdb:
             clone(MIGRATED, of=TEMPLATE)
         its_turn.close()
-        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: restore())
+        original.read()
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda _test: restore(original))
 
         with django_db_blocker.block():
             yield
@@ -146,22 +106,40 @@ def django_db_setup(django_db_setup, django_db_keepdb, its_turn, django_db_block
                 drop(MIGRATED)
 
 
-def restore():
+@pytest.fixture(scope="session")
+def original():
+    return Original(TEMPLATE)
+
+
+def restore(original):
     connections.close_all()
-    drop(OURS)
-    clone(OURS, of=TEMPLATE)
+    original.put_back(OURS)
+
+
+@pytest.fixture(scope="session")
+def spare_databases(original, django_db_setup, django_db_blocker):
+    """The names of fresh ones that nobody uses."""
+    names = []
+    yield names
+    with django_db_blocker.unblock():
+        for name in names:
+            drop(name)
 
 
 @pytest.fixture
-def fresh_database(django_db_setup, django_db_blocker):
-    """The URL of a database as after migration, for processes; dropped at the end."""
-    name = f"{OURS}_{next(NUMBERS)}"
+def fresh_database(original, spare_databases, django_db_blocker):
+    """The URL of a database as after migration, for processes."""
     with django_db_blocker.unblock():
-        clone(name, of=TEMPLATE)
+        name = f"{OURS}_{next(NUMBERS)}"
+        if spare_databases:
+            original.rename(spare_databases.pop(), name)
+        else:
+            original.clone(name)
         url = url_of(name)
     yield url
     with django_db_blocker.unblock():
-        drop(name)
+        original.put_back(name)
+    spare_databases.append(name)
 
 
 @pytest.hookimpl(trylast=True)
@@ -169,6 +147,15 @@ def pytest_configure():
     # A fifth of a second of a processor for each user of a test, otherwise. Not on import: chaos
     # and the screenshots import this file too, before Django is set up.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    if is_embedded() and "EMBEDDED_POSTGRES_DIR" not in os.environ:
+        # A server of the tests' own, for which its settings are. The processes that they start
+        # read the variable.
+        settings.EMBEDDED_POSTGRES_DIR = PROJECT / "var" / "tests" / "postgres"
+        os.environ["EMBEDDED_POSTGRES_DIR"] = str(settings.EMBEDDED_POSTGRES_DIR)
+
+
+def is_embedded():
+    return settings.DATABASES["default"]["ENGINE"] == "tweetwatch.embedded_backend"
 
 
 def pytest_collection_modifyitems(items):

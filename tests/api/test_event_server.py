@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from tests.api.server import TOKEN, Reader, numbers, serving
 from tests.chaos.ground import wait_until
-from tests.conftest import OURS, TEMPLATE, clone, drop, url_of
+from tests.databases import OURS, TEMPLATE, clone, drop, url_of
 
 # So that there is a database to copy.
 pytestmark = pytest.mark.django_db

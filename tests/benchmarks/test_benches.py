@@ -21,7 +21,8 @@ import pytest
 from django.conf import settings
 
 from tests.benchmarks.results import Bar
-from tests.conftest import PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import url_of
 
 SMALL = ("--minutes", "0.04", "--tweets", "3000")
 # Side by side: most of the time is waiting, and nothing here asks for speed.

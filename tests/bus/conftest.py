@@ -15,7 +15,8 @@ import psycopg
 import pytest
 
 from tests.chaos.ground import wait_until
-from tests.conftest import OURS, PROJECT, TEMPLATE, clone, drop, url_of
+from tests.conftest import PROJECT
+from tests.databases import OURS, TEMPLATE, clone, drop, url_of
 
 ROOT = "root-of-the-tests"
 PATIENCE = 60

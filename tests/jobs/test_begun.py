@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.jobs.conftest import NAME
 from trackers.jobs import begun, queue
 from trackers.jobs.models import BegunBatch

@@ -13,7 +13,7 @@ from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 from django_q.tasks import async_task
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.jobs.conftest import NAME
 from trackers.jobs import queue
 from trackers.jobs.broker import PostgresBroker

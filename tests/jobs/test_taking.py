@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.db import connection
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.jobs.plans import nodes
 from tests.queues import fill_buckets
 from trackers.jobs.figures import FRESH_FOR, LOOK, MOST, RESTS, figures, look, take

@@ -8,7 +8,7 @@ import time
 import psycopg
 import pytest
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.factories import TweetUpdateFactory
 from trackers.jobs.horizon import horizon
 from trackers.jobs.vacuum import vacuum

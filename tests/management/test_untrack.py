@@ -14,7 +14,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.factories import TweetFactory
 from trackers.ingest.sources.models import Source, SourceTweet
 from trackers.tweets.models import Author, Tweet

@@ -15,7 +15,8 @@ from django.conf import settings
 from django.db import connection
 
 from tests.chaos.relay import Relays
-from tests.conftest import OURS, PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import OURS, url_of
 from tests.pages.browser import poll
 from tests.pages.looking import looking
 

@@ -11,7 +11,8 @@ import sys
 
 import pytest
 
-from tests.conftest import OURS, PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import OURS, url_of
 from tests.timelines.sessions import PATIENCE, sessions, wait_for, waits_for_a_lock
 from tests.timelines.states import state
 from trackers.timelines import store

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from django.db import connection, connections, transaction
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.factories import TweetFactory
 from tests.plans import watched
 from trackers import tasks

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from tests.jobs.ordinary import enqueued, run_all
 from trackers.ingest.files.lines import Found

@@ -15,7 +15,7 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from tests import queues
-from tests.conftest import url_of
+from tests.databases import url_of
 from tests.factories import CredentialFactory, ProjectFactory
 from tests.updater.test_refresh import held
 from tests.x import wait_until

@@ -7,7 +7,7 @@ import random
 import psycopg
 import pytest
 
-from tests.conftest import OURS, url_of
+from tests.databases import OURS, url_of
 from tests.events.live.conftest import Reader
 from trackers.outbox.models import Event, Topic
 from trackers.outbox.tell import TELL

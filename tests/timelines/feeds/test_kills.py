@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import pytest
 from django.conf import settings
 
-from tests.conftest import PROJECT, url_of
+from tests.conftest import PROJECT
+from tests.databases import url_of
 from tests.timelines.feeds.sessions import session
 from tests.timelines.feeds.world import (
     assert_laid_out,
