@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import os
 import re
 import shutil
@@ -10,6 +12,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from functools import cache
 
 import psutil
 import pytest
@@ -180,13 +183,34 @@ class Screen:
         return self.page.evaluate(ROWS)
 
 
+@cache
+def chromium():
+    """The one browser of this process, which ends with it. A start costs seconds of a processor."""
+    playwright = sync_playwright().start()
+    atexit.register(playwright.stop)
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+
+
+@contextmanager
+def window(address, **options):
+    """A window of its own: nothing that was stored or cached for another is seen in it.
+
+    Playwright runs a loop in the thread of the test, and nothing else does. Outside of a window
+    Django is not to find that loop: it takes what runs in one for asynchronous.
+    """
+    browser = chromium()
+    asyncio._set_running_loop(browser._loop)
+    context = browser.new_context(**options)
+    try:
+        yield Screen(context.new_page(), address)
+    finally:
+        context.close()
+        asyncio._set_running_loop(None)
+
+
 @contextmanager
 def screen(demo, **options):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = browser.new_context(**options)
-        seen = Screen(context.new_page(), demo.address)
+    with window(demo.address, **options) as seen:
         seen.log_in(demo.password)
         yield seen
-        browser.close()
-        assert seen.faults == []
+    assert seen.faults == []
