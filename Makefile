@@ -35,12 +35,10 @@ quick: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m quick tests
 
 test: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not more"
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "alone and not more" tests/flows
-	$(BIN)/python -m pytest -m "alone and not more" --ignore=tests/flows
+	$(BIN)/python -m pytest -n 5 --dist loadgroup --no-loadscope-reorder -m "not more"
 
 test-more: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m more
+	$(BIN)/python -m pytest -n 4 --dist loadgroup --no-loadscope-reorder -m more
 
 chaos: .venv/made-dev .env
 	$(BIN)/python -m tests.chaos

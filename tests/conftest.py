@@ -161,7 +161,38 @@ def is_embedded():
 def pytest_collection_modifyitems(items):
     """The long ones first: side by side, one that begins last would be waited for."""
     long = ("benchmarks", "chaos", "flows", "pages")
-    items.sort(key=lambda item: item.path.parts[len(PROJECT.parts) + 1] not in long)
+
+    def turn(item):
+        if item.get_closest_marker("alone"):
+            item.add_marker(pytest.mark.xdist_group("alone"))
+            return 0
+        return 1 if item.path.parts[len(PROJECT.parts) + 1] in long else 2
+
+    items.sort(key=turn)
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Any file at one worker; those that measure the machine at the same, one after the other."""
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from xdist.scheduler import LoadGroupScheduling
+
+    class ByGroupOrFile(LoadGroupScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).split("::", 1)[0]
+
+    return ByGroupOrFile(config, log)
+
+
+@cache
+def let_others_go_first():
+    os.nice(10)
+
+
+def pytest_runtest_setup(item):
+    """What measures the machine, and the processes that it starts, get it whenever they want it."""
+    if IS_SIDE_BY_SIDE and not item.get_closest_marker("alone"):
+        let_others_go_first()
 
 
 def pytest_itemcollected(item):
