@@ -30,4 +30,4 @@ def test_make_quick_runs_those_that_are_marked():
     ).stdout  # fmt: skip
 
     [command] = [line for line in told.splitlines() if "pytest" in line]
-    assert command.endswith(" -m quick")
+    assert command.endswith(" -m quick tests")
