@@ -50,8 +50,8 @@ OWNED_ELSEWHERE = {
 # Of these an operator sees what failed and what is planned.
 SEEN_ELSEWHERE = [f"view_{model}" for model in sorted(OWNED_ELSEWHERE["django_q"])]
 ACTS = ("add", "change", "delete")
-# The last of them to have its permissions made.
-APPS = {OURS, *OWNED_ELSEWHERE}
+# Of these, it comes last in INSTALLED_APPS: once its permissions are made, all are.
+LAST_TO_MIGRATE = "django_q"
 
 
 def permissions_of(role: str) -> Q:
@@ -73,7 +73,7 @@ def permissions_of(role: str) -> Q:
 
 def make_roles(sender: AppConfig, using: str, apps: Apps, **_: Any) -> None:
     """After each `migrate`, when the permissions of new models are there."""
-    if sender.label not in APPS:
+    if sender.label != LAST_TO_MIGRATE:
         return
     try:
         groups, permissions = apps.get_model("auth", "Group"), apps.get_model("auth", "Permission")
