@@ -47,8 +47,8 @@ def test_an_action_is_told_of_each_row_once_it_was_confirmed(staff):
 
     act(staff, where, "remove", one.pk, two.pk, sure="yes")
     assert sorted(told()) == [
-        ("ada", "a", "Action: Remove from all tweets."),
-        ("ada", "b", "Action: Remove from all tweets."),
+        ("ada", "a", "Removed from all tweets, in the admin."),
+        ("ada", "b", "Removed from all tweets, in the admin."),
     ]
 
 
@@ -57,7 +57,7 @@ def test_an_action_on_many_rows_is_one_line(staff):
 
     act(staff, reverse("admin:trackers_tag_changelist"), "remove", *ids, sure="yes")
 
-    assert told() == [("ada", f"{len(ids)} tags", "Action: Remove from all tweets.")]
+    assert told() == [("ada", f"{len(ids)} tags", "Removed from all tweets, in the admin.")]
 
 
 def test_what_is_no_list_is_told_as_well(staff):

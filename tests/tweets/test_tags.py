@@ -91,15 +91,6 @@ def test_the_tags_of_a_tweet_go_with_it(three):
     assert list(TweetTag.objects.values_list("tweet_id", flat=True)) == [2]
 
 
-def test_a_name_is_changed_unless_another_tag_has_it():
-    one, _ = made("one"), made("two")
-
-    with pytest.raises(TagName, match="already"):
-        ending.rename(one, "TWO")
-    assert ending.rename(one, "One") == "One"
-    assert offered() == ["One", "two"]
-
-
 def test_merged_tags_are_out_of_sight_at_once_and_their_tweets_are_moved(three):
     old, older, new = made("old"), made("older"), made("new")
     tagging.put(old.pk, [1, 2])

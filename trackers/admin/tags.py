@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -11,14 +11,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.http import urlencode
 
-from trackers.admin.outcome import report
+from trackers.acts import Done
 from trackers.admin.recorded import Recorded
-from trackers.jobs import schedules
-from trackers.tweets.tags import ending
+from trackers.history import in_admin
+from trackers.tweets.tags import acts, ending
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import TagName, cleaned
 
-SWEEP = "trackers.tasks.sweep_tags"
+ALREADY = "There is a tag “{}” already. Merge the two, or choose another name."
 # For each line of the list, tweets are counted up to this many.
 COUNTED_MOST = 1000
 
@@ -35,7 +35,7 @@ class TagForm(forms.ModelForm):
             raise forms.ValidationError(str(wrong)) from None
         same = Tag.objects.called(name).exclude(pk=self.instance.pk)
         if same.exists():
-            raise forms.ValidationError(ending.ALREADY.format(same.get()))
+            raise forms.ValidationError(ALREADY.format(same.get()))
         return name
 
 
@@ -69,32 +69,22 @@ class TagAdmin(Recorded):
         return format_html('<a href="{}">list</a>', address)
 
     @admin.action(description="Merge into one", permissions=["end"])
-    def merge(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | None:
+    def merge(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | Done:
         tags = list(chosen.order_by("name"))
         if len(tags) < 2:
-            told = "Merging takes two tags or more. Tick them, and choose Merge again."
-            self.message_user(request, told, messages.WARNING)
-            return None
+            few = "Merging takes two tags or more. Tick them, and choose Merge again."
+            return Done(few, is_done=False)
         into = next((tag for tag in tags if str(tag.pk) == request.POST.get("into")), None)
         if into is None or request.POST.get("sure") != "yes":
             return self.ask(request, "merge", "Merge tags?", tags)
-        count = ending.end(tags, into=into)
-        schedules.run_soon(SWEEP)
-        nothing = "Nothing was merged: the tags are gone. Reload this list."
-        done = f"Merged {{}} into “{into}”. Their tweets are moved within a minute or so."
-        report(self, request, count, done=done, nothing=nothing)
-        return None
+        return acts.merge(tags, in_admin(request.user), into=into)
 
     @admin.action(description="Remove from all tweets", permissions=["end"])
-    def remove(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | None:
+    def remove(self, request: HttpRequest, chosen: QuerySet[Tag]) -> HttpResponse | Done:
         tags = list(chosen.order_by("name"))
         if request.POST.get("sure") != "yes":
             return self.ask(request, "remove", "Remove tags?", tags)
-        count = ending.end(tags)
-        schedules.run_soon(SWEEP)
-        nothing = "Nothing to remove: removed already. Reload this list."
-        report(self, request, count, done="Removed {}; the tweets stay.", nothing=nothing)
-        return None
+        return acts.remove(tags, in_admin(request.user))
 
     def ask(self, request: HttpRequest, action: str, title: str, tags: list[Tag]) -> HttpResponse:
         given = {

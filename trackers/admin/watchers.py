@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.template.defaultfilters import pluralize
 
+from trackers.acts import Done
 from trackers.admin.recorded import Recorded
-from trackers.timelines import feeds
+from trackers.history import in_admin
+from trackers.timelines import acts
 from trackers.timelines.models import Follow, Watcher
-from trackers.timelines.rebuilding import rebuild_soon
-from trackers.tokens import addresses
+from trackers.tokens.acts import revoke_addresses
 
 
 @admin.register(Watcher)
@@ -79,30 +79,13 @@ class WatcherAdmin(Recorded):
         return hasattr(watcher, "address")
 
     @admin.action(description="Rebuild", permissions=["change"])
-    def rebuild(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
-        homes = rebuild_soon(chosen.values_list("pk", flat=True))
-        messages.success(
-            request,
-            f"The workers will rebuild {homes} home{pluralize(homes)}. Until then homes are read "
-            "from the sources.",
-        )
+    def rebuild(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> Done:
+        return acts.rebuild_soon(list(chosen), in_admin(request.user))
 
     @admin.action(description="Expire now", permissions=["change"])
-    def expire(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
-        ids = sorted(chosen.values_list("pk", flat=True))
-        for watcher_id in ids:
-            feeds.drop(watcher_id)
-        messages.success(
-            request,
-            f"Expired {len(ids)} home{pluralize(len(ids))}. Each is rebuilt when it is next "
-            "viewed; until then it is read from the sources.",
-        )
+    def expire(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> Done:
+        return acts.expire(list(chosen), in_admin(request.user))
 
     @admin.action(description="Revoke feed addresses", permissions=["change"])
-    def revoke(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> None:
-        revoked = sum(addresses.revoke(pk) for pk in chosen.values_list("pk", flat=True))
-        messages.success(
-            request,
-            f"{revoked} revoked. Feed readers that use {pluralize(revoked, 'it,them')} are "
-            "refused.",
-        )
+    def revoke(self, request: HttpRequest, chosen: QuerySet[Watcher]) -> Done:
+        return revoke_addresses(list(chosen), in_admin(request.user))

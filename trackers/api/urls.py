@@ -20,7 +20,10 @@ from trackers.api import (
     timelines,
 )
 from trackers.api.description import Api
-from trackers.api.tweets.every import many, single
+
+# Each puts its calls into the routers.
+from trackers.api.tweets import acts, compared, detail, leaders, listing, past  # noqa: F401
+from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import Bearer
 from trackers.api.wire.bodies import Strict
 from trackers.api.wire.errors import NOWHERE, handle

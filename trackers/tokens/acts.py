@@ -1,4 +1,4 @@
-"""What is done to accounts: added, given a role, unlocked. Never a word of a password is kept."""
+"""What is done to accounts and to secret feed addresses. Never a word of a secret is kept."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
+from django.template.defaultfilters import pluralize
+from django.utils import timezone
 
 from trackers import history, roles
 from trackers.acts import Done
 from trackers.history import Actor
-from trackers.tokens import wrong_logins
+from trackers.timelines.models import Watcher
+from trackers.tokens import addresses, wrong_logins
 
 
 def add_user(user: User, password: str, actor: Actor, *, role: str) -> Done:
@@ -40,3 +43,20 @@ def unlock(users: Sequence[User], actor: Actor, *, address: str = "") -> Done:
     history.record(actor, users, "Forgot failed logins")
     names = ", ".join(user.username for user in users)
     return Done(f"The failed logins of {names} no longer count.", len(users))
+
+
+def make_address(watcher: Watcher, actor: Actor) -> str:
+    """Return the secret of a new feed address of its home, in place of an older one."""
+    secret = addresses.make(watcher.pk, now=timezone.now())
+    history.record(actor, [watcher], "Created a new secret feed address")
+    return secret
+
+
+def revoke_addresses(watchers: Sequence[Watcher], actor: Actor) -> Done:
+    """Refuse readers with the feed addresses of these homes; `count`: how many there were."""
+    revoked = [watcher for watcher in watchers if addresses.revoke(watcher.pk)]
+    history.record(actor, revoked, "Revoked its secret feed address")
+    count = len(revoked)
+    them = pluralize(count, "it,them")
+    said = f"{count:,} revoked. Feed readers that use {them} are refused."
+    return Done(said, count, is_done=bool(revoked))

@@ -12,14 +12,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from trackers import history
 from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.asking import unsure
 from trackers.dashboards.words import Moment, ago
 from trackers.history import on_page
 from trackers.timelines.models import Watcher
 from trackers.timelines.watchers import Home, homes_of, watcher_of
-from trackers.tokens import addresses
+from trackers.tokens.acts import make_address as make
+from trackers.tokens.acts import revoke_addresses
 from trackers.tokens.models import FeedAddress
 
 AGAIN = "The old address stops working at once. Create a new one?"
@@ -55,8 +55,7 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
         asks := unsure(request, AGAIN, button="New address", back=reverse("feeds"))
     ):
         return asks
-    secret = addresses.make(watcher, now=timezone.now())
-    tell(request, watcher, "Created a new secret feed address")
+    secret = make(Watcher.objects.get(pk=watcher), on_page(request.user))
     paths = {
         "atom": reverse("feed-home-atom", args=[secret]),
         "json": reverse("feed-home-json", args=[secret]),
@@ -72,13 +71,8 @@ def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
     owned(request, watcher)
     if asks := unsure(request, REVOKE, button="Revoke", back=reverse("feeds")):
         return asks
-    if addresses.revoke(watcher):
-        tell(request, watcher, "Revoked its secret feed address")
+    revoke_addresses([Watcher.objects.get(pk=watcher)], on_page(request.user))
     return redirect("feeds")
-
-
-def tell(request: HttpRequest, watcher: int, what: str) -> None:
-    history.record(on_page(request.user), [Watcher.objects.get(pk=watcher)], what)
 
 
 def owned(request: HttpRequest, watcher: int) -> Home:

@@ -1,4 +1,4 @@
-"""Tags renamed, merged and removed.
+"""Tags merged and removed.
 
 marked as ended ─> out of every list ─> its rows moved or deleted in pieces ─> the tag is gone
 """
@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from trackers.tweets.tags.models import Tag
-from trackers.tweets.tags.names import TagName, cleaned
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
-ALREADY = "There is a tag “{}” already. Merge the two, or choose another name."
 # Rows per transaction.
 PIECE = 5000
 
@@ -57,17 +55,6 @@ ON_TWEETS = """
         SELECT FROM trackers_tweettag WHERE tag_id = %(tag)s
         ORDER BY tweet_id LIMIT %(most)s + 1) counted
 """
-
-
-def rename(tag: Tag, typed: str) -> str:
-    """Rename the tag; return its new name. Raises TagName if the name is not allowed."""
-    name = cleaned(typed)
-    try:
-        with transaction.atomic():
-            Tag.objects.live().filter(pk=tag.pk).update(name=name)
-    except IntegrityError:
-        raise TagName(ALREADY.format(name)) from None
-    return name
 
 
 def end(tags: Sequence[Tag], *, into: Tag | None = None) -> int:
