@@ -11,5 +11,7 @@ ROOT_URLCONF = "trackers.bus.urls"
 WSGI_APPLICATION = "tweetwatch.bus_wsgi.application"
 MIDDLEWARE = []
 APPEND_SLASH = False
+# `trackers.bus.bodies` has a limit of its own, which also holds for bodies in chunks.
+DATA_UPLOAD_MAX_MEMORY_SIZE = None
 # A log line for each malformed request helps nobody: the client is told what is wrong.
 LOGGING["loggers"]["django.request"] = {"level": "ERROR"}  # noqa: F405

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import strategies as st
 
 from tests.bus.conftest import PATIENCE, ROOT, Answer, basic
-from trackers.bus import fields
+from trackers.bus.bodies import PublicationIn
 
 pytestmark = pytest.mark.django_db
 
@@ -221,7 +221,7 @@ def test_the_largest_that_is_allowed_is_taken_and_stored_as_it_came(bus, topic):
 def test_http_is_taken_where_the_settings_say_so(settings):
     settings.EGRESS_PLAIN_HTTP = True
 
-    taken = fields.publication({"type": "create", "url": "http://127.0.0.1:8000/a"})
+    taken = PublicationIn(type="create", url="http://127.0.0.1:8000/a")
 
     assert taken.url == "http://127.0.0.1:8000/a"
 

@@ -7,13 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.db import OperationalError
-from django.http import HttpRequest
 from django.test import RequestFactory
 
 from tests.bus.conftest import PATIENCE, ROOT, basic
 from tests.chaos.ground import wait_until
-from trackers.bus.answers import by_method, empty
-from trackers.bus.views import list_tokens
+from trackers.bus.urls import api
 
 pytestmark = pytest.mark.django_db
 
@@ -92,10 +90,17 @@ def test_health_and_pulse(bus):
     assert (head.status, head.body) == (200, b"")
 
 
-def test_a_list_without_anything_in_it_is_200_and_empty(rf, settings):
+@pytest.fixture
+def inside(client, settings):
+    """A client of the bus in this process, whose settings a test may change."""
+    settings.ROOT_URLCONF, settings.MIDDLEWARE = "trackers.bus.urls", []
+    return client
+
+
+def test_a_list_without_anything_in_it_is_200_and_empty(inside, settings):
     settings.BUS_ROOT_TOKEN = ROOT
 
-    answer = list_tokens(rf.get("/api_tokens", headers={"Authorization": basic(ROOT)}))
+    answer = inside.get("/api_tokens", headers={"Authorization": basic(ROOT)})
 
     assert (answer.status_code, answer.content) == (200, b"[]")
 
@@ -272,32 +277,30 @@ def test_a_database_that_was_restarted_is_asked_again(bus, topic):
 
 
 def test_a_database_that_is_away_is_no_mistake_of_the_client():
-    def away(_request: HttpRequest):
-        raise OperationalError
+    def status(path):
+        return api.on_exception(RequestFactory().get(path), OperationalError("away")).status_code
 
-    request = RequestFactory().get("/")
-    assert by_method(GET=away)(request).status_code == 503
-    assert by_method(GET=away, when_away=500)(request).status_code == 500
+    assert (status("/topics"), status("/pulse"), status("/pulse/scaling")) == (503, 500, 503)
 
 
 @pytest.mark.parametrize("behind_proxy", [True, False])
-def test_plain_http_is_sent_to_https_with_its_method_and_body(settings, behind_proxy):
+def test_plain_http_is_sent_to_https_with_its_method_and_body(inside, settings, behind_proxy):
     settings.SECURE_SSL_REDIRECT = True
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if behind_proxy else None
     settings.ALLOWED_HOSTS = ["bus.example"]
-    view = by_method(POST=lambda _request: empty(204))
 
     def post(host="bus.example", came_from="127.0.0.1", **how):
         more = {"REMOTE_ADDR": came_from, "headers": {"host": host}, **how}
-        return view(RequestFactory().post("/topics/orders", **more))
+        return inside.post("/topics/orders", **more)
 
     moved = post(came_from="198.51.100.7")
     assert (moved.status_code, moved["Location"]) == (308, "https://bus.example/topics/orders")
     assert post("evil.example", "198.51.100.7").status_code == 400
     # What this machine itself asks, when there is no proxy that may have been asked by others.
-    assert post().status_code == (308 if behind_proxy else 204)
+    # Without a token it is then refused.
+    assert post().status_code == (308 if behind_proxy else 401)
     over_tls = {"HTTP_X_FORWARDED_PROTO": "https"} if behind_proxy else {"secure": True}
-    assert post(came_from="198.51.100.7", **over_tls).status_code == 204
+    assert post(came_from="198.51.100.7", **over_tls).status_code == 401
 
 
 def topics(bus):

@@ -15,8 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from trackers.bus import tokens
-from trackers.bus.auth import caller_of
-from trackers.bus.fields import NewToken
+from trackers.bus.auth import EITHER
 from trackers.bus.subscribers import listed as all_of_them
 from trackers.events.delivery.claim import claim, promote
 from trackers.events.delivery.settle import Delivery, settle
@@ -51,7 +50,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     [made] = told("bus_token", "add", "shop")
 
     basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
-    caller = caller_of(rf.get("/", headers={"Authorization": f"Basic {basic}"}))
+    caller = EITHER(rf.get("/", headers={"Authorization": f"Basic {basic}"}))
     assert (caller.name, caller.is_root) == ("shop", False)
     [row] = told("bus_token", "list")
     assert row == {"name": "shop", "token": f"{made['token'][:10]}…"}
@@ -73,7 +72,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     ],
 )
 def test_of_a_token_no_more_is_shown_than_a_quarter_of_what_is_secret(name, token, seen):
-    tokens.make(NewToken(name, token))
+    tokens.make(name, token)
 
     assert [tokens.shown(one) for one in BusToken.objects.all()] == [seen]
 

@@ -14,8 +14,6 @@ from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
 from trackers.api.wire.auth import ADMIN, READ, Bearer, actor_of, may
-from trackers.api.wire.errors import Refused
-from trackers.api.wire.fields import Strict
 from trackers.api.wire.outgoing import LengthOut
 from trackers.api.wire.tags import tag_of
 from trackers.schedule.cost_words import Estimate, written
@@ -29,6 +27,8 @@ from trackers.schedule.validate import (
     MOST_JITTER,
     Row,
 )
+from tweetwatch.http.json_bodies import Strict
+from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["intervals"], auth=Bearer(changes=ADMIN))
 MOST = 100

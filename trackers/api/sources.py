@@ -11,8 +11,8 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from trackers.api.wire.auth import act_on, actor_of, may
 from trackers.api.wire.cursors import cursor_of, position_of
-from trackers.api.wire.errors import Refused, refusal
-from trackers.api.wire.fields import Known, Strict
+from trackers.api.wire.errors import refusal
+from trackers.api.wire.fields import Known
 from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut
 from trackers.ingest.sources import acts, by_form
 from trackers.ingest.sources.by_form import PRIORITIES, RefusedFieldsError
@@ -20,6 +20,8 @@ from trackers.ingest.sources.cost import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing, standings
 from tweetwatch.clock_times import iso
+from tweetwatch.http.json_bodies import Strict
+from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["sources"])
 DONE: dict[Any, Any] = {204: None}

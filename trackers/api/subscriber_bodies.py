@@ -8,11 +8,12 @@ from uuid import UUID
 from ninja import Schema
 from pydantic import AfterValidator, AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.fields import Id, Strict
+from trackers.api.wire.fields import Id
 from trackers.api.wire.outgoing import DigitsOut, TimeOut
 from trackers.events.subscribers import terms
 from trackers.events.subscribers.rules import MOST_FILTERED, MOST_TOPICS
 from trackers.events.subscribers.terms import Terms
+from tweetwatch.http.json_bodies import Strict
 
 Names = Annotated[list[StrictStr], Field(max_length=MOST_TOPICS)]
 Ids = Annotated[list[Id], Field(max_length=MOST_FILTERED)]

@@ -27,7 +27,7 @@ from trackers.api.subscriber_bodies import (
     Time,
 )
 from trackers.api.wire.auth import ADMIN, Bearer, act_on, actor_of, may
-from trackers.api.wire.errors import Refused, refusal
+from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Id
 from trackers.events import again
 from trackers.events.delivery.attempts import read_attempts
@@ -38,6 +38,7 @@ from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
 from trackers.events.subscribers.terms import NoSuchSubscriberError
+from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN))
 DONE: dict[Any, Any] = {204: None}

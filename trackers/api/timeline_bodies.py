@@ -9,9 +9,10 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictInt, StrictStr
 
-from trackers.api.wire.fields import MOST, Id, Length, Offset, Strict
+from trackers.api.wire.fields import MOST, Id, Length, Offset
 from trackers.api.wire.outgoing import DigitsOut
 from trackers.timelines.store import Ask, Entry
+from tweetwatch.http.json_bodies import Strict
 
 MOST_ASKS = 100
 

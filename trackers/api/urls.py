@@ -25,10 +25,10 @@ from trackers.api.description import Api
 from trackers.api.tweets import acts, compared, detail, leaders, listing, past  # noqa: F401
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import Bearer
-from trackers.api.wire.bodies import Strict
 from trackers.api.wire.errors import NOWHERE, handle
 from trackers.api.wire.methods import answers_in_json
 from trackers.api.wire.parameters import known_alone
+from tweetwatch.http.json_bodies import StrictJson
 from tweetwatch.http.problems import problem
 
 api = Api(
@@ -39,7 +39,7 @@ api = Api(
         "docs/api.md has examples."
     ),
     auth=Bearer(),
-    parser=Strict(),
+    parser=StrictJson(),
     docs=Swagger(settings={"persistAuthorization": False, "validatorUrl": None}),
     # For the description, openapi.json, and its page.
     docs_decorator=require_safe,

@@ -8,24 +8,24 @@ from __future__ import annotations
 import base64
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any
+from typing import cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from ninja.security.base import AuthBase
 
-from trackers.bus.answers import Refused, View
+from trackers.bus.responses import refuse_in_clear
 from trackers.tokens.secret import digest_of
 from tweetwatch.database import cursor, persist
+from tweetwatch.http.refusals import Refused
 
 HOW = "Send it as the user name of HTTP Basic auth."
 # How long a call waits for a restarting database.
 RECONNECT_SECONDS = 1.0
 
 # Plain SQL, as in `claim`: the ORM would take as long as everything else in publishing an event.
-CLIENT = "SELECT name, id FROM trackers_bustoken WHERE digest = ANY(%(digests)s)"
+CLIENT_OF = "SELECT name, id FROM trackers_bustoken WHERE digest = ANY(%(digests)s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,52 +40,42 @@ class Caller:
         return self.token_id is None
 
 
-def for_root(view: View) -> View:
-    """Only root may ask."""
+class Basic(AuthBase):
+    """The caller, if it is one of those who may ask."""
 
-    @wraps(view)
-    def answer(request: HttpRequest, **parts: str) -> HttpResponse:
-        caller = caller_of(request)
-        if caller is None or not caller.is_root:
-            raise Refused(401, f"This needs the root token. {HOW}")
-        return view(request, **parts)
+    openapi_type = "http"
+    openapi_scheme = "basic"
 
-    return answer
+    def __init__(self, needs: str, *, root: bool = False, clients: bool = False) -> None:
+        super().__init__()
+        self.needs, self.root, self.clients = needs, root, clients
 
-
-def for_client(view: Callable[..., HttpResponse]) -> View:
-    """A client may ask; the view gets it as `caller`. Root neither publishes nor subscribes."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **parts: Any) -> HttpResponse:
-        caller = caller_of(request)
-        if caller is None or caller.is_root:
-            raise Refused(401, f"This needs a client's token. {HOW}")
-        return view(request, caller=caller, **parts)
-
-    return answer
+    def __call__(self, request: HttpRequest) -> Caller:
+        refuse_in_clear(request)
+        caller = presented(request)
+        if caller is None or not (self.root if caller.is_root else self.clients):
+            raise Refused(401, f"This needs {self.needs}. {HOW}")
+        return caller
 
 
-def for_both(view: Callable[..., HttpResponse]) -> View:
-    """A client or root may ask; the view gets it as `caller`."""
-
-    @wraps(view)
-    def answer(request: HttpRequest, **parts: Any) -> HttpResponse:
-        caller = caller_of(request)
-        if caller is None:
-            raise Refused(401, f"This needs a client's token or the root token. {HOW}")
-        return view(request, caller=caller, **parts)
-
-    return answer
+ROOT = Basic("the root token", root=True)
+# Root neither publishes nor subscribes.
+CLIENT = Basic("a client's token", clients=True)
+EITHER = Basic("a client's token or the root token", root=True, clients=True)
 
 
-def caller_of(request: HttpRequest) -> Caller | None:
-    told = basic_of(request)
-    if not told:
+def caller_of(request: HttpRequest) -> Caller:
+    return cast(Caller, getattr(request, "auth"))  # noqa: B009 - ninja puts it there
+
+
+def presented(request: HttpRequest) -> Caller | None:
+    """Whose token the request brings; None: nobody's."""
+    basic = basic_of(request)
+    if not basic:
         return None
     # A token may contain a colon, which also ends the user name: so we try both what HTTP calls the
     # user name and everything before the last colon.
-    users = {told.partition(":")[0], told.rpartition(":")[0]} - {""}
+    users = {basic.partition(":")[0], basic.rpartition(":")[0]} - {""}
     # Even for root, to find out whether the connection is alive.
     client = client_of([digest_of(user) for user in users])
     return Caller() if is_root(users) else client
@@ -101,12 +91,12 @@ def client_of(digests: list[str]) -> Caller | None:
     after it is retried: it may have been committed before the connection broke.
     """
 
-    def found() -> Caller | None:
+    def find() -> Caller | None:
         with cursor() as db:
-            row = db.execute(CLIENT, {"digests": digests}).fetchone()
+            row = db.execute(CLIENT_OF, {"digests": digests}).fetchone()
         return Caller(*row) if row else None
 
-    return persist(found, until=time.monotonic() + RECONNECT_SECONDS)
+    return persist(find, until=time.monotonic() + RECONNECT_SECONDS)
 
 
 def basic_of(request: HttpRequest) -> str:

@@ -13,11 +13,11 @@ from uuid import UUID
 
 import orjson
 
-from trackers.bus.answers import Refused, malformed
 from trackers.bus.auth import Caller
-from trackers.bus.fields import Publication
+from trackers.outbox.tell import Told
 from tweetwatch.database import cursor
 from tweetwatch.forgetting import Kept
+from tweetwatch.http.refusals import Refused
 
 KEY = re.compile(r"[!-~]([ -~]{0,253}[!-~])?")
 # About 300 MB of them, with their indexes.
@@ -43,16 +43,16 @@ def key_of(header: str | None) -> str | None:
     if header is None:
         return None
     if not KEY.fullmatch(header):
-        raise malformed("Idempotency-Key must have 1 to 255 printable ASCII characters.")
+        raise ValueError("Idempotency-Key must have 1 to 255 printable ASCII characters.")
     return header
 
 
-def is_first(key: str, caller: Caller, topic: str, given: Publication) -> bool:
+def is_first(key: str, caller: Caller, event: Told) -> bool:
     """Whether this client has not used the key before; from the commit on it counts as used.
 
     Refused with 422 if the client published something else with it.
     """
-    body = half_of(orjson.dumps((topic, *astuple(given)), option=orjson.OPT_SORT_KEYS))
+    body = half_of(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
     asked = {
         "token": caller.token_id,
         "key": half_of(key.encode()),

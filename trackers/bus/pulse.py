@@ -9,10 +9,16 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from ninja import Router
 
-from trackers.bus.answers import Refused, as_json, empty
-from trackers.bus.auth import Caller, for_both
+from trackers.bus.auth import EITHER
+from trackers.bus.bodies import PongOut
+from trackers.bus.responses import empty
 from tweetwatch.database import cursor
+from tweetwatch.http.refusals import Refused
+
+router = Router()
+DONE: dict[Any, Any] = {204: None}
 
 SOON = timedelta(seconds=1)
 SLOW_SECONDS = 1.0
@@ -33,15 +39,15 @@ DUE = """
 """
 
 
-@for_both
-def pulse(_request: HttpRequest, caller: Caller) -> HttpResponse:
+@router.get("/pulse", auth=EITHER, response=DONE)
+def pulse(request: HttpRequest) -> HttpResponse:
     with cursor() as db:
         db.execute("SELECT 1")
     return empty(204)
 
 
-@for_both
-def scaling(_request: HttpRequest, caller: Caller) -> HttpResponse:
+@router.get("/pulse/scaling", auth=EITHER, response=DONE)
+def scaling(request: HttpRequest) -> HttpResponse:
     """Slow while the deliverers fall behind, which is the signal that autoscalers expect."""
     with cursor() as db:
         row: Any = db.execute(DUE, {"soon": SOON, "most": settings.BUS_SCALE_ABOVE}).fetchone()
@@ -50,14 +56,17 @@ def scaling(_request: HttpRequest, caller: Caller) -> HttpResponse:
     return empty(204)
 
 
-def health(request: HttpRequest) -> HttpResponse:
+@router.get("/health", response=dict[str, str])
+def health(request: HttpRequest) -> dict[str, str]:
     refuse_credentials(request)
-    return as_json({})
+    return {}
 
 
-def ping(request: HttpRequest) -> HttpResponse:
+@router.get("/health/ping", response=PongOut)
+@router.get("/health/ping.json", response=PongOut, include_in_schema=False)
+def ping(request: HttpRequest) -> dict[str, str]:
     refuse_credentials(request)
-    return as_json({"pong": timezone.now().isoformat()})
+    return {"pong": timezone.now().isoformat()}
 
 
 def refuse_credentials(request: HttpRequest) -> None:

@@ -6,9 +6,9 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from trackers.bus.answers import Refused
 from trackers.bus.auth import HOW, Caller
-from trackers.bus.fields import Wanted
+from trackers.bus.bodies import SubscriptionIn
+from trackers.bus.topics import NO_TOPIC
 from trackers.events.models import BusToken, Subscriber
 from trackers.events.spread import spread_all
 from trackers.events.subscribers.signing_keys import new_signing_key
@@ -16,11 +16,12 @@ from trackers.events.subscribers.standing import enable
 from trackers.events.subscribers.standings import Standing, standings
 from trackers.events.subscribers.subscribe import add, change, leave, remove
 from trackers.outbox.models import Topic
+from tweetwatch.http.refusals import Refused
 
 NOT_ONE = "You are not a subscriber."
 
 
-def put(caller: Caller, given: Wanted) -> None:
+def put(caller: Caller, given: SubscriptionIn) -> None:
     """The caller subscribes to exactly these topics; a disabled subscriber is enabled again.
 
     Runs under the lock of the spread, so two requests of one client take turns.
@@ -61,7 +62,7 @@ def delete(caller: Caller) -> None:
         spread_all()
         subscriber = of(caller)
         if subscriber is None:
-            raise Refused(404, NOT_ONE)
+            raise LookupError(NOT_ONE)
         remove(subscriber)
 
 
@@ -71,11 +72,11 @@ def unsubscribe(caller: Caller, topic_name: str) -> None:
         topic = Topic.objects.filter(name=topic_name).first()
         subscriber = of(caller)
         if topic is None:
-            raise Refused(404, "There is no such topic.")
+            raise LookupError(NO_TOPIC)
         if subscriber is None:
-            raise Refused(404, NOT_ONE)
+            raise LookupError(NOT_ONE)
         if not leave(subscriber, topic):
-            raise Refused(404, "You do not subscribe to this topic.")
+            raise LookupError("You do not subscribe to this topic.")
 
 
 def listed() -> list[Standing]:

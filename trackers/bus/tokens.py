@@ -6,11 +6,11 @@ import secrets
 
 from django.db import IntegrityError, transaction
 
-from trackers.bus.answers import malformed
-from trackers.bus.fields import NewToken, is_name
 from trackers.events.models import BusToken, Subscriber
 from trackers.events.spread import spread_all
+from trackers.events.subscribers.rules import NAME, NAME_RULE
 from trackers.events.subscribers.subscribe import remove
+from trackers.outbox.models import OURS
 from trackers.tokens.secret import digest_of
 
 # Separates the name from the secret in tokens that are generated here.
@@ -18,18 +18,30 @@ MARK = "--"
 SHOWN = 4
 
 
-def make(given: NewToken) -> str:
-    """Save a new token and return it in full, which is not possible later."""
-    token = given.token or f"{stem(given.name)}{MARK}{secrets.token_hex(16)}"
-    if BusToken.objects.filter(name=given.name).exists():
-        raise malformed(f"There is already a token called {given.name}.")
+def make(name: str, token: str | None = None) -> str:
+    """Save a new token, generated unless it is given, and return it: it is shown only once.
+
+    Raises ValueError with a sentence.
+    """
+    check_name(name)
+    if token is None:
+        token = f"{stem(name)}{MARK}{secrets.token_hex(16)}"
+    elif not NAME.fullmatch(token):
+        raise ValueError(f"token {NAME_RULE}")
+    if BusToken.objects.filter(name=name).exists():
+        raise ValueError(f"There is already a token called {name}.")
     try:
-        BusToken.objects.create(
-            name=given.name, digest=digest_of(token), begins=begins(token, given.name)
-        )
+        BusToken.objects.create(name=name, digest=digest_of(token), begins=begins(token, name))
     except IntegrityError:
-        raise malformed("This token or name exists already.") from None
+        raise ValueError("This token or name exists already.") from None
     return token
+
+
+def check_name(name: str) -> None:
+    if not NAME.fullmatch(name):
+        raise ValueError(f"name {NAME_RULE}")
+    if name == OURS:
+        raise ValueError(f"The name {OURS} is reserved for this program's own topics.")
 
 
 def stem(name: str) -> str:
@@ -60,7 +72,7 @@ def shown(token: BusToken) -> str:
 
 
 def find(token_or_name: str) -> BusToken | None:
-    if not is_name(token_or_name):
+    if not NAME.fullmatch(token_or_name):
         return None
     by_token = BusToken.objects.filter(digest=digest_of(token_or_name)).first()
     return by_token or BusToken.objects.filter(name=token_or_name).first()

@@ -12,12 +12,14 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from trackers.bus.answers import Refused
 from trackers.bus.auth import Caller
 from trackers.events.models import Subscription
 from trackers.events.spread import spread_all
 from trackers.outbox.models import OURS, Topic
 from tweetwatch.database import cursor
+from tweetwatch.http.refusals import Refused
+
+NO_TOPIC = "There is no such topic."
 
 THERE = Q(wanted=True) | ~Q(publisher="")
 
@@ -61,7 +63,7 @@ def delete(name: str, caller: Caller) -> None:
         spread_all()
         topic = Topic.objects.filter(THERE, name=name).select_for_update(no_key=True).first()
         if topic is None:
-            raise Refused(404, "There is no such topic.")
+            raise LookupError(NO_TOPIC)
         if topic.publisher == OURS:
             raise Refused(403, "This topic is reserved for tweetwatch itself.")
         if not caller.is_root and topic.publisher != caller.name:

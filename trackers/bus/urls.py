@@ -1,36 +1,36 @@
-"""The bus's own addresses, at the root of its host; no trailing slashes, no redirects.
-
-Routemaster's documentation and its clients spell some paths differently; both spellings work here.
-"""
+"""The bus's own addresses, at the root of its host; no trailing slashes, no redirects."""
 
 from __future__ import annotations
 
 from django.urls import path, re_path
+from ninja import NinjaAPI
 
-from trackers.bus import pulse, views
-from trackers.bus.answers import by_method, nowhere
+from trackers.bus import calls, pulse
+from trackers.bus.bodies import BusJson
+from trackers.bus.responses import as_routemaster, handle, nowhere
 
-tokens = by_method(GET=views.list_tokens, POST=views.make_token)
-topic = by_method(POST=views.publish, DELETE=views.delete_topic)
-subscribers = by_method(GET=views.list_subscribers)
-ping = by_method(GET=pulse.ping, https=False)
+
+class BusApi(NinjaAPI):
+    def get_content_type(self) -> str:
+        """Exactly this: some receivers compare the header's text."""
+        return "application/json"
+
+
+api = BusApi(
+    title="tweetwatch's event bus",
+    parser=BusJson(),
+    # Nothing else is there.
+    docs_url=None,
+    openapi_url=None,
+    urls_namespace="bus",
+)
+handle(api)
+api.add_router("", calls.router)
+api.add_router("", pulse.router)
 
 urlpatterns = [
-    path("topics/<str:name>", topic),
-    path("topic/<str:name>", topic),
-    path("topics", by_method(GET=views.list_topics)),
-    path("subscription", by_method(POST=views.subscribe, DELETE=views.delete_subscriber)),
-    path("subscriber", by_method(POST=views.subscribe, DELETE=views.delete_subscriber)),
-    path("subscriptions", subscribers),
-    path("subscribers", subscribers),
-    path("subscriber/topics/<str:name>", by_method(DELETE=views.unsubscribe)),
-    path("subscription/topics/<str:name>", by_method(DELETE=views.unsubscribe)),
-    path("api_tokens", tokens),
-    path("api_tokens/<str:token>", by_method(DELETE=views.revoke_token)),
-    path("pulse", by_method(GET=pulse.pulse, when_away=500)),
-    path("pulse/scaling", by_method(GET=pulse.scaling)),
-    path("health", by_method(GET=pulse.health, https=False)),
-    path("health/ping", ping),
-    path("health/ping.json", ping),
+    # Ninja has something there.
+    re_path("^$", nowhere),
+    path("", as_routemaster(api.urls)),
     re_path("", nowhere),
 ]

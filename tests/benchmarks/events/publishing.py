@@ -17,7 +17,6 @@ from tests.benchmarks.events.crowd import Crowd, crowd, difference, drain, wait_
 from tests.benchmarks.events.receivers import Receivers
 from tests.benchmarks.timelines.turns import in_turns
 from trackers.bus import tokens
-from trackers.bus.fields import NewToken
 from tweetwatch.database import cursor
 
 A_SECOND, TICK = 500, 0.02
@@ -113,7 +112,7 @@ def one_by_one(run: Run, to: Crowd) -> None:
 
 
 def poster(run: Run, to: Crowd) -> Callable[[], None]:
-    token = tokens.make(NewToken("poster", None))
+    token = tokens.make("poster")
 
     def post_and_receive() -> None:
         begun = time.perf_counter()

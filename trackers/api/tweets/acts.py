@@ -12,13 +12,14 @@ from trackers.acts import Act
 from trackers.api.tweets.found import NOT_TRACKED, find
 from trackers.api.tweets.routers import many, single
 from trackers.api.wire.auth import act_on, actor_of
-from trackers.api.wire.errors import Refused
-from trackers.api.wire.fields import MOST, Id, Known, Strict
+from trackers.api.wire.fields import MOST, Id, Known
 from trackers.api.wire.outgoing import DigitsOut
 from trackers.ingest.files.acts import track_found
 from trackers.ingest.found import Found, id_of, is_rounded
 from trackers.schedule.acts import ACTS, ADD
 from trackers.tweets.models import Tweet, TweetVersion
+from tweetwatch.http.json_bodies import Strict
+from tweetwatch.http.refusals import Refused
 
 DONE: dict[Any, Any] = {204: None}
 CAME_FROM = "the API, by {user}"

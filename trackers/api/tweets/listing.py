@@ -16,11 +16,11 @@ from trackers.api.tweets.filters import Filters
 from trackers.api.tweets.routers import many
 from trackers.api.wire.auth import may
 from trackers.api.wire.cursors import cursor_of, position_of
-from trackers.api.wire.errors import Refused
 from trackers.listing.lines import table
 from trackers.listing.patience import Busy, GivenUp, turn
 from trackers.listing.search import some
 from trackers.tweets.finding.way import Way
+from tweetwatch.http.refusals import Refused
 from tweetwatch.http.sending import in_a_place
 from tweetwatch.tables import FORMS, NO_PARQUET, has_parquet, sent
 

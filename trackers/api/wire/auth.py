@@ -13,12 +13,12 @@ from ninja.errors import AuthorizationError, HttpError
 from ninja.security.base import AuthBase
 
 from trackers.acts import Act, Done
-from trackers.api.wire.errors import Refused
 from trackers.history import Actor, by_api
 from trackers.timelines.watchers import homes_of, own
 from trackers.tokens import api_tokens, api_use
 from trackers.tokens.api_use import Use
 from trackers.tokens.models import ApiToken
+from tweetwatch.http.refusals import Refused
 
 Scope = ApiToken.Scope
 READ, WRITE, ADMIN = SCOPES = (Scope.READ, Scope.WRITE, Scope.ADMIN)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from ninja import Schema
-from pydantic import BeforeValidator, ConfigDict, Field, StrictInt, WithJsonSchema
+from pydantic import BeforeValidator, Field, StrictInt, WithJsonSchema
 
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -51,9 +50,3 @@ def ids_of(text: str) -> list[int]:
 
 Offset = Annotated[StrictInt, Field(ge=0, le=LARGEST_ID)]
 Length = Annotated[StrictInt, Field(ge=0, le=MOST)]
-
-
-class Strict(Schema):
-    """An unknown field is an error, and not ignored."""
-
-    model_config = ConfigDict(extra="forbid")

@@ -9,11 +9,11 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from trackers.api.wire.auth import limit, token_of
-from trackers.api.wire.errors import Refused
 from trackers.bus.keys import KEY, half_of
 from trackers.tokens import api_answers
 from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
 from tweetwatch.http.problems import problem
+from tweetwatch.http.refusals import Refused
 
 BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
 USED = "Another request was made with this Idempotency-Key: use a new one for each."

@@ -19,10 +19,10 @@ from django.utils.cache import get_conditional_response, patch_vary_headers, set
 from django.views.decorators.csrf import csrf_exempt
 
 from trackers.api.wire.auth import use_of
-from trackers.api.wire.bodies import NUL, query_has_nul
 from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, NOWHERE, TOO_LARGE
 from trackers.api.wire.idempotency import once
 from tweetwatch.database import LOST
+from tweetwatch.http.json_bodies import NUL
 from tweetwatch.http.problems import problem
 
 logger = logging.getLogger(__name__)
@@ -74,6 +74,10 @@ def in_json(view: View) -> View:
         return with_headers(request, given)
 
     return answer
+
+
+def query_has_nul(request: HttpRequest) -> bool:
+    return any("\0" in text for name, some in request.GET.lists() for text in (name, *some))
 
 
 def with_headers(request: HttpRequest, answer: HttpResponse) -> HttpResponse:

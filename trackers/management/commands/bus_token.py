@@ -11,8 +11,6 @@ from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.bus import tokens
-from trackers.bus.answers import Refused
-from trackers.bus.fields import new_token
 from trackers.events.models import BusToken
 from trackers.management.pageless import PagelessCommand
 
@@ -38,9 +36,9 @@ class Command(PagelessCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         try:
-            token = tokens.make(new_token({"name": options["name"]}))
-        except Refused as refused:
-            raise CommandError(refused.sentence, returncode=USAGE) from None
+            token = tokens.make(options["name"])
+        except ValueError as fault:
+            raise CommandError(str(fault), returncode=USAGE) from None
         made = list(BusToken.objects.filter(name=options["name"]))
         history.record_command(made, "Added.", flag=history.ADDITION)
         if options["json"]:

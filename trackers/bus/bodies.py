@@ -1,0 +1,125 @@
+"""What clients send, and what they are sent. A null field is the same as an absent one."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any, Literal
+
+import orjson
+from django.conf import settings
+from django.http import HttpRequest
+from ninja import Schema
+from pydantic import AfterValidator, BaseModel, Field, StrictInt, WithJsonSchema
+
+from trackers.events.subscribers.addresses import MOST_CALLBACK, MOST_EVENT, fault_of
+from trackers.events.subscribers.rules import MOST_EVENTS, MOST_TIMEOUT, MOST_TOPICS, TOPIC, UUID
+from tweetwatch.http.json_bodies import Strict, StrictJson, UnreadableError
+
+MOST_BYTES = 256 * 1024
+TOO_LARGE = f"The body is too large: at most {MOST_BYTES:,} bytes."
+CUT = "The body is incomplete. Send it again."
+# The end of the year 9999.
+LAST_MS = 253_402_300_799_999
+
+
+class BusJson(StrictJson):
+    def parse_body(self, request: HttpRequest) -> Any:
+        if len(request.body) > MOST_BYTES:
+            raise UnreadableError(TOO_LARGE)
+        # A client that went away may have sent part of a body that happens to be valid.
+        if len(request.body) < int(request.META.get("CONTENT_LENGTH") or 0):
+            raise UnreadableError(CUT)
+        body = super().parse_body(request)
+        if not isinstance(body, dict):
+            return body
+        return {name: value for name, value in body.items() if value is not None}
+
+
+def address(value: str, *, most: int) -> str:
+    if fault := fault_of(value, most=most, plain_http=settings.EGRESS_PLAIN_HTTP):
+        raise ValueError(f"it {fault}")
+    return value
+
+
+def small(data: dict[str, Any]) -> dict[str, Any]:
+    try:
+        size = len(orjson.dumps(data))
+    except TypeError:
+        raise ValueError("it is nested too deeply") from None
+    if size > settings.BUS_DATA_MOST:
+        raise ValueError(
+            f"it is too large: {size:,} bytes of JSON, and at most {settings.BUS_DATA_MOST:,} "
+            "are allowed"
+        )
+    return data
+
+
+# Python's words for the beginning and the end of a text mean nothing to JSON Schema.
+TopicName = Annotated[str, Field(pattern=f"^{TOPIC.pattern[2:-2]}$")]
+UserName = Annotated[str, Field(pattern=f"^{UUID.pattern[2:-2]}$")]
+# Not all that is accepted, but all of this is.
+IS_ADDRESS = WithJsonSchema({"type": "string", "pattern": "^https://[a-z]{1,60}(/[a-z0-9]{0,9})*$"})
+
+
+# Not ninja's Schema, which looks through whatever it gets for what an ORM's row would have.
+class PublicationIn(BaseModel):
+    """`timestamp`: milliseconds since 1970; null means now."""
+
+    type: Literal["create", "update", "delete", "noop"]
+    url: Annotated[str, AfterValidator(partial(address, most=MOST_EVENT)), IS_ADDRESS]
+    timestamp: Annotated[StrictInt, Field(ge=1, le=LAST_MS)] | None = None
+    data: Annotated[dict[str, Any], AfterValidator(small)] | None = None
+
+
+class SubscriptionIn(Strict):
+    """A field that is null stays as it was, or gets its default."""
+
+    topics: Annotated[list[TopicName], Field(max_length=MOST_TOPICS)]
+    callback: Annotated[str, AfterValidator(partial(address, most=MOST_CALLBACK)), IS_ADDRESS]
+    uuid: UserName | None = None
+    timeout: Annotated[StrictInt, Field(ge=0, le=MOST_TIMEOUT)] | None = None
+    max: Annotated[StrictInt, Field(ge=1, le=MOST_EVENTS)] | None = None
+
+
+class TokenIn(Schema):
+    """`token`: null means that one is generated."""
+
+    name: str
+    token: str | None = None
+
+
+class TokenOut(Schema):
+    name: str
+    token: str
+
+
+class TopicOut(Schema):
+    """`events`: all that were ever published."""
+
+    name: str
+    publisher: str | None
+    events: int
+
+
+class EventsOut(Schema):
+    """`oldest`: in seconds since 1970."""
+
+    sent: int
+    queued: int
+    oldest: int | None
+
+
+class SubscriberOut(Schema):
+    """`timeout`: in milliseconds."""
+
+    subscriber: str
+    uuid: str
+    callback: str
+    max_events: int
+    timeout: int
+    topics: list[str]
+    events: EventsOut
+
+
+class PongOut(Schema):
+    pong: str

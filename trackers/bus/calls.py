@@ -1,0 +1,139 @@
+"""The calls of the bus: read the request, carry it out, answer. docs/bus.md has the table.
+
+Routemaster's documentation and its clients spell some paths differently; both spellings work here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from ninja import Router, Status
+
+from trackers.bus import keys, subscribers, tokens, topics
+from trackers.bus.auth import CLIENT, EITHER, ROOT, Caller, caller_of
+from trackers.bus.bodies import (
+    PublicationIn,
+    SubscriberOut,
+    SubscriptionIn,
+    TokenIn,
+    TokenOut,
+    TopicName,
+    TopicOut,
+)
+from trackers.bus.responses import empty
+from trackers.events.models import BusToken
+from trackers.events.subscribers.rules import TOPIC
+from trackers.events.subscribers.standings import Standing
+from trackers.outbox.tell import Told, tell
+from tweetwatch.http.refusals import Refused
+
+router = Router(auth=EITHER)
+DONE: dict[Any, Any] = {204: None}
+SHOWN_OF_UUID = 4
+
+
+# Before all others: Django looks through the addresses in their order.
+@router.post("/topics/{name}", auth=CLIENT, response={200: None})
+@router.post("/topic/{name}", auth=CLIENT, include_in_schema=False)
+def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> HttpResponse:
+    caller = caller_of(request)
+    key = keys.key_of(request.headers.get("Idempotency-Key"))
+    if not topics.claim(name, caller.name):
+        raise Refused(403, "Another client publishes this topic.")
+    event = Told(name, given.type, url=given.url, t=given.timestamp, data=given.data)
+    if key is None:
+        tell([event])
+        return empty(200)
+    with transaction.atomic():
+        if keys.is_first(key, caller, event):
+            tell([event])
+    return empty(200)
+
+
+@router.get("/api_tokens", auth=ROOT, response=list[TokenOut])
+def list_tokens(request: HttpRequest) -> list[dict[str, str]]:
+    return [{"name": one.name, "token": tokens.shown(one)} for one in BusToken.objects.all()]
+
+
+@router.post("/api_tokens", auth=ROOT, response={201: TokenOut})
+def make_token(request: HttpRequest, given: TokenIn) -> Status:
+    token = tokens.make(given.name, given.token)
+    return Status(201, {"name": given.name, "token": token})
+
+
+@router.delete("/api_tokens/{token}", auth=ROOT, response=DONE)
+def revoke_token(request: HttpRequest, token: str) -> HttpResponse:
+    tokens.revoke(token)
+    return empty(204)
+
+
+@router.get("/topics", response=list[TopicOut])
+def list_topics(request: HttpRequest) -> list[topics.Listed]:
+    return topics.listed()
+
+
+@router.delete("/topics/{name}", response=DONE)
+@router.delete("/topic/{name}", include_in_schema=False)
+def delete_topic(request: HttpRequest, name: str) -> HttpResponse:
+    topics.delete(known(name), caller_of(request))
+    return empty(204)
+
+
+@router.post("/subscription", auth=CLIENT, response=DONE)
+@router.post("/subscriber", auth=CLIENT, include_in_schema=False)
+def subscribe(request: HttpRequest, given: SubscriptionIn) -> HttpResponse:
+    subscribers.put(caller_of(request), given)
+    return empty(204)
+
+
+@router.delete("/subscriber", response=DONE)
+@router.delete("/subscription", include_in_schema=False)
+def delete_subscriber(request: HttpRequest) -> HttpResponse:
+    subscribers.delete(caller_of(request))
+    return empty(204)
+
+
+@router.delete("/subscriber/topics/{name}", response=DONE)
+@router.delete("/subscription/topics/{name}", include_in_schema=False)
+def unsubscribe(request: HttpRequest, name: str) -> HttpResponse:
+    subscribers.unsubscribe(caller_of(request), known(name))
+    return empty(204)
+
+
+@router.get("/subscribers", response=list[SubscriberOut])
+@router.get("/subscriptions", response=list[SubscriberOut], include_in_schema=False)
+def list_subscribers(request: HttpRequest) -> list[dict[str, Any]]:
+    caller = caller_of(request)
+    return [subscriber_json(standing, caller) for standing in subscribers.listed()]
+
+
+def known(name: str) -> str:
+    """A name that no topic can have is treated as an unknown topic."""
+    if not TOPIC.fullmatch(name):
+        raise LookupError(topics.NO_TOPIC)
+    return name
+
+
+def subscriber_json(standing: Standing, caller: Caller) -> dict[str, Any]:
+    subscriber, books = standing.subscriber, standing.books
+    uuid = subscriber.secrets.get("uuid", "")
+    return {
+        "subscriber": subscriber.name,
+        # Anyone who knows it can send batches in the name of the bus.
+        "uuid": uuid if caller.is_root or caller.name == subscriber.name else cut(uuid),
+        "callback": subscriber.callback,
+        "max_events": subscriber.max_events,
+        "timeout": subscriber.timeout_ms,
+        "topics": standing.topics,
+        "events": {
+            "sent": books.delivered,
+            "queued": books.queued,
+            "oldest": int(books.oldest.timestamp()) if books.oldest else None,
+        },
+    }
+
+
+def cut(uuid: str) -> str:
+    return f"{uuid[: min(SHOWN_OF_UUID, len(uuid) // 4)]}…" if uuid else ""

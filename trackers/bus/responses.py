@@ -1,0 +1,126 @@
+"""How the bus answers: empty, JSON, or a status and a sentence in plain text, as Routemaster does.
+
+Ninja's own answers would differ: 405, a charset in the type of JSON, and bodies without a length.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import DisallowedHost
+from django.core.handlers.wsgi import LimitedStream
+from django.http import HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+from django.urls import URLPattern, URLResolver
+from ninja import NinjaAPI
+
+from trackers.bus.bodies import CUT, MOST_BYTES
+from tweetwatch.database import LOST
+from tweetwatch.http import refusals
+from tweetwatch.proxy import is_loopback
+
+logger = logging.getLogger(__name__)
+
+TEXT = "text/plain; charset=utf-8"
+SILENCE_SECONDS = 10.0
+AWAY = "The database cannot be reached. Try again in a moment."
+NO_HOST = "The host of this request is not one of ALLOWED_HOSTS."
+
+
+class InClearError(Exception):
+    """The request came by plain http, where others could read its token."""
+
+
+def empty(status: int) -> HttpResponse:
+    return HttpResponse(status=status, content_type=TEXT)
+
+
+def refuse(status: int, sentence: str, **_more: Any) -> HttpResponse:
+    answer = HttpResponse(f"{sentence}\n", status=status, content_type=TEXT)
+    if status == 401:
+        answer["WWW-Authenticate"] = "Basic"
+    return answer
+
+
+def handle(api: NinjaAPI) -> None:
+    refusals.handle(api, refuse)
+    api.add_exception_handler(InClearError, lambda request, _fault: to_https(request))
+    api.add_exception_handler(UnreadablePostError, lambda _request, _fault: refuse(400, CUT))
+    for kind in LOST:
+        api.add_exception_handler(kind, away)
+
+
+def away(request: HttpRequest, fault: Exception | type[Exception]) -> HttpResponse:
+    # As in Routemaster, where this probe is about its store.
+    status = 500 if request.path_info == "/pulse" else 503
+    logger.warning("answered %s, because the database failed: %s", status, fault)
+    return refuse(status, AWAY)
+
+
+def refuse_in_clear(request: HttpRequest) -> None:
+    """Where HTTPS is required, unless nobody else could read the request on its way.
+
+    Nobody else can read a request straight from this machine, and it cannot be https, which this
+    server does not speak. Behind a proxy every request comes from there, which proves nothing.
+    """
+    if not settings.SECURE_SSL_REDIRECT or request.is_secure():
+        return
+    behind_proxy = settings.SECURE_PROXY_SSL_HEADER is not None
+    if behind_proxy or not is_loopback(request.META.get("REMOTE_ADDR", "")):
+        raise InClearError
+
+
+def to_https(request: HttpRequest) -> HttpResponse:
+    """308: the method and the body stay the same."""
+    try:
+        address = f"https://{request.get_host()}{request.get_full_path()}"
+    except DisallowedHost:
+        return refuse(400, NO_HOST)
+    answer = empty(308)
+    answer["Location"] = address
+    return answer
+
+
+def nowhere(_request: HttpRequest) -> HttpResponse:
+    return finished(empty(404))
+
+
+def as_routemaster(urls: tuple[list[URLResolver | URLPattern], str, str]) -> Any:
+    for pattern in urls[0]:
+        if isinstance(pattern, URLPattern):
+            pattern.callback = served(pattern.callback)
+    return urls
+
+
+def served(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
+    @wraps(view)
+    def answer(request: HttpRequest, **parts: str) -> HttpResponse:
+        if connection := request.META.get("gunicorn.socket"):
+            # A client that goes silent in mid-body would hold this thread forever, even if no view
+            # reads the body: the server then looks for its end.
+            connection.settimeout(SILENCE_SECONDS)
+        if request.method == "HEAD":
+            # The server drops the body of its answer.
+            request.method = "GET"
+        # From the server itself: Django reads nothing of a chunked body.
+        body = LimitedStream(request.META["wsgi.input"], MOST_BYTES + 1)
+        request.__dict__["_stream"] = body
+        return finished(view(request, **parts))
+
+    return answer
+
+
+def finished(answer: HttpResponse) -> HttpResponse:
+    if answer.status_code == 405:
+        answer = empty(404)
+    # Without a Content-Length the server would send the body in chunks.
+    if answer.status_code == 204:
+        del answer["Content-Type"]
+    else:
+        answer["Content-Length"] = str(len(answer.content))
+    answer["X-Content-Type-Options"] = "nosniff"
+    return answer
