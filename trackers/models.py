@@ -11,7 +11,6 @@ from trackers.events.live.open import StreamPlaces
 from trackers.events.minutes import SubscriberMinute, TopicMinute
 from trackers.events.models import (
     Attempt,
-    BusToken,
     EventBatch,
     LiveEvents,
     Subscriber,
@@ -85,7 +84,6 @@ __all__ = [
     "Author",
     "BulkAct",
     "BulkPiece",
-    "BusToken",
     "Changed",
     "Column",
     "Credential",

@@ -28,7 +28,7 @@ IN_THE_ADMIN = (OPERATOR, OWNER)
 OURS = "trackers"
 # What only an owner sees: who may come in from outside.
 HIDDEN = {
-    *("apitoken", "apianswer", "apiuse", "bustoken", "feedaddress", "feedstate", "wronglogin"),
+    *("apitoken", "apianswer", "apiuse", "feedaddress", "feedstate", "wronglogin"),
 }
 # What an operator adds, changes and deletes. What is in neither list is the owner's: what costs
 # money (intervals, projects, credentials) and who may come in.

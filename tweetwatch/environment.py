@@ -6,7 +6,6 @@ django-environ reads `.env` and casts; here are the bounds, and the sentences.
 from __future__ import annotations
 
 import os
-import re
 import ssl
 from collections.abc import Callable
 from datetime import timedelta
@@ -115,14 +114,6 @@ class Environment(environ.Env):
         if key and (len(key) < 16 or not key.isascii()):
             refuse("METRICS_KEY", "must be at least 16 ASCII characters", HOW_TO_MAKE)
         return key
-
-    def bus_root_token(self) -> str:
-        """The token of root on the bus; "" if nobody is."""
-        token = self.text("BUS_ROOT_TOKEN")
-        if token and not re.fullmatch(r"[!-9;-~]+", token):
-            fault = "has a colon, a blank, or a character beyond ASCII"
-            refuse("BUS_ROOT_TOKEN", fault, HOW_TO_MAKE)
-        return token
 
     def text(self, name: str) -> str:
         """Without blanks around it; empty if unset."""

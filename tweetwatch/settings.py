@@ -103,7 +103,6 @@ EGRESS_CA_FILE = env.ca_file("EGRESS_CA_FILE")
 EVENT_STREAMS = env.number("EVENT_STREAMS", default=4, least=0, most=1000)
 EVENT_STREAM_SECONDS = env.seconds("EVENT_STREAM_SECONDS", default=30, least=1, most=3600)
 # Its HTTP API (manage.py bus)
-BUS_ROOT_TOKEN = env.bus_root_token()
 BUS_DATA_MOST = env.number("BUS_DATA_MOST", default=512, least=0, most=65_536)
 BUS_SCALE_ABOVE = env.number("BUS_SCALE_ABOVE", default=100, least=1, most=1_000_000)
 

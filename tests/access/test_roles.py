@@ -35,7 +35,7 @@ def test_what_costs_money_and_who_comes_in_is_the_owners(permission):
 
 
 def test_tokens_and_secret_addresses_are_not_even_seen_by_others():
-    for model in ("apitoken", "bustoken", "feedaddress", "wronglogin"):
+    for model in ("apitoken", "feedaddress", "wronglogin"):
         assert f"trackers.view_{model}" not in held(OPERATOR)
 
 

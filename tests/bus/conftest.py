@@ -17,10 +17,14 @@ import pytest
 from tests.chaos.ground import wait_until
 from tests.conftest import PROJECT
 from tests.databases import OURS, TEMPLATE, clone, drop, url_of
+from trackers.tokens.secret import digest_of
 
 ROOT = "root-of-the-tests"
 PATIENCE = 60
 NUMBERS = count(1)
+MAKE_ROOT = """
+    INSERT INTO trackers_apitoken (name, digest, scope, made_at) VALUES ('root', %s, 'root', now())
+"""
 
 
 class Answer:
@@ -85,7 +89,7 @@ class Bus:
             self.rows("SELECT id, name, publisher, wanted FROM trackers_topic ORDER BY id"),
             self.rows("SELECT id, name, callback, secrets FROM trackers_subscriber ORDER BY id"),
             self.rows("SELECT * FROM trackers_subscription ORDER BY topic_id, subscriber_id"),
-            self.rows("SELECT id, name FROM trackers_bustoken ORDER BY id"),
+            self.rows("SELECT id, name FROM trackers_apitoken ORDER BY id"),
             self.rows("SELECT count(*) FROM trackers_event"),
         ]
 
@@ -120,6 +124,8 @@ def running_bus(django_db_setup, django_db_blocker, tmp_path_factory):
     with django_db_blocker.unblock():
         clone(name, of=TEMPLATE)
         url = url_of(name)
+        with psycopg.connect(url) as db:
+            db.execute(MAKE_ROOT, [digest_of(ROOT)])
     log = tmp_path_factory.mktemp("bus") / "log"
     with log.open("wb") as out:
         process = subprocess.Popen(
@@ -128,7 +134,6 @@ def running_bus(django_db_setup, django_db_blocker, tmp_path_factory):
             env={
                 **os.environ,
                 "DATABASE_URL": url,
-                "BUS_ROOT_TOKEN": ROOT,
                 "BUS_SCALE_ABOVE": "3",
                 "HTTPS": "false",
             },

@@ -11,6 +11,7 @@ from django.test import RequestFactory
 
 from tests.bus.conftest import PATIENCE, ROOT, basic
 from tests.chaos.ground import wait_until
+from trackers.bus import tokens
 from trackers.bus.urls import api
 
 pytestmark = pytest.mark.django_db
@@ -97,8 +98,8 @@ def inside(client, settings):
     return client
 
 
-def test_a_list_without_anything_in_it_is_200_and_empty(inside, settings):
-    settings.BUS_ROOT_TOKEN = ROOT
+def test_a_list_without_anything_in_it_is_200_and_empty(inside):
+    tokens.make("root", ROOT, scope=tokens.ROOT)
 
     answer = inside.get("/api_tokens", headers={"Authorization": basic(ROOT)})
 
@@ -238,7 +239,7 @@ def test_others_see_the_beginning_of_a_uuid_and_nothing_secret_is_in_the_tables(
     assert seen_with(client.token) == seen_with(ROOT) == "a-secret-of-some-length"
     assert seen_with(other.token) == "a-se…"
     rows = bus.rows("SELECT * FROM trackers_subscriber") + bus.rows(
-        "SELECT * FROM trackers_bustoken"
+        "SELECT * FROM trackers_apitoken"
     )
     assert "a-secret" not in str(rows)
     assert client.token not in str(rows)

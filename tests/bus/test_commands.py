@@ -19,7 +19,7 @@ from trackers.bus.auth import EITHER
 from trackers.bus.subscribers import listed as all_of_them
 from trackers.events.delivery.claim import claim, promote
 from trackers.events.delivery.settle import Delivery, settle
-from trackers.events.models import BusToken, EventBatch, Subscriber, SubscriberState
+from trackers.events.models import EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread_all
 from trackers.events.subscribers import signing_keys
 from trackers.ingest.sources.models import Source
@@ -55,7 +55,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     [row] = told("bus_token", "list")
     assert row == {"name": "shop", "token": f"{made['token'][:10]}…"}
     assert manage("bus_token", "remove", "shop")[0].startswith("Revoked shop")
-    assert not BusToken.objects.exists()
+    assert not tokens.of_the_bus().exists()
     with pytest.raises(CommandError, match="no token called shop"):
         manage("bus_token", "remove", "shop")
 
@@ -74,7 +74,7 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
 def test_of_a_token_no_more_is_shown_than_a_quarter_of_what_is_secret(name, token, seen):
     tokens.make(name, token)
 
-    assert [tokens.shown(one) for one in BusToken.objects.all()] == [seen]
+    assert [tokens.shown(one) for one in tokens.of_the_bus()] == [seen]
 
 
 def test_a_subscriber_is_added_as_said_and_its_key_is_shown_once():

@@ -93,7 +93,6 @@ BAD = [
     ("DATABASE_URL", "postgres://someone:hush@[::1/name", "DATABASE_URL"),
     ("LOG_LEVEL", "LOUD", "LOG_LEVEL"),
     ("METRICS_KEY", "short", "METRICS_KEY"),
-    ("BUS_ROOT_TOKEN", "root:hush", "a colon"),
     ("BUS_SCALE_ABOVE", "0", "whole number from 1"),
     ("HSTS_SECONDS", "-1", "whole number from 0"),
     ("HSTS_SUBDOMAINS", "some", "neither true nor false"),

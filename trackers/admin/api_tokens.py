@@ -1,4 +1,7 @@
-"""Tokens of the API: created here and shown once, revoked here."""
+"""Tokens of the API: created here and shown once, revoked here.
+
+Those of the bus are for `manage.py bus_token`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any, cast
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import ForeignKey, QuerySet
-from django.forms import ModelChoiceField
+from django.forms import ModelChoiceField, TypedChoiceField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.defaultfilters import pluralize
@@ -16,7 +19,7 @@ from django.views.decorators.cache import never_cache
 
 from trackers.admin.recorded import Recorded
 from trackers.tokens import api_tokens
-from trackers.tokens.models import ApiToken
+from trackers.tokens.models import SCOPES, ApiToken
 
 
 @admin.register(ApiToken)
@@ -29,7 +32,7 @@ class ApiTokenAdmin(Recorded):
     asks = {"revoke": "Revoke {}? Programs that use them will be refused. This cannot be undone."}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ApiToken]:
-        found = super().get_queryset(request)
+        found = super().get_queryset(request).exclude(user=None)
         return found if request.user.is_superuser else found.filter(user=cast(User, request.user))
 
     def has_change_permission(self, request: HttpRequest, obj: ApiToken | None = None) -> bool:
@@ -45,6 +48,13 @@ class ApiTokenAdmin(Recorded):
         if db_field.name == "user" and not request.user.is_superuser:
             kwargs["queryset"] = User.objects.filter(username=request.user.get_username())
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def formfield_for_choice_field(
+        self, db_field: Any, request: HttpRequest, **kwargs: Any
+    ) -> TypedChoiceField | None:
+        if db_field.name == "scope":
+            kwargs["choices"] = [(scope.value, scope.label) for scope in SCOPES]
+        return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: ApiToken, form: object, change: bool) -> None:
         request.__dict__["told_once"] = api_tokens.save(obj)

@@ -13,7 +13,7 @@ from django.utils.http import parse_etags
 from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
-from trackers.api.wire.auth import ADMIN, READ, Bearer, actor_of, may
+from trackers.api.wire.auth import Bearer, actor_of, may
 from trackers.api.wire.outgoing import LengthOut
 from trackers.api.wire.tags import tag_of
 from trackers.schedule.cost_words import Estimate, written
@@ -27,6 +27,7 @@ from trackers.schedule.validate import (
     MOST_JITTER,
     Row,
 )
+from trackers.tokens.models import ADMIN, READ
 from tweetwatch.http.json_bodies import Strict
 from tweetwatch.http.refusals import Refused
 

@@ -8,13 +8,14 @@ from typing import Any
 from django.http import HttpRequest
 from ninja import Router, Schema, Status
 
-from trackers.api.wire.auth import ADMIN, Bearer, act_on, may
+from trackers.api.wire.auth import Bearer, act_on, may
 from trackers.api.wire.outgoing import TimeOut
 from trackers.credentials.models import Credential
 from trackers.jobs.acts import ACTS
 from trackers.jobs.models import Namespace, Worker
 from trackers.money.books import Books
 from trackers.status import Status as Snapshot
+from trackers.tokens.models import ADMIN
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["operations"])

@@ -26,7 +26,7 @@ from trackers.api.subscriber_bodies import (
     SubscribersOut,
     Time,
 )
-from trackers.api.wire.auth import ADMIN, Bearer, act_on, actor_of, may
+from trackers.api.wire.auth import Bearer, act_on, actor_of, may
 from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Id
 from trackers.events import again
@@ -38,6 +38,7 @@ from trackers.events.subscribers.listing import described, shown
 from trackers.events.subscribers.rules import NAME
 from trackers.events.subscribers.standings import standing_of, standings
 from trackers.events.subscribers.terms import NoSuchSubscriberError
+from trackers.tokens.models import ADMIN
 from tweetwatch.http.refusals import Refused
 
 router = Router(tags=["subscribers"], auth=Bearer(changes=ADMIN))

@@ -19,10 +19,11 @@ from trackers.api.timeline_bodies import (
     SegmentOut,
     SegmentsOut,
 )
-from trackers.api.wire.auth import HOMES, READ, Bearer, may_read, may_write
+from trackers.api.wire.auth import HOMES, Bearer, may_read, may_write
 from trackers.api.wire.fields import MOST, Id
 from trackers.timelines import store
 from trackers.timelines.store import Entry
+from trackers.tokens.models import READ
 
 router = Router(tags=["timelines"])
 # Entries times timelines in one request; entries in one reply.

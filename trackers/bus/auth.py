@@ -1,17 +1,15 @@
 """Authentication: the user name of HTTP Basic is a token, and the password is ignored.
 
-The token in BUS_ROOT_TOKEN is root's. All others are clients, named after their tokens.
+A token has a scope: root's, which creates and revokes tokens, or a client's, named after its token.
 """
 
 from __future__ import annotations
 
 import base64
-import secrets
 import time
 from dataclasses import dataclass
 from typing import cast
 
-from django.conf import settings
 from django.http import HttpRequest
 from ninja.security.base import AuthBase
 
@@ -25,19 +23,19 @@ HOW = "Send it as the user name of HTTP Basic auth."
 RECONNECT_SECONDS = 1.0
 
 # Plain SQL, as in `claim`: the ORM would take as long as everything else in publishing an event.
-CLIENT_OF = "SELECT name, id FROM trackers_bustoken WHERE digest = ANY(%(digests)s)"
+CALLER_OF = """
+    SELECT name, id, scope = 'root' FROM trackers_apitoken
+    WHERE digest = ANY(%(digests)s) AND scope IN ('bus', 'root') AND revoked_at IS NULL
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A client with its token, or root, which has none in the table."""
+    """A client, or root, by the name of its token."""
 
-    name: str = ""
-    token_id: int | None = None
-
-    @property
-    def is_root(self) -> bool:
-        return self.token_id is None
+    name: str
+    token_id: int
+    is_root: bool
 
 
 class Basic(AuthBase):
@@ -76,24 +74,17 @@ def presented(request: HttpRequest) -> Caller | None:
     # A token may contain a colon, which also ends the user name: so we try both what HTTP calls the
     # user name and everything before the last colon.
     users = {basic.partition(":")[0], basic.rpartition(":")[0]} - {""}
-    # Even for root, to find out whether the connection is alive.
-    client = client_of([digest_of(user) for user in users])
-    return Caller() if is_root(users) else client
+    return caller_with([digest_of(user) for user in users])
 
 
-def is_root(users: set[str]) -> bool:
-    root = settings.BUS_ROOT_TOKEN.encode()
-    return bool(root) and any(secrets.compare_digest(user.encode(), root) for user in users)
-
-
-def client_of(digests: list[str]) -> Caller | None:
+def caller_with(digests: list[str]) -> Caller | None:
     """The first statement of every call, so a dead connection is noticed here and reopened. Nothing
     after it is retried: it may have been committed before the connection broke.
     """
 
     def find() -> Caller | None:
         with cursor() as db:
-            row = db.execute(CLIENT_OF, {"digests": digests}).fetchone()
+            row = db.execute(CALLER_OF, {"digests": digests}).fetchone()
         return Caller(*row) if row else None
 
     return persist(find, until=time.monotonic() + RECONNECT_SECONDS)

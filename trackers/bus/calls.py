@@ -23,7 +23,6 @@ from trackers.bus.bodies import (
     TopicOut,
 )
 from trackers.bus.responses import empty
-from trackers.events.models import BusToken
 from trackers.events.subscribers.rules import TOPIC
 from trackers.events.subscribers.standings import Standing
 from trackers.outbox.tell import Told, tell
@@ -54,7 +53,10 @@ def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> Http
 
 @router.get("/api_tokens", auth=ROOT, response=list[TokenOut])
 def list_tokens(request: HttpRequest) -> list[dict[str, str]]:
-    return [{"name": one.name, "token": tokens.shown(one)} for one in BusToken.objects.all()]
+    return [
+        {"name": token.name, "token": tokens.shown(token)}
+        for token in tokens.of_the_bus().filter(scope=tokens.CLIENT)
+    ]
 
 
 @router.post("/api_tokens", auth=ROOT, response={201: TokenOut})
@@ -65,7 +67,8 @@ def make_token(request: HttpRequest, given: TokenIn) -> Status:
 
 @router.delete("/api_tokens/{token}", auth=ROOT, response=DONE)
 def revoke_token(request: HttpRequest, token: str) -> HttpResponse:
-    tokens.revoke(token)
+    if known := tokens.find_client(token):
+        tokens.revoke(known)
     return empty(204)
 
 

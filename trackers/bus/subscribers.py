@@ -9,13 +9,14 @@ from django.utils import timezone
 from trackers.bus.auth import HOW, Caller
 from trackers.bus.bodies import SubscriptionIn
 from trackers.bus.topics import NO_TOPIC
-from trackers.events.models import BusToken, Subscriber
+from trackers.events.models import Subscriber
 from trackers.events.spread import spread_all
 from trackers.events.subscribers.signing_keys import new_signing_key
 from trackers.events.subscribers.standing import enable
 from trackers.events.subscribers.standings import Standing, standings
 from trackers.events.subscribers.subscribe import add, change, leave, remove
 from trackers.outbox.models import Topic
+from trackers.tokens.models import ApiToken
 from tweetwatch.http.refusals import Refused
 
 NOT_ONE = "You are not a subscriber."
@@ -28,9 +29,7 @@ def put(caller: Caller, given: SubscriptionIn) -> None:
     """
     with transaction.atomic():
         spread_all()
-        token = (
-            BusToken.objects.filter(pk=caller.token_id or 0).select_for_update(no_key=True).first()
-        )
+        token = ApiToken.objects.select_for_update(no_key=True).filter(pk=caller.token_id).first()
         if token is None:
             raise Refused(401, f"This needs a client's token. {HOW}")
         known = of(caller, Subscriber.objects.select_for_update(no_key=True))

@@ -1,24 +1,32 @@
-"""Tokens of the bus: created, listed, revoked. Only their digests are kept."""
+"""Tokens of the bus, which have no user: created, listed, revoked. Only their digests are kept."""
 
 from __future__ import annotations
 
 import secrets
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 
-from trackers.events.models import BusToken, Subscriber
+from trackers.events.models import Subscriber
 from trackers.events.spread import spread_all
 from trackers.events.subscribers.rules import NAME, NAME_RULE
 from trackers.events.subscribers.subscribe import remove
 from trackers.outbox.models import OURS
+from trackers.tokens.models import ApiToken
 from trackers.tokens.secret import digest_of
 
 # Separates the name from the secret in tokens that are generated here.
 MARK = "--"
 SHOWN = 4
+CLIENT, ROOT = ApiToken.Scope.BUS, ApiToken.Scope.ROOT
 
 
-def make(name: str, token: str | None = None) -> str:
+def of_the_bus() -> QuerySet[ApiToken]:
+    """Root's included, by name."""
+    return ApiToken.objects.filter(scope__in=[CLIENT, ROOT]).order_by("name")
+
+
+def make(name: str, token: str | None = None, *, scope: ApiToken.Scope = CLIENT) -> str:
     """Save a new token, generated unless it is given, and return it: it is shown only once.
 
     Raises ValueError with a sentence.
@@ -28,10 +36,13 @@ def make(name: str, token: str | None = None) -> str:
         token = f"{stem(name)}{MARK}{secrets.token_hex(16)}"
     elif not NAME.fullmatch(token):
         raise ValueError(f"token {NAME_RULE}")
-    if BusToken.objects.filter(name=name).exists():
+    if of_the_bus().filter(name=name).exists():
         raise ValueError(f"There is already a token called {name}.")
     try:
-        BusToken.objects.create(name=name, digest=digest_of(token), begins=begins(token, name))
+        with transaction.atomic():
+            ApiToken.objects.create(
+                name=name, scope=scope, digest=digest_of(token), begins=begins(token, name)
+            )
     except IntegrityError:
         raise ValueError("This token or name exists already.") from None
     return token
@@ -65,27 +76,24 @@ def first_of(secret: str) -> str:
     return secret[: min(SHOWN, len(secret) // 4)]
 
 
-def shown(token: BusToken) -> str:
+def shown(token: ApiToken) -> str:
     """The beginning of the token, by which a person recognises it."""
     known = token.begins
     return f"{stem(token.name) if known.startswith(MARK) else ''}{known}…"
 
 
-def find(token_or_name: str) -> BusToken | None:
+def find_client(token_or_name: str) -> ApiToken | None:
     if not NAME.fullmatch(token_or_name):
         return None
-    by_token = BusToken.objects.filter(digest=digest_of(token_or_name)).first()
-    return by_token or BusToken.objects.filter(name=token_or_name).first()
+    clients = of_the_bus().filter(scope=CLIENT)
+    by_token = clients.filter(digest=digest_of(token_or_name)).first()
+    return by_token or clients.filter(name=token_or_name).first()
 
 
-def revoke(token_or_name: str) -> bool:
-    """Delete it, its subscriber and what waits for that one; return whether it existed."""
+def revoke(token: ApiToken) -> None:
+    """Delete it, its subscriber and what waits for that one."""
     with transaction.atomic():
         spread_all()
-        token = find(token_or_name)
-        if token is None:
-            return False
         for subscriber in Subscriber.objects.filter(token=token):
             remove(subscriber)
-        token.delete()
-    return True
+        ApiToken.objects.filter(pk=token.pk).delete()

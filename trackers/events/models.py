@@ -35,23 +35,6 @@ from trackers.outbox.models import Topic
 HEALTHY = 100
 
 
-class BusToken(models.Model):
-    """A client of the bus's API, which publishes and subscribes under this name."""
-
-    name = models.CharField(max_length=64, unique=True)
-    digest = models.CharField(max_length=64, unique=True, editable=False)
-    # The token's first characters, for people to recognize it; the rest is stored nowhere.
-    begins = models.CharField(max_length=12, editable=False)
-    made_at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        verbose_name = "bus token"
-        ordering = ["name"]
-
-    def __str__(self) -> str:
-        return self.name
-
-
 class PublishedKey(models.Model):
     """An Idempotency-Key that a client published with: the same key again stores no event.
 
@@ -86,7 +69,7 @@ class Subscriber(models.Model):
         help_text="Lower-case letters, digits, : _ and -. It cannot be changed later.",
     )
     token = models.OneToOneField(
-        BusToken, on_delete=models.CASCADE, null=True, blank=True, related_name="subscriber"
+        "ApiToken", on_delete=models.CASCADE, null=True, blank=True, related_name="subscriber"
     )
     callback = models.CharField(
         max_length=2000,

@@ -723,17 +723,21 @@ class Migration(migrations.Migration):
         ]),
         migrations.CreateModel('ApiToken', [
             ID,
-            ('name', models.CharField(help_text='What it is for, in your own words.', max_length=60)),
+            ('name', models.CharField(help_text='What it is for, in your own words.', max_length=64)),
             ('digest', models.CharField(editable=False, max_length=64, unique=True)),
+            ('begins', models.CharField(blank=True, db_default='', default='', editable=False, max_length=12)),
             ('made_at', models.DateTimeField(auto_now_add=True)),
             ('used_at', models.DateTimeField(editable=False, null=True)),
             ('revoked_at', models.DateTimeField(editable=False, null=True)),
-            ('user', models.ForeignKey(on_delete=models.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
-            ('scope', models.CharField(choices=[('read', 'read: view only'), ('write', 'write: also change tweets, sources, timelines and follows'), ('admin', 'admin: also change subscribers, intervals and queues')], default='read', help_text='What a program may do with it, within what its user may do.', max_length=5)),
+            ('user', models.ForeignKey(null=True, on_delete=models.CASCADE, related_name='api_tokens', to=settings.AUTH_USER_MODEL)),
+            ('scope', models.CharField(choices=[('read', 'read: view only'), ('write', 'write: also change tweets, sources, timelines and follows'), ('admin', 'admin: also change subscribers, intervals and queues'), ('bus', 'bus: publish and subscribe'), ('root', 'root: create and revoke tokens of the bus')], default='read', help_text='What a program may do with it, within what its user may do.', max_length=5)),
         ], {
             'verbose_name': 'API token',
             'ordering': ['-made_at'],
-            'constraints': [models.CheckConstraint(condition=models.Q(('scope__in', ['read', 'write', 'admin'])), name='apitoken_scope')],
+            'constraints': [
+                models.CheckConstraint(condition=models.Q(models.Q(('scope__in', ['read', 'write', 'admin']), ('user__isnull', False)), models.Q(('scope__in', ['bus', 'root']), ('user', None)), _connector='OR'), name='apitoken_scope'),
+                models.UniqueConstraint(condition=models.Q(('scope__in', ['bus', 'root'])), fields=('name',), name='apitoken_bus_name'),
+            ],
         }),
         migrations.CreateModel('FeedState', [
             ('pk', models.CompositePrimaryKey('address_id', 'source_id', blank=True, editable=False, primary_key=True, serialize=False)),
@@ -791,16 +795,6 @@ class Migration(migrations.Migration):
         ], {
             'managed': False,
         }),
-        migrations.CreateModel('BusToken', [
-            ID,
-            ('name', models.CharField(max_length=64, unique=True)),
-            ('digest', models.CharField(editable=False, max_length=64, unique=True)),
-            ('begins', models.CharField(editable=False, max_length=12)),
-            ('made_at', models.DateTimeField(db_default=functions.Now())),
-        ], {
-            'verbose_name': 'bus token',
-            'ordering': ['name'],
-        }),
         migrations.CreateModel('Staged', [
             ('id', models.BigAutoField(primary_key=True, serialize=False)),
             ('received_at', models.DateTimeField()),
@@ -826,7 +820,7 @@ class Migration(migrations.Migration):
             ('made_at', models.DateTimeField(db_default=functions.Now())),
             ('paused_at', models.DateTimeField(editable=False, null=True)),
             ('removed_at', models.DateTimeField(editable=False, null=True)),
-            ('token', models.OneToOneField(blank=True, null=True, on_delete=models.CASCADE, related_name='subscriber', to='trackers.bustoken')),
+            ('token', models.OneToOneField(blank=True, null=True, on_delete=models.CASCADE, related_name='subscriber', to='trackers.apitoken')),
             ('rate', models.PositiveIntegerField(blank=True, help_text='Most events a second, on average. Leave empty for no limit.', null=True, validators=[validators.MinValueValidator(1), validators.MaxValueValidator(1000000)])),
         ], {
             'ordering': ['name'],

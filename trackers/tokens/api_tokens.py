@@ -1,4 +1,4 @@
-"""Tokens of the API: created, presented, revoked."""
+"""Tokens of the API, which have a user: created, presented, revoked."""
 
 from __future__ import annotations
 

@@ -11,19 +11,23 @@ from trackers.tokens.secret import DIGEST_LETTERS
 
 
 class ApiToken(models.Model):
-    """A program's key to the API, where it may do what its user may do, within its scope."""
+    """A program's key to the API, where it may do what its user may do, within its scope; or to the
+    bus, where it has no user, and publishes and subscribes under its name."""
 
     class Scope(models.TextChoices):
-        """Each scope includes those before it."""
+        """Of the API's scopes each includes those before it."""
 
         READ = "read", "read: view only"
         WRITE = "write", "write: also change tweets, sources, timelines and follows"
         ADMIN = "admin", "admin: also change subscribers, intervals and queues"
+        BUS = "bus", "bus: publish and subscribe"
+        # Neither publishes nor subscribes.
+        ROOT = "root", "root: create and revoke tokens of the bus"
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens"
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="api_tokens"
     )
-    name = models.CharField(max_length=60, help_text="What it is for, in your own words.")
+    name = models.CharField(max_length=64, help_text="What it is for, in your own words.")
     scope = models.CharField(
         max_length=5,
         choices=Scope,
@@ -31,6 +35,8 @@ class ApiToken(models.Model):
         help_text="What a program may do with it, within what its user may do.",
     )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True, editable=False)
+    # On the bus: the first characters, for people to recognize it; the rest is stored nowhere.
+    begins = models.CharField(max_length=12, blank=True, default="", db_default="", editable=False)
 
     made_at = models.DateTimeField(auto_now_add=True)
     # Accurate to the hour.
@@ -42,12 +48,27 @@ class ApiToken(models.Model):
         ordering = ["-made_at"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(scope__in=["read", "write", "admin"]), name="apitoken_scope"
-            )
+                condition=models.Q(scope__in=["read", "write", "admin"], user__isnull=False)
+                | models.Q(scope__in=["bus", "root"], user=None),
+                name="apitoken_scope",
+            ),
+            models.UniqueConstraint(
+                fields=["name"],
+                condition=models.Q(scope__in=["bus", "root"]),
+                name="apitoken_bus_name",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} of {self.user}"
+        return f"{self.name} of {self.user}" if self.user else self.name
+
+
+# Of the API, each with all that those before it may.
+SCOPES = READ, WRITE, ADMIN = (
+    ApiToken.Scope.READ,
+    ApiToken.Scope.WRITE,
+    ApiToken.Scope.ADMIN,
+)
 
 
 class ApiUse(models.Model):

@@ -17,11 +17,9 @@ from trackers.history import Actor, by_api
 from trackers.timelines.watchers import homes_of, own
 from trackers.tokens import api_tokens, api_use
 from trackers.tokens.api_use import Use
-from trackers.tokens.models import ApiToken
+from trackers.tokens.models import READ, SCOPES, WRITE, ApiToken
 from tweetwatch.http.refusals import Refused
 
-Scope = ApiToken.Scope
-READ, WRITE, ADMIN = SCOPES = (Scope.READ, Scope.WRITE, Scope.ADMIN)
 STORE = "trackers.use_timeline_store"
 HOMES = "home:"
 
@@ -35,7 +33,7 @@ class Bearer(AuthBase):
     openapi_type = "http"
     openapi_scheme = "bearer"
 
-    def __init__(self, *, changes: Scope = WRITE) -> None:
+    def __init__(self, *, changes: ApiToken.Scope = WRITE) -> None:
         super().__init__()
         self.changes = changes
 

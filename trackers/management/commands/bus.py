@@ -38,11 +38,6 @@ class Command(PagelessCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> NoReturn:
-        if not settings.BUS_ROOT_TOKEN:
-            self.announce(
-                "BUS_ROOT_TOKEN is not set, so no client has root access. Create tokens with "
-                "`manage.py bus_token add NAME`."
-            )
         kept = {name: value for name, value in os.environ.items() if name not in ITS_OWN}
         command = gunicorn(options["bind"], workers=options["workers"], threads=options["threads"])
         sys.stderr.flush()

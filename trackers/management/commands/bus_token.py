@@ -11,7 +11,6 @@ from django.core.management.base import CommandError
 
 from trackers import history
 from trackers.bus import tokens
-from trackers.events.models import BusToken
 from trackers.management.pageless import PagelessCommand
 
 USAGE = 2
@@ -24,6 +23,11 @@ class Command(PagelessCommand):
         actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
         add = actions.add_parser("add", help="add a client; its token is shown once")
         add.add_argument("name", help="the client's name, as publisher and as subscriber")
+        add.add_argument(
+            "--root",
+            action="store_true",
+            help="a token that creates and revokes the others by HTTP, and does nothing else",
+        )
         actions.add_parser("list", help="list the clients, with the first letters of their tokens")
         remove = actions.add_parser("remove", help="revoke a token and remove its subscriber")
         remove.add_argument("name")
@@ -36,10 +40,11 @@ class Command(PagelessCommand):
 
     def do_add(self, options: Mapping[str, Any]) -> None:
         try:
-            token = tokens.make(options["name"])
+            scope = tokens.ROOT if options["root"] else tokens.CLIENT
+            token = tokens.make(options["name"], scope=scope)
         except ValueError as fault:
             raise CommandError(str(fault), returncode=USAGE) from None
-        made = list(BusToken.objects.filter(name=options["name"]))
+        made = list(tokens.of_the_bus().filter(name=options["name"]))
         history.record_command(made, "Added.", flag=history.ADDITION)
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
@@ -48,7 +53,7 @@ class Command(PagelessCommand):
             self.stdout.write(token)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        for one in BusToken.objects.all():
+        for one in tokens.of_the_bus():
             told = {"name": one.name, "token": tokens.shown(one)}
             line = f"{one.name}  {told['token']}  made {one.made_at:%Y-%m-%d}"
             self.stdout.write(json.dumps(told) if options["json"] else line)
@@ -56,9 +61,10 @@ class Command(PagelessCommand):
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
         # Only by name: a token typed here would stay in the shell's history.
-        there = list(BusToken.objects.filter(name=name))
-        if not there or not tokens.revoke(name):
+        there = list(tokens.of_the_bus().filter(name=name))
+        if not there:
             raise CommandError(f"There is no token called {name}.")
+        tokens.revoke(there[0])
         history.record_command(there, "Removed.", flag=history.DELETION)
         told = f"Revoked {name}'s token and removed its subscriber."
         self.stdout.write(json.dumps({"removed": name}) if options["json"] else told)
