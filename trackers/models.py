@@ -50,11 +50,11 @@ from trackers.timelines.homes import (
 )
 from trackers.timelines.models import Follow, Timeline, TimelineEntry, Watcher
 from trackers.tokens.models import (
-    ApiAnswer,
     ApiToken,
     ApiUse,
     FeedAddress,
     FeedState,
+    IdempotencyKey,
     WrongLogin,
 )
 from trackers.tweets.models import (
@@ -75,7 +75,6 @@ __all__ = [
     "AlertNotice",
     "AlertPlace",
     "AlertRule",
-    "ApiAnswer",
     "ApiToken",
     "ApiUse",
     "App",
@@ -103,6 +102,7 @@ __all__ = [
     "ForecastDay",
     "ForecastOfProject",
     "Gap",
+    "IdempotencyKey",
     "Import",
     "ImportBucket",
     "ImportJob",

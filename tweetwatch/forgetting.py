@@ -9,25 +9,30 @@ from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces
 
 # The newest of the surplus rows, by the index on their times.
-SURPLUS = "SELECT at FROM {table} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
+SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
 FORGET = """
     DELETE FROM {table} WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM {table} WHERE at <= %(before)s ORDER BY at LIMIT {at_once}))
+        SELECT ctid FROM {table} WHERE {which} AND at <= %(before)s ORDER BY at LIMIT {at_once}))
 """
 LEFT = """
-    SELECT count(*) FROM (SELECT FROM {table} WHERE at <= %(before)s LIMIT 100000) left_over
+    SELECT count(*) FROM (
+        SELECT FROM {table} WHERE {which} AND at <= %(before)s LIMIT 100000) left_over
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`table` has the time of each row in `at`, with an index, and `what` names its rows. They are
-    kept for as long as `lasts`, up to `most` of them."""
+    """Some rows of a table that has the time of each in `at`."""
 
     table: str
+    # Which rows, as a condition; there is an index on their times.
+    which: str
+    # What people call these rows.
     what: str
     lasts: timedelta
+    # Of more than this many, the oldest go sooner.
     most: int
+    # Rows that one statement deletes.
     at_once: int
 
     def forget(self, *, now: datetime, deadline: Deadline, most: int | None = None) -> Worked:
@@ -47,4 +52,4 @@ class Kept:
         )
 
     def sql(self, statement: str) -> str:
-        return statement.format(table=self.table, at_once=self.at_once)
+        return statement.format(table=self.table, which=self.which, at_once=self.at_once)

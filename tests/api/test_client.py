@@ -17,7 +17,7 @@ from tests.api.conftest import token_of
 from tests.conftest import PROJECT
 from tests.factories import TweetFactory
 from trackers.schedule.models import Interval
-from trackers.tokens.models import ApiAnswer, ApiUse
+from trackers.tokens.models import ApiUse, IdempotencyKey
 from trackers.tweets.models import Tweet
 
 FILE = PROJECT / "docs" / "tweetwatch_client.py"
@@ -68,7 +68,7 @@ def test_a_program_does_its_work_with_it(watch, client_file, settings):
     assert watch.act("untrack", ["1", "9"]) == 1
     assert Tweet.objects.count() == 2
     # Each POST had a key of its own.
-    assert ApiAnswer.objects.count() == 2
+    assert IdempotencyKey.objects.count() == 2
 
     source = watch.add_source("account", "@nasa", every="10m")
     assert watch.change_source(source["id"], pages=3)["pages"] == 3

@@ -13,8 +13,8 @@ from django.utils import timezone
 from tests.api.conftest import Program
 from trackers.events.models import Subscriber
 from trackers.timelines import store
-from trackers.tokens import api_answers
-from trackers.tokens.models import ApiAnswer
+from trackers.tokens.idempotency import KEPT
+from trackers.tokens.models import IdempotencyKey
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_the_same_request_is_done_once_and_answered_the_same(owner):
     assert (owner.status, owner.headers["Idempotent-Replayed"]) == (201, "true")
     assert Subscriber.objects.count() == 1
     with connection.cursor() as db:
-        db.execute("SELECT encode(answer, 'escape') FROM trackers_apianswer")
+        db.execute("SELECT encode(answer, 'escape') FROM trackers_idempotencykey")
         assert first["signing_secret"] not in str(db.fetchall())
 
 
@@ -58,7 +58,7 @@ def test_what_failed_on_our_side_may_be_tried_again(owner):
     with connection.cursor() as db:
         db.execute("ALTER TABLE trackers_subscription RENAME TO away")
     owner.post("subscribers", NEW, **KEY)
-    assert (owner.status, ApiAnswer.objects.count()) == (500, 0)
+    assert (owner.status, IdempotencyKey.objects.count()) == (500, 0)
     with connection.cursor() as db:
         db.execute("ALTER TABLE away RENAME TO trackers_subscription")
 
@@ -74,18 +74,18 @@ def test_a_key_is_forgotten_after_a_day_or_when_there_are_many(owner):
             **{"Idempotency-Key": "k" * (number + 1)},
         )
     now = timezone.now()
-    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 0
-    old = ApiAnswer.objects.order_by("at").values_list("key", flat=True)[:1]
-    ApiAnswer.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
+    assert KEPT[1].forget(now=now, deadline=Deadline.after(60)).rows == 0
+    old = IdempotencyKey.objects.order_by("at").values_list("key", flat=True)[:1]
+    IdempotencyKey.objects.filter(key__in=list(old)).update(at=F("at") - timedelta(days=2))
 
-    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 1
-    assert api_answers.KEPT.forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
-    assert ApiAnswer.objects.count() == 1
+    assert KEPT[1].forget(now=now, deadline=Deadline.after(60)).rows == 1
+    assert KEPT[1].forget(now=now, deadline=Deadline.after(60), most=1).rows == 2
+    assert IdempotencyKey.objects.count() == 1
 
 
 def test_a_day_later_a_key_is_new(owner):
     owner.post("subscribers", NEW, **KEY)
-    ApiAnswer.objects.update(at=F("at") - timedelta(hours=25))
+    IdempotencyKey.objects.update(at=F("at") - timedelta(hours=25))
 
     owner.post("subscribers", {**NEW, "name": "other"}, **KEY)
     assert (owner.status, Subscriber.objects.count()) == (201, 2)
@@ -93,7 +93,7 @@ def test_a_day_later_a_key_is_new(owner):
 
 def test_what_was_refused_is_tried_again_with_the_same_key(program):
     program.post("subscribers", NEW, **KEY)
-    assert (program.status, ApiAnswer.objects.count()) == (403, 0)
+    assert (program.status, IdempotencyKey.objects.count()) == (403, 0)
     program.user.user_permissions.add(Permission.objects.get(codename="add_subscriber"))
 
     program.post("subscribers", NEW, **KEY)

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from trackers.bus.keys import KEPT
-from trackers.events.models import PublishedKey
+from trackers.tokens.idempotency import KEPT
+from trackers.tokens.models import IdempotencyKey
 from tweetwatch.pieces import Deadline
 
 pytestmark = pytest.mark.django_db
@@ -84,7 +84,7 @@ def test_of_many_at_once_one_is_stored(bus, topic):
 def test_after_a_day_a_key_is_as_good_as_none(bus, topic):
     client = bus.client()
     publish(client, topic, "k")
-    bus.change("UPDATE trackers_publishedkey SET at = at - interval '24 hours 1 second'")
+    bus.change("UPDATE trackers_idempotencykey SET at = at - interval '24 hours 1 second'")
 
     assert publish(client, topic, "k", url="https://shop.example/2").status == 200
     assert publish(client, topic, "k", url="https://shop.example/2").status == 200
@@ -95,14 +95,18 @@ def test_after_a_day_a_key_is_as_good_as_none(bus, topic):
 def test_keys_are_forgotten_after_a_day_and_the_oldest_when_there_are_many():
     now = timezone.now()
     nil = "00000000-0000-0000-0000-0000000000"
-    PublishedKey.objects.bulk_create(
-        PublishedKey(token_id=1, key=f"{nil}{n:02}", body=f"{nil}00", at=now - timedelta(hours=n))
+    IdempotencyKey.objects.bulk_create(
+        IdempotencyKey(
+            token_id=1, key=f"{nil}{n:02}", asked=f"{nil}00", at=now - timedelta(hours=n)
+        )
         for n in range(30)
     )
 
-    assert KEPT.forget(now=now, deadline=Deadline.after(60)).rows == 6
-    assert PublishedKey.objects.count() == 24
-    KEPT.forget(now=now, deadline=Deadline.after(60), most=10)
+    of_the_bus, of_the_api = KEPT
+    assert of_the_api.forget(now=now, deadline=Deadline.after(60), most=10).rows == 0
+    assert of_the_bus.forget(now=now, deadline=Deadline.after(60)).rows == 6
+    assert IdempotencyKey.objects.count() == 24
+    of_the_bus.forget(now=now, deadline=Deadline.after(60), most=10)
 
-    kept = PublishedKey.objects.order_by("-at").values_list("key", flat=True)
+    kept = IdempotencyKey.objects.order_by("-at").values_list("key", flat=True)
     assert [int(str(key)[-2:]) for key in kept] == list(range(10))

@@ -5,13 +5,15 @@ Routemaster's documentation and its clients spell some paths differently; both s
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import Any
 
+import orjson
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Router, Status
 
-from trackers.bus import keys, subscribers, tokens, topics
+from trackers.bus import subscribers, tokens, topics
 from trackers.bus.auth import CLIENT, EITHER, ROOT, Caller, caller_of
 from trackers.bus.bodies import (
     PublicationIn,
@@ -26,10 +28,13 @@ from trackers.bus.responses import empty
 from trackers.events.subscribers.rules import TOPIC
 from trackers.events.subscribers.standings import Standing
 from trackers.outbox.tell import Told, tell
+from trackers.tokens import idempotency
+from trackers.tokens.idempotency import Asked, UsedOtherwiseError, half_of, key_of
 from tweetwatch.http.refusals import Refused
 
 router = Router(auth=EITHER)
 DONE: dict[Any, Any] = {204: None}
+OTHER_EVENT = "Another event was published with this Idempotency-Key."
 SHOWN_OF_UUID = 4
 
 
@@ -38,16 +43,21 @@ SHOWN_OF_UUID = 4
 @router.post("/topic/{name}", auth=CLIENT, include_in_schema=False)
 def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> HttpResponse:
     caller = caller_of(request)
-    key = keys.key_of(request.headers.get("Idempotency-Key"))
+    header = request.headers.get("Idempotency-Key")
+    key = None if header is None else key_of(header)
     if not topics.claim(name, caller.name):
         raise Refused(403, "Another client publishes this topic.")
     event = Told(name, given.type, url=given.url, t=given.timestamp, data=given.data)
     if key is None:
         tell([event])
         return empty(200)
-    with transaction.atomic():
-        if keys.is_first(key, caller, event):
-            tell([event])
+    asked = half_of(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
+    try:
+        with transaction.atomic():
+            if idempotency.keep(Asked(caller.token_id, key, asked)):
+                tell([event])
+    except UsedOtherwiseError:
+        raise Refused(422, OTHER_EVENT) from None
     return empty(200)
 
 

@@ -35,26 +35,6 @@ from trackers.outbox.models import Topic
 HEALTHY = 100
 
 
-class PublishedKey(models.Model):
-    """An Idempotency-Key that a client published with: the same key again stores no event.
-
-    Kept for a day. `key`, `body`: the first half of their SHA-256, as a client may send anything.
-    """
-
-    pk = models.CompositePrimaryKey("token_id", "key")
-    # No foreign key: a row may outlive its client's token, for up to a day.
-    token_id = models.BigIntegerField()
-    key = models.UUIDField()
-    body = models.UUIDField()
-    at = models.DateTimeField(db_default=Now())
-
-    class Meta:
-        indexes = [models.Index(fields=["at"], name="publishedkey_oldest")]
-
-    def __str__(self) -> str:
-        return f"{self.key} of {self.token_id}"
-
-
 class Subscriber(models.Model):
     """Who gets events, where, and in which form."""
 

@@ -937,15 +937,6 @@ class Migration(migrations.Migration):
             'db_table': 'trackers_attempt',
             'managed': False,
         }),
-        migrations.CreateModel('PublishedKey', [
-            ('pk', models.CompositePrimaryKey('token_id', 'key', blank=True, editable=False, primary_key=True, serialize=False)),
-            ('token_id', models.BigIntegerField()),
-            ('key', models.UUIDField()),
-            ('body', models.UUIDField()),
-            ('at', models.DateTimeField(db_default=functions.Now())),
-        ], {
-            'indexes': [models.Index(fields=['at'], name='publishedkey_oldest')],
-        }),
         migrations.CreateModel('BulkAct', [
             ID,
             ('act', models.CharField(choices=[('refresh', 'refresh now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
@@ -1003,7 +994,7 @@ class Migration(migrations.Migration):
         ], {
             'indexes': [models.Index(fields=['minute'], name='topicminute_oldest')],
         }),
-        migrations.CreateModel('ApiAnswer', [
+        migrations.CreateModel('IdempotencyKey', [
             ('pk', models.CompositePrimaryKey('token_id', 'key', blank=True, editable=False, primary_key=True, serialize=False)),
             ('token_id', models.BigIntegerField()),
             ('key', models.UUIDField()),
@@ -1013,7 +1004,10 @@ class Migration(migrations.Migration):
             ('answer', models.BinaryField(null=True)),
             ('at', models.DateTimeField(db_default=functions.Now())),
         ], {
-            'indexes': [models.Index(fields=['at'], name='apianswer_oldest')],
+            'indexes': [
+                models.Index(condition=models.Q(('answer', None)), fields=['at'], name='idempotencykey_bus'),
+                models.Index(condition=models.Q(('answer__isnull', False)), fields=['at'], name='idempotencykey_api'),
+            ],
         }),
         migrations.CreateModel('ApiUse', [
             ('token', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.apitoken')),

@@ -13,7 +13,6 @@ from datetime import UTC, timedelta
 from django.conf import settings
 
 from trackers.alerts.forget import forget_notices
-from trackers.bus import keys
 from trackers.credentials.usage import ask_all_usage
 from trackers.events import audit as books
 from trackers.events import keep
@@ -39,7 +38,7 @@ from trackers.schedule import bulk, intervals, stretched
 from trackers.timelines import deliver, expiry, idle, leaving
 from trackers.timelines import settings as feed_settings
 from trackers.timelines.feeds import embedding, following, tally
-from trackers.tokens import api_answers
+from trackers.tokens import idempotency
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
 from tweetwatch.http.sessions import forget_sessions as forget_expired_sessions
@@ -174,10 +173,9 @@ def forget_events() -> None:
         logger.info("dropped %d days of events and attempts", dropped)
     strays = keep.forget_strays(now=now, deadline=time_for_a_chore())
     tell_forgotten(strays, "events and attempts", task="trackers.tasks.forget_events")
-    published = keys.KEPT.forget(now=now, deadline=time_for_a_chore())
-    tell_forgotten(published, "keys of publications", task="trackers.tasks.forget_events")
-    answers = api_answers.KEPT.forget(now=now, deadline=time_for_a_chore())
-    tell_forgotten(answers, "answers of the API", task="trackers.tasks.forget_events")
+    for kept in idempotency.KEPT:
+        forgotten = kept.forget(now=now, deadline=time_for_a_chore())
+        tell_forgotten(forgotten, kept.what, task="trackers.tasks.forget_events")
 
 
 def expire_timelines() -> None:

@@ -85,11 +85,11 @@ class ApiUse(models.Model):
         return f"{self.used} of {self.token_id}"
 
 
-class ApiAnswer(models.Model):
-    """How a POST with an Idempotency-Key was answered, for a day (`api_answers`).
+class IdempotencyKey(models.Model):
+    """A key that a token has used for a request in the last day (`idempotency`).
 
     `key`, `asked`: the first half of their SHA-256. `answer` is encrypted with FIELD_KEYS, since
-    it may hold a secret that is shown only once.
+    it may hold a secret that is shown only once; null: of the bus.
     """
 
     pk = models.CompositePrimaryKey("token_id", "key")
@@ -103,7 +103,19 @@ class ApiAnswer(models.Model):
     at = models.DateTimeField(db_default=Now())
 
     class Meta:
-        indexes = [models.Index(fields=["at"], name="apianswer_oldest")]
+        indexes = [
+            # What to forget.
+            models.Index(
+                fields=["at"],
+                name="idempotencykey_bus",
+                condition=models.Q(answer=None),
+            ),
+            models.Index(
+                fields=["at"],
+                name="idempotencykey_api",
+                condition=models.Q(answer__isnull=False),
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.key} of {self.token_id}"

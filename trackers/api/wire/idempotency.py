@@ -9,13 +9,11 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 
 from trackers.api.wire.auth import limit, token_of
-from trackers.bus.keys import KEY, half_of
-from trackers.tokens import api_answers
-from trackers.tokens.api_answers import Answer, Asked, UsedOtherwiseError
+from trackers.tokens import idempotency
+from trackers.tokens.idempotency import Answer, Asked, UsedOtherwiseError, half_of, key_of
 from tweetwatch.http.problems import problem
 from tweetwatch.http.refusals import Refused
 
-BAD_KEY = "Idempotency-Key must have 1 to 255 printable ASCII characters."
 USED = "Another request was made with this Idempotency-Key: use a new one for each."
 
 
@@ -25,11 +23,13 @@ def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse
     One transaction: of a request that is refused, or fails on our side, neither a change nor the
     key remains. So it may be sent again with the same key, once what was wrong is mended.
     """
-    key = request.headers.get("Idempotency-Key")
-    if request.method != "POST" or key is None:
+    header = request.headers.get("Idempotency-Key")
+    if request.method != "POST" or header is None:
         return view()
-    if not KEY.fullmatch(key):
-        return problem(400, BAD_KEY)
+    try:
+        key = key_of(header)
+    except ValueError as fault:
+        return problem(400, str(fault))
     token = token_of(request)
     if token is None:
         # The view refuses it.
@@ -39,20 +39,19 @@ def once(request: HttpRequest, view: Callable[[], HttpResponse]) -> HttpResponse
         limit(request, token)
     except Refused as refused:
         return problem(refused.status, refused.detail)
-    asked = Asked(token.pk, half_of(key.encode()), request_of(request))
+    asked = Asked(token.pk, key, request_of(request))
     with transaction.atomic():
         try:
-            known = api_answers.keep(asked)
+            if not idempotency.keep(asked):
+                return again(idempotency.kept_answer(asked))
         except UsedOtherwiseError:
             return problem(422, USED)
-        if known is not None:
-            return again(known)
         answer = view()
         if answer.status_code >= 400:
             transaction.set_rollback(True)
         else:
             kind = answer.headers.get("Content-Type", "")
-            api_answers.answer(asked, Answer(answer.status_code, kind, answer.content))
+            idempotency.keep_answer(asked, Answer(answer.status_code, kind, answer.content))
     return answer
 
 
