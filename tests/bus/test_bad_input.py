@@ -1,4 +1,7 @@
-"""Whatever is malformed gets 400 and a sentence, and stores nothing; never a 500."""
+"""What is malformed in ways that no description knows gets 400 and a sentence, and stores nothing.
+
+What is against the description of a call is for `test_fuzz.py`.
+"""
 
 from __future__ import annotations
 
@@ -43,19 +46,9 @@ BODIES = {
     "deep": DEEP % NEST,
     "large": DEEP % b'{"a":"%s"}' % (b"x" * 300_000),
     "data too large": DEEP % b'{"a":"%s"}' % (b"x" * 505),
-    "data is a list": DEEP % b"[1]",
-    "data is text": DEEP % b'"a"',
-    "data is false": DEEP % b"false",
 }
 EVENTS = {
-    "no type": {"type": None},
-    "other type": {"type": "milestone"},
-    "type in capitals": {"type": "Create"},
     "type with a newline": {"type": "create\n"},
-    "type is a list": {"type": ["create"]},
-    "type is a number": {"type": 1},
-    "no url": {"url": None},
-    "url is a number": {"url": 7},
     "http": {"url": "http://shop.example/"},
     "ftp": {"url": "ftp://shop.example/"},
     "no scheme": {"url": "shop.example/orders"},
@@ -76,58 +69,24 @@ EVENTS = {
     "no ASCII": {"url": "https://shöp.example/"},
     "NUL in url": {"url": "https://shop.example/\0"},
     "too long": {"url": "https://shop.example/" + "x" * 1024},
-    "timestamp is text": {"timestamp": "1479736216000"},
-    "timestamp is half": {"timestamp": 1479736216000.5},
-    "timestamp is zero": {"timestamp": 0},
-    "timestamp below zero": {"timestamp": -1},
-    "timestamp is true": {"timestamp": True},
-    "timestamp too late": {"timestamp": 2**53},
     "timestamp beyond bigint": {"timestamp": 2**63},
     "timestamp beyond all": {"timestamp": 10**400},
 }
 SUBSCRIPTIONS = {
-    "other key": {"format": "cloudevents"},
-    "no topics": {"topics": None},
-    "topics is text": {"topics": "orders"},
-    "topics is an object": {"topics": {"orders": 1}},
-    "topic is a number": {"topics": ["orders", 1]},
-    "topic is null": {"topics": [None]},
-    "topic is a list": {"topics": [["orders"]]},
-    "topic is empty": {"topics": [""]},
-    "topic with digits": {"topics": ["orders2"]},
     "topic with a newline": {"topics": ["orders\n"]},
-    "topic too long": {"topics": ["o" * 65]},
-    "too many topics": {"topics": ["o" * (n % 60 + 1) for n in range(1001)]},
-    "no callback": {"callback": None},
-    "callback is a number": {"callback": 1},
     "callback by http": {"callback": "http://shop.example/"},
     "callback with a query": {"callback": f"{URL}?token=1"},
     "callback with a newline": {"callback": f"{URL}\n"},
     "callback too long": {"callback": "https://shop.example/" + "x" * 2000},
-    "uuid is a number": {"uuid": 5},
-    "uuid with a colon": {"uuid": "a:b"},
     "uuid with a newline": {"uuid": "hello\n"},
-    "uuid too long": {"uuid": "x" * 201},
-    "uuid is empty": {"uuid": ""},
-    "timeout below zero": {"timeout": -1},
-    "timeout too long": {"timeout": 3_600_001},
-    "timeout is text": {"timeout": "500"},
-    "timeout is half": {"timeout": 0.5},
-    "timeout is false": {"timeout": False},
-    "max is zero": {"max": 0},
-    "max too large": {"max": 10_001},
-    "max is true": {"max": True},
     "max beyond all": {"max": 10**400},
 }
 TOKENS = {
-    "no name": {},
-    "name is a number": {"name": 5},
     "name is empty": {"name": ""},
     "name with capitals": {"name": "Shop"},
     "name with a newline": {"name": "shop\n"},
     "name too long": {"name": "s" * 65},
     "our name": {"name": "tweetwatch"},
-    "token is a number": {"name": "shop", "token": 5},
     "token is empty": {"name": "shop", "token": ""},
     "token with a blank": {"name": "shop", "token": "a b"},
     "token with a newline": {"name": "shop", "token": "ab\n"},
@@ -241,49 +200,6 @@ def test_a_body_that_does_not_come_whole_is_not_taken_for_one(bus, client):
 
     assert Answer(raw).status == 400
     assert bus.state() == before
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats()
-    | st.text(max_size=20)
-    | st.sampled_from([URL, "create", "orders", "\0", "\ud800", 2**63, -1, "x" * 2000]),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
-    ),
-    max_leaves=5,
-)
-FIELDS = [
-    "type",
-    "url",
-    "timestamp",
-    "data",
-    "topics",
-    "callback",
-    "uuid",
-    "timeout",
-    "max",
-    "name",
-]
-
-
-@hypothesis.settings(max_examples=40, database=None)
-@hypothesis.given(
-    given=st.dictionaries(st.sampled_from(FIELDS), VALUES),
-    path=st.sampled_from(["/topics/orders", "/subscription", "/api_tokens"]),
-    right=st.booleans(),
-)
-def test_no_object_is_answered_with_a_500(running_bus, client, given, path, right):
-    """`right`: the rest of the object is what it should be."""
-    known = {"/topics/orders": EVENT, "/subscription": SUBSCRIPTION, "/api_tokens": {}}[path]
-    body = json.dumps((known if right else {}) | given).encode()
-
-    answer = running_bus.ask("POST", path, body, token=ROOT if "token" in path else client.token)
-
-    assert answer.status in (200, 201, 204, 400), (body, answer.status)
-    assert answer.status != 400 or answer.sentence.endswith(".")
 
 
 @hypothesis.settings(max_examples=40, database=None)

@@ -57,8 +57,18 @@ def small(data: dict[str, Any]) -> dict[str, Any]:
 # Python's words for the beginning and the end of a text mean nothing to JSON Schema.
 TopicName = Annotated[str, Field(pattern=f"^{TOPIC.pattern[2:-2]}$")]
 UserName = Annotated[str, Field(pattern=f"^{UUID.pattern[2:-2]}$")]
-# Not all that is accepted, but all of this is.
-IS_ADDRESS = WithJsonSchema({"type": "string", "pattern": "^https://[a-z]{1,60}(/[a-z0-9]{0,9})*$"})
+# What each address has; not everything that has it is one.
+HAS = {"type": "string", "pattern": r"^https?://[A-Za-z0-9._~:/#\[\]!$&'()*+,;=%-]+$"}
+EventUrl = Annotated[
+    str,
+    AfterValidator(partial(address, most=MOST_EVENT)),
+    WithJsonSchema({**HAS, "maxLength": MOST_EVENT}),
+]
+Callback = Annotated[
+    str,
+    AfterValidator(partial(address, most=MOST_CALLBACK)),
+    WithJsonSchema({**HAS, "maxLength": MOST_CALLBACK}),
+]
 
 
 # Not ninja's Schema, which looks through whatever it gets for what an ORM's row would have.
@@ -66,7 +76,7 @@ class PublicationIn(BaseModel):
     """`timestamp`: milliseconds since 1970; null means now."""
 
     type: Literal["create", "update", "delete", "noop"]
-    url: Annotated[str, AfterValidator(partial(address, most=MOST_EVENT)), IS_ADDRESS]
+    url: EventUrl
     timestamp: Annotated[StrictInt, Field(ge=1, le=LAST_MS)] | None = None
     data: Annotated[dict[str, Any], AfterValidator(small)] | None = None
 
@@ -75,7 +85,7 @@ class SubscriptionIn(Strict):
     """A field that is null stays as it was, or gets its default."""
 
     topics: Annotated[list[TopicName], Field(max_length=MOST_TOPICS)]
-    callback: Annotated[str, AfterValidator(partial(address, most=MOST_CALLBACK)), IS_ADDRESS]
+    callback: Callback
     uuid: UserName | None = None
     timeout: Annotated[StrictInt, Field(ge=0, le=MOST_TIMEOUT)] | None = None
     max: Annotated[StrictInt, Field(ge=1, le=MOST_EVENTS)] | None = None
