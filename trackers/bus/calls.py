@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 from django.db import transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from ninja import Router, Status
 
 from trackers.bus import subscribers, tokens, topics
@@ -24,7 +24,6 @@ from trackers.bus.bodies import (
     TopicName,
     TopicOut,
 )
-from trackers.bus.responses import empty
 from trackers.events.subscribers.rules import TOPIC
 from trackers.events.subscribers.standings import Standing
 from trackers.outbox.tell import Told, tell
@@ -40,8 +39,8 @@ SHOWN_OF_UUID = 4
 
 # Before all others: Django looks through the addresses in their order.
 @router.post("/topics/{name}", auth=CLIENT, response={200: None})
-@router.post("/topic/{name}", auth=CLIENT, include_in_schema=False)
-def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> HttpResponse:
+@router.post("/topic/{name}", auth=CLIENT, response={200: None}, include_in_schema=False)
+def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> None:
     caller = caller_of(request)
     header = request.headers.get("Idempotency-Key")
     key = None if header is None else key_of(header)
@@ -50,7 +49,7 @@ def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> Http
     event = Told(name, given.type, url=given.url, t=given.timestamp, data=given.data)
     if key is None:
         tell([event])
-        return empty(200)
+        return
     asked = half_of(orjson.dumps(astuple(event), option=orjson.OPT_SORT_KEYS))
     try:
         with transaction.atomic():
@@ -58,7 +57,6 @@ def publish(request: HttpRequest, name: TopicName, given: PublicationIn) -> Http
                 tell([event])
     except UsedOtherwiseError:
         raise Refused(422, OTHER_EVENT) from None
-    return empty(200)
 
 
 @router.get("/api_tokens", auth=ROOT, response=list[TokenOut])
@@ -76,10 +74,9 @@ def make_token(request: HttpRequest, given: TokenIn) -> Status:
 
 
 @router.delete("/api_tokens/{token}", auth=ROOT, response=DONE)
-def revoke_token(request: HttpRequest, token: str) -> HttpResponse:
+def revoke_token(request: HttpRequest, token: str) -> None:
     if known := tokens.find_client(token):
         tokens.revoke(known)
-    return empty(204)
 
 
 @router.get("/topics", response=list[TopicOut])
@@ -88,31 +85,27 @@ def list_topics(request: HttpRequest) -> list[topics.Listed]:
 
 
 @router.delete("/topics/{name}", response=DONE)
-@router.delete("/topic/{name}", include_in_schema=False)
-def delete_topic(request: HttpRequest, name: str) -> HttpResponse:
+@router.delete("/topic/{name}", response=DONE, include_in_schema=False)
+def delete_topic(request: HttpRequest, name: str) -> None:
     topics.delete(known(name), caller_of(request))
-    return empty(204)
 
 
 @router.post("/subscription", auth=CLIENT, response=DONE)
-@router.post("/subscriber", auth=CLIENT, include_in_schema=False)
-def subscribe(request: HttpRequest, given: SubscriptionIn) -> HttpResponse:
+@router.post("/subscriber", auth=CLIENT, response=DONE, include_in_schema=False)
+def subscribe(request: HttpRequest, given: SubscriptionIn) -> None:
     subscribers.put(caller_of(request), given)
-    return empty(204)
 
 
 @router.delete("/subscriber", response=DONE)
-@router.delete("/subscription", include_in_schema=False)
-def delete_subscriber(request: HttpRequest) -> HttpResponse:
+@router.delete("/subscription", response=DONE, include_in_schema=False)
+def delete_subscriber(request: HttpRequest) -> None:
     subscribers.delete(caller_of(request))
-    return empty(204)
 
 
 @router.delete("/subscriber/topics/{name}", response=DONE)
-@router.delete("/subscription/topics/{name}", include_in_schema=False)
-def unsubscribe(request: HttpRequest, name: str) -> HttpResponse:
+@router.delete("/subscription/topics/{name}", response=DONE, include_in_schema=False)
+def unsubscribe(request: HttpRequest, name: str) -> None:
     subscribers.unsubscribe(caller_of(request), known(name))
-    return empty(204)
 
 
 @router.get("/subscribers", response=list[SubscriberOut])

@@ -7,13 +7,12 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from ninja import Router
 
 from trackers.bus.auth import EITHER
 from trackers.bus.bodies import PongOut
-from trackers.bus.responses import empty
 from tweetwatch.database import cursor
 from tweetwatch.http.refusals import Refused
 
@@ -40,20 +39,18 @@ DUE = """
 
 
 @router.get("/pulse", auth=EITHER, response=DONE)
-def pulse(request: HttpRequest) -> HttpResponse:
+def pulse(request: HttpRequest) -> None:
     with cursor() as db:
         db.execute("SELECT 1")
-    return empty(204)
 
 
 @router.get("/pulse/scaling", auth=EITHER, response=DONE)
-def scaling(request: HttpRequest) -> HttpResponse:
+def scaling(request: HttpRequest) -> None:
     """Slow while the deliverers fall behind, which is the signal that autoscalers expect."""
     with cursor() as db:
         row: Any = db.execute(DUE, {"soon": SOON, "most": settings.BUS_SCALE_ABOVE}).fetchone()
     if row[0] >= settings.BUS_SCALE_ABOVE:
         time.sleep(SLOW_SECONDS)
-    return empty(204)
 
 
 @router.get("/health", response=dict[str, str])

@@ -15,7 +15,7 @@ from django.core.exceptions import DisallowedHost
 from django.core.handlers.wsgi import LimitedStream
 from django.http import HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern
 from ninja import NinjaAPI
 
 from trackers.bus.bodies import CUT, MOST_BYTES
@@ -89,11 +89,12 @@ def nowhere(_request: HttpRequest) -> HttpResponse:
     return finished(empty(404))
 
 
-def as_routemaster(urls: tuple[list[URLResolver | URLPattern], str, str]) -> Any:
-    for pattern in urls[0]:
-        if isinstance(pattern, URLPattern):
-            pattern.callback = served(pattern.callback)
-    return urls
+def routes(api: NinjaAPI) -> list[URLPattern]:
+    patterns = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
+    for pattern in patterns:
+        pattern.callback = served(pattern.callback)
+    # Ninja has something at the root.
+    return [pattern for pattern in patterns if pattern.name != "api-root"]
 
 
 def served(view: Callable[..., Any]) -> Callable[..., HttpResponse]:
@@ -122,5 +123,8 @@ def finished(answer: HttpResponse) -> HttpResponse:
         del answer["Content-Type"]
     else:
         answer["Content-Length"] = str(len(answer.content))
+    if not answer.content and answer.status_code != 204:
+        # Some clients would read JSON from nothing.
+        answer["Content-Type"] = TEXT
     answer["X-Content-Type-Options"] = "nosniff"
     return answer

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from django.urls import path, re_path
+from django.urls import re_path
 from ninja import NinjaAPI
 
 from trackers.bus import calls, pulse
 from trackers.bus.bodies import BusJson
-from trackers.bus.responses import as_routemaster, handle, nowhere
+from trackers.bus.responses import handle, nowhere, routes
 
 
 class BusApi(NinjaAPI):
@@ -29,8 +29,6 @@ api.add_router("", calls.router)
 api.add_router("", pulse.router)
 
 urlpatterns = [
-    # Ninja has something there.
-    re_path("^$", nowhere),
-    path("", as_routemaster(api.urls)),
+    *routes(api),
     re_path("", nowhere),
 ]
