@@ -56,9 +56,13 @@ def test_only_what_depends_on_the_queue_is_left_open():
     assert {(file, name) for file, name in left if name not in QUEUE_PARTS} == set()
 
 
+RULE = re.compile(r"trackers_\w+_v\d+")
+
+
 @pytest.mark.django_db
-def test_the_server_takes_each():
-    refused = {}
+def test_the_server_takes_each_and_calls_no_rule():
+    """A rule that the planner does not write into the statement costs a call for each row."""
+    refused, called = {}, {}
     count = 0
     # The statement after it reads the table that this one makes.
     connection.connection.execute(ARRIVALS)
@@ -67,11 +71,14 @@ def test_the_server_takes_each():
             queues = namespaces() if PLACEHOLDER.search(text) else [None]
             for queue in queues:
                 count += 1
-                if problem := prepare(on(queue, text) if queue else text):
+                problem, plan = prepare(on(queue, text) if queue else text)
+                if problem:
                     refused[file.name, queue] = problem
+                elif rules := set(RULE.findall(plan)):
+                    called[file.name, queue] = rules
 
     assert count > 8
-    assert refused == {}
+    assert (refused, called) == ({}, {})
 
 
 def fits_the_server(text):
@@ -80,16 +87,29 @@ def fits_the_server(text):
 
 
 def prepare(text):
-    """What PostgreSQL has against the statement; it infers the types of its values."""
+    """What PostgreSQL has against the statement, and its generic plan. It infers the types of its
+    values."""
     order = list(dict.fromkeys(NAMED.findall(text)))
     text = NAMED.sub(lambda found: f"${order.index(found[1]) + 1}", text).replace("%%", "%")
+    values = f"({', '.join(['NULL'] * len(order))})" if order else ""
     db = connection.connection
     try:
         with db.transaction():
             db.execute(f"PREPARE whatever AS {text}", prepare=False)
     except psycopg.Error as error:
-        return str(error)
+        return str(error), ""
+    db.execute("SET LOCAL plan_cache_mode = force_generic_plan", prepare=False)
+    plan = db.execute(f"EXPLAIN (VERBOSE) EXECUTE whatever {values}", prepare=False).fetchall()
     db.execute("DEALLOCATE whatever", prepare=False)
+    return "", "\n".join(line for (line,) in plan)
+
+
+@pytest.mark.django_db
+def test_a_rule_with_a_volatile_value_is_called():
+    """Where it uses the value twice; so the test above would see it."""
+    _, plan = prepare("SELECT trackers_known_pace_v1(random(), 1)")
+
+    assert RULE.findall(plan) == ["trackers_known_pace_v1"]
 
 
 def test_a_placeholder_without_a_part_is_refused(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.schedule.adapt import WAIT, Bounds, adapted_wait
+from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.stretch import FILL, MOST, Group, demand, needed_stretch
 from tweetwatch.database import cursor
 
@@ -80,13 +80,11 @@ def test_sql_and_rule_agree():
         )
         for _ in range(10_000)
     ]
-    rule = WAIT.format(
-        age="age", pace="pace", accuracy="acc", at_most="most", at_least="least", stretch="s"
-    )
     rows = [[a, p, *b, s] for a, p, b, s in cases]
     with cursor() as db:
         found = db.execute(
-            f"""SELECT {rule} FROM unnest({", ".join(["%s::float8[]"] * 6)}) WITH ORDINALITY
+            f"""SELECT trackers_adapted_wait_v1(age, pace, acc, most, least, s)
+                FROM unnest({", ".join(["%s::float8[]"] * 6)}) WITH ORDINALITY
                     AS a(age, pace, acc, most, least, s, n) ORDER BY n""",
             [list(column) for column in zip(*rows, strict=True)],
         ).fetchall()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.day_stretch import MARGIN, MOST, needed_day_stretch, tweet_days
-from trackers.schedule.paid_days import ACROSS_DAYS, DAY_S, LATE_S, LEFT, SPREAD_S, across_days
+from trackers.schedule.paid_days import DAY_S, LATE_S, SPREAD_S, across_days
 from trackers.schedule.stretch import Group
 from tweetwatch.database import cursor
 
@@ -128,15 +128,12 @@ def test_sql_and_rule_agree():
             )
         )
     cases = [case for case in cases if case[1] > 0]
-    rule = ACROSS_DAYS.format(
-        wait="wait", left="left_", day_stretch="s", longest="longest", chance="chance"
-    )
     ats = [datetime.fromtimestamp(case[0], UTC) for case in cases]
     columns = [list(map(float, each)) for each in zip(*[case[1:] for case in cases], strict=True)]
     with cursor() as db:
         found = db.execute(
-            f"""SELECT {rule} FROM (
-                    SELECT *, {LEFT.format(at="at")} AS left_
+            f"""SELECT trackers_across_days_v1(wait, left_, s, longest, chance) FROM (
+                    SELECT *, trackers_left_of_day_v1(at) AS left_
                     FROM unnest(%s::timestamptz[], {", ".join(["%s::float8[]"] * 4)})
                         WITH ORDINALITY AS a(at, wait, s, longest, chance, n)
                 ) a ORDER BY n""",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.factories import TweetFactory
 from trackers.schedule.intervals import current
 from trackers.tweets.models import Tweet
-from trackers.tweets.pace import NONE, PACE, Counts, growth, pace, strangers_pace
+from trackers.tweets.pace import NONE, Counts, growth, pace, strangers_pace
 from trackers.tweets.record import Measured, record
 from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
@@ -94,20 +94,8 @@ def test_it_is_finite_for_every_input(age, gap, before, after, last):
     assert found >= 0
 
 
-THESE = f"""
-    SELECT {
-    PACE.format(
-        age="age",
-        last_age="last_age",
-        last="last",
-        views="v",
-        likes="l",
-        retweets="r",
-        old_views="ov",
-        old_likes="ol",
-        old_retweets="orr",
-    )
-}
+THESE = """
+    SELECT trackers_pace_v1(age, last_age, last, v, l, r, ov, ol, orr)
     FROM unnest(%s::float8[], %s::float8[], %s::bigint[], %s::int[], %s::int[],
                 %s::bigint[], %s::int[], %s::int[], %s::float4[])
         WITH ORDINALITY AS a(age, last_age, ov, ol, orr, v, l, r, last, n)

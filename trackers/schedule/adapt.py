@@ -2,7 +2,8 @@
 
 wait = accuracy / (pace + 0.2 / age), no shorter than *at most every* and no longer than *at least
 every*. The second term allows for a sudden wave; it keeps the wait of a quiet tweet below a quarter
-of its age at an accuracy of 5%. Rule and measurements: `docs/how-often.md`.
+of its age at an accuracy of 5%. Rule and measurements: `docs/how-often.md`. In SQL it is
+`trackers_adapted_wait_v1` (migrations/0004_rules.sql), and tests keep the two equal.
 """
 
 from __future__ import annotations
@@ -65,10 +66,3 @@ def adapted_wait(age: float, pace: float, bounds: Bounds, stretch: float = 1.0) 
         return at_most
     at_least *= stretch if stretch < STRETCH_MOST else STRETCH_MOST
     return wait if wait < at_least else at_least
-
-
-# The same rule in SQL, as an expression: {age} in seconds, {pace}, the bounds, {stretch}.
-WAIT = f"""least(
-    greatest(
-        {{accuracy}} * {{stretch}} / ({{pace}} + {ALLOWANCE} / greatest({{age}}, 1)), {{at_most}}),
-    {{at_least}} * least({{stretch}}, {STRETCH_MOST}))"""

@@ -61,7 +61,8 @@ class Plan:
         """The tier of a tweet posted at `created_at`.
 
         None without that time, past the last tier, and when it is more than five minutes in the
-        future. An age equal to a tier's bound belongs to the next tier.
+        future. An age equal to a tier's bound belongs to the next tier. In SQL it is
+        `trackers_tier_v1` (migrations/0004_rules.sql), and tests keep the two equal.
         """
         if created_at is None or not self.tiers:
             return None

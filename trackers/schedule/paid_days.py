@@ -1,7 +1,8 @@
 """When next, where money is short: X bills a tweet once a UTC day, however often it is looked at.
 
 A new day is begun only when it is worth the money, so a wait that ends on another day is stretched.
-And a paid day ends with a last look, which costs nothing: the next one may be days away.
+And a paid day ends with a last look, which costs nothing: the next one may be days away. In SQL the
+rule is `trackers_across_days_v1` (migrations/0004_rules.sql), and tests keep the two equal.
 """
 
 from __future__ import annotations
@@ -33,16 +34,3 @@ def across_days(
         return closing
     # Never just after midnight, when all the looks come that waited for the new day.
     return max(wait, min(wait * day_stretch, longest), left + min(SPREAD_S, wait / 2) * chance)
-
-
-# The same rule in SQL, as an expression: {left} is what is left of the day, in seconds. Tests keep
-# the two equal.
-CLOSING = f"({{left}} - {LATE_S} - {SPREAD_S} * (1 - {{chance}}))"
-ACROSS_DAYS = f"""(CASE
-    WHEN {{wait}} + least({LATE_S}, {{wait}} / 2) < {{left}} THEN {{wait}}
-    WHEN {CLOSING} >= {WORTH_CLOSING} * {{wait}} THEN {CLOSING}
-    ELSE greatest({{wait}}, least({{wait}} * {{day_stretch}}, {{longest}}),
-                  {{left}} + least({SPREAD_S}, {{wait}} / 2) * {{chance}})
-END)"""
-# What is left of the UTC day at an instant.
-LEFT = "(86400 - date_part('epoch', ({at} AT TIME ZONE 'UTC')::time))"

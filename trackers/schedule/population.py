@@ -15,32 +15,13 @@ from trackers.schedule.cost import Rate
 from trackers.schedule.intervals import Plan
 from trackers.schedule.paid_days import DAY_S
 from trackers.schedule.stretch import Group
-from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
 PLACES, TWEETS_A_PLACE = 50, 100
 
-# Ages and growths in steps of the square root of two. A pace falls with age, so growth, which is
-# pace times age, is steadier; below a hundredth only adapt.ALLOWANCE counts.
-LAST_AGE = "date_part('epoch', t.measured_until - t.created_at)"
-SAMPLE = f"""
-    SELECT tier, count(*)::int, exp(avg(ln(age))), exp(avg(ln(growth)))
-    FROM (
-        SELECT place.tier,
-               greatest(date_part('epoch', %(now)s - t.created_at), 1) AS age,
-               greatest({KNOWN_PACE.format(pace="t.pace", age=LAST_AGE)}
-                        * greatest({LAST_AGE}, 1), 0.01) AS growth
-        FROM unnest(%(tiers)s::int[], %(from)s::bigint[], %(below)s::bigint[])
-            AS place(tier, first, below)
-        CROSS JOIN LATERAL (
-            SELECT * FROM trackers_tweet WHERE id >= place.first AND id < place.below
-            ORDER BY id LIMIT {TWEETS_A_PLACE}
-        ) t
-        WHERE t.measurements > 0 AND NOT t.paused AND t.gone_at IS NULL AND t.created_at IS NOT NULL
-    ) of
-    GROUP BY tier, floor(2 * log(2, age::numeric)), floor(2 * log(2, growth::numeric))
-"""
+SAMPLE = statement(__file__, "sample", tweets_a_place=TWEETS_A_PLACE)
 
 
 def groups(plan: Plan, counts: Sequence[int], *, now: datetime) -> list[Group]:

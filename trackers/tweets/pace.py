@@ -3,7 +3,8 @@
 A pace is the share by which the metrics grow in a second: 0.01 is one percent a second. It is the
 mean over views, likes and retweets, with ten added to each, since a step from 0 to 1 like means
 little. A pace falls as a tweet ages, so the earlier one is converted to the present age before the
-two are averaged. The rule, and measurements of it: `docs/how-often.md`.
+two are averaged. The rule, and measurements of it: `docs/how-often.md`. In SQL it is
+`trackers_pace_v1` (migrations/0004_rules.sql), and tests keep the two equal.
 """
 
 from __future__ import annotations
@@ -94,43 +95,3 @@ def growth(before: Counts, after: Counts) -> float | None:
         elif retweets < old_retweets:
             ratio *= (old_retweets + ADDED) / (retweets + ADDED)
     return log(ratio) / known if known else None
-
-
-# The same rule in SQL, as an expression: {age} and {last_age} in seconds, {last_age} null without
-# an earlier measurement; {views} … after, {old_views} … before; {last} is the earlier pace. Tests
-# keep the two equal.
-# Floats from the start: adding ten to the largest counts would overflow.
-KNOWN = """num_nonnulls(
-    {views}::float8 + {old_views}::float8, {likes}::float8 + {old_likes}::float8,
-    {retweets}::float8 + {old_retweets}::float8)"""
-GROWTH = f"""((
-    coalesce(abs(ln(({{views}}::float8 + {ADDED}) / ({{old_views}}::float8 + {ADDED}))), 0)
-    + coalesce(abs(ln(({{likes}}::float8 + {ADDED}) / ({{old_likes}}::float8 + {ADDED}))), 0)
-    + coalesce(
-        abs(ln(({{retweets}}::float8 + {ADDED}) / ({{old_retweets}}::float8 + {ADDED}))), 0)
-) / nullif({KNOWN}, 0))"""
-FIRST_GROWTH = GROWTH.format(
-    views="{views}",
-    likes="{likes}",
-    retweets="{retweets}",
-    old_views="0",
-    old_likes="0",
-    old_retweets="0",
-)
-STRANGERS = "(1 / (1 + greatest({age}, 1) / 3600) / greatest({age}, 1))"
-# NaN and infinity are greater than all numbers in SQL.
-KNOWN_PACE = f"""(CASE WHEN {{pace}} >= 0 AND {{pace}} < 'infinity' THEN {{pace}}::float8
-    ELSE {STRANGERS} END)"""
-CARRIED = """(CASE WHEN {last} >= 0 AND {last} < 'infinity' THEN
-    {last}::float8 * (greatest({last_age}, 1) / greatest({age}, {last_age}, 1)) END)"""
-NEWEST = f"""({GROWTH} / ({{age}} - {{last_age}})
-    * sqrt(greatest({{last_age}}, {EARLIEST_SHARE} * {{age}}, 1) / greatest({{age}}, 1)))"""
-PACE = f"""greatest({LEAST}, CASE
-    WHEN {{last_age}} IS NULL THEN CASE
-        WHEN {{age}} > {STRANGER_FROM_S} THEN {STRANGERS}
-        ELSE coalesce({FIRST_GROWTH} * sqrt({EARLIEST_SHARE}) / greatest({{age}}, 1), {STRANGERS})
-        END
-    WHEN {{age}} - {{last_age}} < {TOO_SOON_S} OR {KNOWN} = 0
-    THEN coalesce({CARRIED}, {STRANGERS})
-    ELSE coalesce({SMOOTHING} * {NEWEST} + {1 - SMOOTHING} * {CARRIED}, {NEWEST})
-END)"""

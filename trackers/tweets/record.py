@@ -15,8 +15,6 @@ from typing import Any, NamedTuple
 
 from trackers.milestones.crossings import ARE_KEPT, PASSED
 from trackers.outbox.staging import MILESTONES, STAGED, TOPIC, TWEETS, later
-from trackers.tweets.pace import PACE
-from trackers.tweets.snowflake import BORN_AT
 from trackers.xapi.results import Figures
 from tweetwatch.database import Cursor, array, cursor
 from tweetwatch.statements import fill, statement
@@ -44,32 +42,7 @@ class Change(NamedTuple):
     after: Figures
 
 
-# The rule uses a tweet's ages at this measurement and at the one before a dozen times. OFFSET keeps
-# the planner from computing them each time. By date_part, as in all that a save computes for each
-# tweet: extract gives numeric, and converting that to float8 takes ten times as long as the rest of
-# an age.
-RULE = PACE.format(
-    age="o.age",
-    last_age="o.last_age",
-    views="m.im",
-    likes="m.li",
-    retweets="m.rt",
-    old_views="t.impressions",
-    old_likes="t.likes",
-    old_retweets="t.retweets",
-    last="t.pace",
-)
-# From its id until X has said when the tweet was posted.
-BORN = f"coalesce(t.created_at, {BORN_AT.format(id='t.id')})"
-NEW_PACE = f"""(
-                SELECT {RULE}
-                FROM (
-                    SELECT date_part('epoch', m.at - born) AS age,
-                           CASE WHEN t.measurements > 0
-                                THEN date_part('epoch', t.measured_until - born) END AS last_age
-                    FROM (SELECT {BORN} AS born OFFSET 0) b OFFSET 0
-                ) o
-            )"""
+NEW_PACE = statement(__file__, "_new_pace")
 SHOWN_AND_PAID = """
     retweets = m.rt, replies = m.re, likes = m.li,
     quotes = m.qu, bookmarks = m.bo, impressions = m.im,

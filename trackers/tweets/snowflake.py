@@ -18,12 +18,8 @@ def ms_of(id: int) -> int:
 
 
 def born_at(id: int) -> datetime:
-    """When the id was made, to the millisecond."""
+    """When the id was made, to the millisecond; in SQL `trackers_born_at_v1`."""
     return datetime.fromtimestamp(ms_of(id) / 1000, tz=UTC)
-
-
-# `born_at` in SQL: {id} to a time.
-BORN_AT = f"to_timestamp((({{id}} >> {LOW_BITS}) + {TWEPOCH_MS}) / 1000.0)"
 
 
 def first_id_at(unix_ms: int) -> int:

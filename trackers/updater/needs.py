@@ -16,10 +16,10 @@ from datetime import date, datetime, timedelta
 
 from trackers.schedule.intervals import Plan
 from trackers.tweets.snowflake import LOW_BITS, TWEPOCH_MS, first_id_at
-from trackers.updater.models import HASHES, IN_SAMPLE, SAMPLED_HASHES, TweetUpdate
+from trackers.updater.models import HASHES, IN_SAMPLE, SAMPLED_HASHES
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
-JOB = TweetUpdate._meta.db_table
 # This many of the youngest are counted: they come first, and a sample of so few would say little.
 EXACTLY = 30_000
 # The largest sample of the others.
@@ -29,57 +29,10 @@ SLOT = timedelta(minutes=10)
 DAY = timedelta(days=1)
 
 BORN_MS = f"coalesce(extract(epoch FROM t.created_at) * 1000, (t.id >> {LOW_BITS}) + {TWEPOCH_MS})"
-# The look-ups that are read, each with the number it stands for. `drawn`: the lowest hashes are a
-# random sample. If the limit cuts it, the last hash shows its share of all.
-COUNTED = f"""
-    youngest AS MATERIALIZED (
-        SELECT key, due_at FROM {JOB} ORDER BY key DESC LIMIT %(exactly)s
-    ),
-    edge AS MATERIALIZED (
-        SELECT min(key) AS key FROM youngest HAVING count(*) = %(exactly)s
-    ),
-    drawn AS MATERIALIZED (
-        SELECT key, due_at, hashint8(key) AS hash FROM {JOB}
-        WHERE {IN_SAMPLE} ORDER BY hashint8(key) LIMIT %(drawn)s
-    ),
-    counted AS MATERIALIZED (
-        SELECT key, due_at, 1::float8 AS weight FROM youngest
-        UNION ALL
-        SELECT drawn.key, drawn.due_at, share.weight
-        FROM drawn JOIN edge ON drawn.key < edge.key
-        CROSS JOIN (
-            SELECT {HASHES}::float8 / CASE WHEN count(*) < %(drawn)s THEN {SAMPLED_HASHES}
-                                           ELSE max(hash) + 1 END AS weight
-            FROM drawn
-        ) share
-    )
-"""
-# `unpaid`: tweets that are due before the day is over and that X has not billed today, by the
-# project that paid for them last, by tier (0 is the youngest) and by when they are due. The age of
-# a tweet that was never looked up comes from its id. What X no longer shows costs nothing.
-# `arrived`: look-ups of tweets posted since an instant, from which future arrivals are estimated.
-# LATERAL with a LIMIT: each tweet is found by its primary key, whatever the statistics say. A plain
-# join is planned as a scan of all tweets.
-NEEDS = f"""
-    WITH {COUNTED},
-    unpaid AS (
-        SELECT t.paid_by,
-               least(width_bucket((%(now_ms)s - {BORN_MS})::float8, %(bounds)s::float8[]),
-                     cardinality(%(bounds)s::float8[]) - 1) AS tier,
-               greatest(0, floor(extract(epoch FROM c.due_at - %(now)s) / %(slot)s))::int AS slot,
-               sum(c.weight) AS count, sum(c.weight * (c.weight - 1)) AS variance
-        FROM counted c CROSS JOIN LATERAL (
-            SELECT id, created_at, paid_by, paid_on, gone_at FROM trackers_tweet
-            WHERE id = c.key LIMIT 1
-        ) t
-        WHERE c.due_at < %(next_day)s AND t.gone_at IS NULL
-          AND (t.paid_on IS NULL OR t.paid_on < %(day)s)
-        GROUP BY 1, 2, 3
-    )
-    SELECT arrived.count, unpaid.*
-    FROM (SELECT coalesce(sum(weight), 0) AS count FROM counted WHERE key >= %(since)s) arrived
-    LEFT JOIN unpaid ON true
-"""
+COUNTED = statement(
+    __file__, "_counted", in_sample=IN_SAMPLE, hashes=HASHES, sampled_hashes=SAMPLED_HASHES
+)
+NEEDS = statement(__file__, "needs", counted=COUNTED, born_ms=BORN_MS)
 
 
 @dataclass(frozen=True, slots=True)

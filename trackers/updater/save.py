@@ -14,60 +14,22 @@ from trackers.jobs.queue import Batch, new_stamp
 from trackers.outbox.staging import TWEETS, later
 from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
-from trackers.schedule.paid_days import ACROSS_DAYS, LEFT
-from trackers.tweets.pace import KNOWN_PACE
 from trackers.tweets.record import recording
-from trackers.tweets.snowflake import BORN_AT
 from trackers.updater.promote import Verdict
 from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 
-AGE = "date_part('epoch', m.at - t.created_at)"
-# 1 is the youngest tier; one more than the number of tiers means too old; null: posted in the
-# future, or at an unknown time. The same rule as `Plan.tier`.
-TIER_OF = "CASE WHEN {age} >= -300 THEN 1 + width_bucket({age}, %(bounds)s::float8[]) END"
-TIER = TIER_OF.format(age=AGE)
-# Where the interval adapts: by the pace from this measurement. If X has not yet said when the tweet
-# was posted, its id does.
-BORN_AGE = AGE.replace("m.at", "t.at").replace(
-    "t.created_at", f"coalesce(t.created_at, {BORN_AT.format(id='t.id')})"
-)
-WAIT = (
-    adapt.WAIT.format(
-        age="m.age",
-        pace=KNOWN_PACE.format(pace="m.pace", age="m.age"),
-        accuracy="(%(accuracy)s::float8[])[m.adapting]",
-        at_most="(%(at_most)s::float8[])[m.adapting]",
-        at_least="(%(at_least)s::float8[])[m.adapting]",
-        stretch="%(stretch)s::float8",
-    )
-    + " * (1 + (%(jitter)s::float8[])[m.adapting] * (2 * random() - 1))"
-)
-# X has just billed the tweet for this day. Where money is short, a wait that ends on another day is
-# stretched: by our clock, which differs from X's only by seconds. A verdict's wait that is shorter
-# than the interval ever gives (an edit is looked at again at once) stays.
-AT_LEAST = "(%(at_least)s::float8[])[m.adapting]"
-ACROSS = ACROSS_DAYS.format(
-    wait="least(h.due_in, m.wait)",
-    left=LEFT.format(at="now()"),
-    day_stretch="%(day_stretch)s::float8",
-    longest=f"({AT_LEAST} * {adapt.STRETCH_MOST})",
-    chance="m.chance",
-)
-SECONDS = f"""CASE
-    WHEN %(day_stretch)s::float8 <= 1
-         OR h.due_in < {AT_LEAST} * (1 - (%(jitter)s::float8[])[m.adapting])
-    THEN least(h.due_in, m.wait) ELSE {ACROSS} END"""
-HOLE = f"""coalesce(m.hole_after, (%(holes)s::float8[])[
-               coalesce({TIER}, cardinality(%(holes)s::float8[]))]) * interval '1 second'"""
+# After twice the interval for its age at this measurement a tweet's run of metrics has a hole.
+HOLE = """
+    coalesce(m.hole_after, (%(holes)s::float8[])[coalesce(
+        trackers_tier_v1(date_part('epoch', m.at - t.created_at), %(bounds)s::float8[]),
+        cardinality(%(holes)s::float8[]))]) * interval '1 second'
+"""
 SAVE = recording(
     __file__,
     "save",
-    seconds=SECONDS,
-    wait=WAIT,
-    tier=TIER_OF.format(age="a.age"),
-    age=BORN_AGE,
     bucket_keys=BUCKET_KEYS,
+    stretch_most=adapt.STRETCH_MOST,
     hole=HOLE,
     # Not needed: the job's row is locked, and a deletion of the tweet locks that first.
     late_lock="",

@@ -12,6 +12,7 @@ from trackers.tweets.finding.way import Look, Way
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetUpdate
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 # The choices of the filter, in the page's order.
 STATES = {
@@ -130,30 +131,7 @@ def candidates(name: str, way: Way, most: int) -> Look:
     return Look(ids, until=ids[-1] if len(ids) == most else None)
 
 
-# Halving the range of ids eighteen times narrows years to minutes. A tenth of a sample at rest is
-# enough: below the boundary some are gone or paused, and above it a few rest as well.
-FIRST_RESTING = """
-    WITH RECURSIVE half AS (
-        SELECT 0 AS turn, coalesce(min(id), 0) AS low, least(max(id) + 1, %(beyond)s) AS high
-        FROM trackers_tweet
-        UNION ALL
-        SELECT turn + 1, CASE WHEN rest THEN middle ELSE low END,
-               CASE WHEN rest THEN high ELSE middle END
-        FROM half
-        CROSS JOIN LATERAL (
-            -- The first turn asks whether tweets rest where the page begins.
-            SELECT CASE WHEN turn = 0 THEN high ELSE low + (high - low) / 2 END AS middle
-        ) m
-        CROSS JOIN LATERAL (
-            SELECT count(*) >= 10 AS rest FROM (
-                SELECT id FROM trackers_tweet WHERE id < middle ORDER BY id DESC LIMIT 100
-            ) t
-            WHERE NOT EXISTS (SELECT FROM trackers_tweetupdate j WHERE j.key = t.id)
-        ) probe
-        WHERE turn <= 18 AND low < high
-    )
-    SELECT high FROM half ORDER BY turn DESC LIMIT 1
-"""
+FIRST_RESTING = statement(__file__, "first_resting")
 
 
 def first_resting(way: Way) -> Way:

@@ -74,7 +74,20 @@ planned AS MATERIALIZED (
     SELECT h.place,
            CASE WHEN m.wait IS NOT NULL
                      AND (h.kind IS NULL OR h.kind = 'measured' AND h.due_in IS NOT NULL)
-                THEN to_timestamp(ceil(date_part('epoch', now()) + {seconds}))
+                -- X has just billed the tweet for this day. Where money is short, a wait that
+                -- ends on another day is stretched: by our clock, which differs from X's only by
+                -- seconds. A verdict's wait that is shorter than the interval ever gives (an edit
+                -- is looked at again at once) stays.
+                THEN to_timestamp(ceil(date_part('epoch', now()) + CASE
+                    WHEN %(day_stretch)s::float8 <= 1
+                         OR h.due_in < (%(at_least)s::float8[])[m.adapting]
+                                       * (1 - (%(jitter)s::float8[])[m.adapting])
+                    THEN least(h.due_in, m.wait)
+                    ELSE trackers_across_days_v1(
+                        least(h.due_in, m.wait), trackers_left_of_day_v1(now()),
+                        %(day_stretch)s::float8,
+                        (%(at_least)s::float8[])[m.adapting] * {stretch_most}, m.chance)
+                    END))
                 WHEN h.kind IS NULL
                 THEN now() + (%(every)s::float8[])[m.tier] * interval '1 second'
                 ELSE to_timestamp(ceil(date_part('epoch', now()) + h.due_in)) END AS due_at,
@@ -84,13 +97,24 @@ planned AS MATERIALIZED (
         -- Each tweet's chances once: they are volatile, so this is not pulled up. OFFSET: nor
         -- is what it reads, or each use of an age would work that out anew.
         SELECT m.id, m.adapting, CASE WHEN m.has_time THEN m.adapting END AS tier,
-               CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL THEN {wait} END
-                   AS wait,
+               -- Where the interval adapts: by the pace from this measurement.
+               CASE WHEN (%(accuracy)s::float8[])[m.adapting] IS NOT NULL
+                    THEN trackers_adapted_wait_v1(
+                             m.age, trackers_known_pace_v1(m.pace, m.age),
+                             (%(accuracy)s::float8[])[m.adapting],
+                             (%(at_most)s::float8[])[m.adapting],
+                             (%(at_least)s::float8[])[m.adapting], %(stretch)s::float8)
+                         * (1 + (%(jitter)s::float8[])[m.adapting] * (2 * random() - 1))
+                    END AS wait,
                CASE WHEN %(day_stretch)s::float8 > 1 THEN random() END AS chance
         FROM (
-            SELECT a.id, a.pace, a.age, a.has_time, {tier} AS adapting
+            SELECT a.id, a.pace, a.age, a.has_time,
+                   trackers_tier_v1(a.age, %(bounds)s::float8[]) AS adapting
             FROM (
-                SELECT t.id, t.pace, {age} AS age, t.created_at IS NOT NULL AS has_time
+                -- If X has not yet said when the tweet was posted, its id does.
+                SELECT t.id, t.pace, t.created_at IS NOT NULL AS has_time,
+                       date_part('epoch', t.at - coalesce(
+                           t.created_at, trackers_born_at_v1(t.id))) AS age
                 FROM recorded t OFFSET 0
             ) a OFFSET 0
         ) m
