@@ -27,6 +27,7 @@ from trackers.credentials.windows import (
 )
 from tweetwatch.clock_times import clock_time
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,28 +73,25 @@ SOON = "statement_timestamp() + interval '250 milliseconds'"
 IS_USED_UP = f"({ROOM} <= 0 AND NOT {OVER})"
 IS_AWAITED = f"""({ROOM} <= 0 AND ({OVER} OR cardinality({LIVE}) > 0
                       AND (w.remaining > cardinality(w.lost) OR {IS_UNHEARD})))"""
-ROOM_AGAIN = f"""
-    SELECT c.name,
-           {ROOM} > 0 AND {IN_TURN} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {IS_AWAKE}, greatest(
-           CASE WHEN NOT {IS_AWAKE} THEN w.rests_until END,
-           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_until END,
-           CASE WHEN {HAS_TOKENS} THEN NULL
-                WHEN c.renewal_problem = '' THEN {SOON}
-                ELSE c.refreshing_until END,
-           CASE WHEN {ROOM} > 0 THEN CASE WHEN NOT {IN_TURN} THEN {LAST} + {STEP} END
-                WHEN {IS_AWAITED} THEN {SOON}
-                ELSE least({OPENS}, w.learned_at + {UNHEARD_FOR}) END) AS at,
-           CASE WHEN NOT {HAS_CREDIT} THEN p.stopped_because
-                WHEN NOT {IS_AWAKE}
-                     AND NOT ({IS_USED_UP} AND w.rests_until <= {OPENS} + interval '2 seconds')
-                THEN w.rests_because
-                WHEN {HAS_TOKENS} THEN ''
-                ELSE coalesce(nullif(c.renewal_problem, ''), 'new tokens are on their way') END,
-           {ROOM} > 0, {OPENS}, {IS_SHUT} AND NOT {IS_AWAKE},
-           CASE WHEN {HAS_CREDIT} THEN '' ELSE p.name END, {IS_AWAITED}, statement_timestamp()
-    FROM {USABLE} WHERE {WHICH}
-    ORDER BY at, c.name
-"""
+ROOM_AGAIN = statement(
+    __file__,
+    "room_again",
+    room=ROOM,
+    in_turn=IN_TURN,
+    has_tokens=HAS_TOKENS,
+    has_credit=HAS_CREDIT,
+    is_awake=IS_AWAKE,
+    soon=SOON,
+    last=LAST,
+    step=STEP,
+    is_awaited=IS_AWAITED,
+    opens=OPENS,
+    unheard_for=UNHEARD_FOR,
+    is_used_up=IS_USED_UP,
+    is_shut=IS_SHUT,
+    usable=USABLE,
+    which=WHICH,
+)
 # By the database's clock, like every hold: this host's may be an hour off.
 IN_A_MOMENT = "SELECT now() + interval '1 second'"
 WHO_IS_DISABLED = """

@@ -16,6 +16,7 @@ from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED, REFUSED_FOR_A
 from trackers.credentials.windows import X_NOW, Reservation
 from trackers.xapi.errors import RateLimited, Unavailable, XError
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -42,23 +43,9 @@ class Rest:
 # together climb one rung.
 IS_NEWS = "coalesce(%(at)s::timestamptz > w.rejected_at, true)"
 CLIMBS = f"(%(climbs)s AND {IS_NEWS})"
-# The longest of: the ladder's next rung; what X asked for; until the reset that it gave, by its
-# clock, which is useless when past. No other reply ever shortens a rest.
-REST = f"""
-    UPDATE trackers_window w SET
-        limited = CASE WHEN {CLIMBS} THEN least(w.limited + 1, 32767) ELSE w.limited END,
-        rejected_at = CASE WHEN {IS_NEWS} THEN statement_timestamp() ELSE w.rejected_at END,
-        rests_until = greatest(w.rests_until, statement_timestamp() + least(
-            %(most)s::interval,
-            greatest(
-                interval '0',
-                CASE WHEN {CLIMBS}
-                     THEN %(first)s::interval * 2 ^ least(w.limited, {MOST_DOUBLINGS}) END,
-                %(wait)s::interval,
-                %(until)s::timestamptz + interval '1 second' - {X_NOW}))),
-        rests_because = %(because)s
-    WHERE w.id = %(id)s
-"""
+REST = statement(
+    __file__, "rest", climbs=CLIMBS, is_news=IS_NEWS, most_doublings=MOST_DOUBLINGS, x_now=X_NOW
+)
 
 # As a credential is disabled by 401s (`standing`), but at this endpoint alone, and tried again.
 IS_ENOUGH = """(%(counts)s AND w.refused + 1 >= %(refusals)s

@@ -19,7 +19,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from trackers.credentials.standing import REFUSALS_UNTIL_DISABLED
-from tweetwatch.database import cursor, plain
+from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 # Longer than any request may take: if a worker died, its request cannot arrive after this.
 UNDER_WAY_FOR = timedelta(seconds=90)
@@ -137,48 +138,28 @@ KNOW = f"""
 # A credential that X refused, here or altogether, is tried again once a minute, or when no other
 # has room: its replies report no window. Otherwise one with an unknown window goes first, as it
 # takes only one request; then the one with the most room.
-FIRST = f"""\
-        ORDER BY c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
+FIRST = f"""c.refused > 0 AND c.used_at > statement_timestamp() - interval '1 minute'
                 OR w.refused > 0 AND w.rejected_at > statement_timestamp() - interval '1 minute',
             w.resets_at IS NULL DESC, {ROOM} DESC, c.used_at NULLS FIRST, c.id"""
-# The row is locked and its room checked again: FOR UPDATE, and the UPDATE after it, see the newest
-# version of the row, whatever the statement's snapshot shows.
+PARTS = {
+    "room": ROOM,
+    "count": COUNT,
+    "usable": USABLE,
+    "which": WHICH,
+    "has_tokens": HAS_TOKENS,
+    "has_credit": HAS_CREDIT,
+    "is_awake": IS_AWAKE,
+    "in_turn": IN_TURN,
+    "live": LIVE,
+    "times": TIMES,
+    "columns": ", ".join(f"c.{name}" for name in LOADED),
+}
 # SKIP LOCKED: while one worker reserves, the next takes another credential instead of waiting.
-# A crash of the database could forget a reservation, which would allow one request too many. So
-# near the end of a window the reservation is flushed before the request is sent.
-RESERVE = f"""
-    WITH chosen AS MATERIALIZED (
-        SELECT w.id, c.id AS credential_id, {ROOM} AS room, {COUNT} AS count
-        FROM {USABLE}
-        WHERE {WHICH} AND {HAS_TOKENS} AND {HAS_CREDIT} AND {IS_AWAKE} AND {ROOM} > 0 AND {IN_TURN}
-            AND (NOT %(trusted)s OR c.refused = 0 AND w.refused = 0)
-{FIRST}
-        LIMIT 1
-        FOR UPDATE OF w SKIP LOCKED
-    ), reserved AS (
-        UPDATE trackers_window w SET under_way = {LIVE} || {TIMES}
-        FROM chosen
-        WHERE w.id = chosen.id AND {IS_AWAKE} AND {ROOM} >= chosen.count AND {IN_TURN}
-        RETURNING w.id, chosen.credential_id,
-            w.under_way[cardinality(w.under_way) - chosen.count + 1:] AS times,
-            set_config('synchronous_commit',
-                       CASE WHEN chosen.room - chosen.count >= 1000 THEN 'off' ELSE 'on' END, true)
-    ), used AS (
-        UPDATE trackers_credential c SET used_at = reserved.times[1]
-        FROM reserved WHERE c.id = reserved.credential_id
-            AND (c.used_at IS NULL OR c.used_at < reserved.times[1] - interval '1 second')
-    )
-    SELECT reserved.id, reserved.times, {", ".join(f"c.{name}" for name in LOADED)}, p.id, p.stops
-    FROM reserved JOIN trackers_credential c ON c.id = reserved.credential_id
-    JOIN trackers_app a ON a.id = c.app_id JOIN trackers_project p ON p.id = a.project_id
-"""
+RESERVE = statement(__file__, "reserve", open=(), order=FIRST, when_locked="SKIP LOCKED", **PARTS)
 # The same, but waiting: for when others hold the rows of all windows with room. A row that turns
 # out to have no room stays locked while we wait for the next, so rows are taken in the order of
 # their ids, or two waiting workers would deadlock.
-RESERVE_AND_WAIT = RESERVE.replace(f"{FIRST}\n", "        ORDER BY w.id\n").replace(
-    " SKIP LOCKED", ""
-)
-RESERVE, RESERVE_AND_WAIT = plain(RESERVE), plain(RESERVE_AND_WAIT)
+RESERVE_AND_WAIT = statement(__file__, "reserve", open=(), order="w.id", when_locked="", **PARTS)
 
 # Requests that were not sent after all. Windows are locked in order of id.
 CANCEL = """
@@ -238,9 +219,9 @@ def reserve_at_once(params: Mapping[str, Any]) -> Reserved | None:
     return reserved_by(RESERVE, params)
 
 
-def reserved_by(statement: str, params: Mapping[str, Any]) -> Reserved | None:
+def reserved_by(query: str, params: Mapping[str, Any]) -> Reserved | None:
     with cursor() as db:
-        row = db.execute(statement, params).fetchone()
+        row = db.execute(query, params).fetchone()
     if row is None:
         return None
     window_id, times, *of_credential, project, stops = row
