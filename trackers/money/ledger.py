@@ -18,6 +18,7 @@ from django.db import transaction
 
 from trackers.money.purses import CLOCKS, MONEY_LEFT, POSTS_LEFT, SPENT, Purse
 from tweetwatch.database import DatabaseClock, array, ask, cursor
+from tweetwatch.statements import fill, statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,41 +83,14 @@ class Settlement:
 LOCK = """
     SELECT FROM trackers_project WHERE id = %(project)s FOR NO KEY UPDATE
 """
-# Groups of `counts` tweets, youngest first; each leaves as much as its `floors` to younger ones.
-# With a budget the reservation is flushed before the request is sent: if a crash of the database
-# lost it, it would be spent a second time. Without a budget there is no limit to keep.
-RESERVE_POSTS = f"""
-    WITH room AS (
-        SELECT {POSTS_LEFT} AS posts
-        FROM trackers_project p CROSS JOIN LATERAL ({SPENT.format(day="%(day)s::date")}) s
-        WHERE p.id = %(project)s
-    ), granted AS (
-        SELECT sum(greatest(0, least(asked.count, room.posts - asked.floor - asked.before)))
-                   ::int AS posts
-        FROM room, (
-            SELECT count, floor, sum(count) OVER (ORDER BY place) - count AS before
-            FROM unnest(%(counts)s::int[], %(floors)s::int[])
-                WITH ORDINALITY AS a(count, floor, place)
-        ) asked
-    ), written AS (
-        INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
-                                       users_reserved, money)
-        SELECT %(project)s, %(day)s, 0, 0, posts, 0, 0 FROM granted WHERE posts > 0
-        ON CONFLICT (project_id, day) DO UPDATE
-        SET posts_reserved = trackers_spending.posts_reserved + excluded.posts_reserved
-    )
-    SELECT granted.posts,
-           set_config('synchronous_commit',
-                      CASE WHEN granted.posts > 0 AND room.posts IS NOT NULL
-                           THEN 'on' ELSE 'off' END, true)
-    FROM granted, room
-"""
+SPENT_THAT_DAY = fill(SPENT, {"day": "%(day)s::date"})
+RESERVE_POSTS = statement(__file__, "reserve_posts", posts_left=POSTS_LEFT, spent=SPENT_THAT_DAY)
 # All or nothing. Accounts cost money, but no tweet-days. They are few, so this is always flushed.
 RESERVE_USERS = f"""
     INSERT INTO trackers_spending (project_id, day, posts, users, posts_reserved,
                                    users_reserved, money)
     SELECT p.id, %(day)s, 0, 0, 0, %(users)s, 0
-    FROM trackers_project p CROSS JOIN LATERAL ({SPENT.format(day="%(day)s::date")}) s
+    FROM trackers_project p CROSS JOIN LATERAL ({SPENT_THAT_DAY}) s
     WHERE p.id = %(project)s
       AND coalesce({MONEY_LEFT}, 'Infinity') >= %(users)s * p.price_of_a_user
     ON CONFLICT (project_id, day) DO UPDATE

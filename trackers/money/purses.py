@@ -14,6 +14,7 @@ from typing import Any
 
 from trackers.xapi.endpoints import LOOKUP_BY_IDS
 from tweetwatch.database import ask
+from tweetwatch.statements import fill, statement
 
 # How far X's clock may be from our estimate of it: its Date is truncated to seconds.
 CLOCKS = timedelta(seconds=2)
@@ -78,21 +79,7 @@ X_NOW = """(statement_timestamp() + coalesce((
         FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
         WHERE a.project_id = p.id AND w.learned_at IS NOT NULL
         ORDER BY w.learned_at DESC LIMIT 1), interval '0'))"""
-SPENT = """
-    SELECT coalesce(sum(one.posts) FILTER (WHERE one.day = {day}), 0) AS day_posts,
-           coalesce(sum(one.posts), 0) AS month_posts,
-           coalesce(sum(one.money) FILTER (WHERE one.day = {day}), 0) AS day_money,
-           coalesce(sum(one.money), 0) AS month_money,
-           extract(day FROM date_trunc('month', {day}) + interval '1 month' - {day}) AS days_left
-    FROM (
-        SELECT day, posts + posts_reserved AS posts,
-               money + posts_reserved * p.price_of_a_post
-                     + users_reserved * p.price_of_a_user AS money
-        FROM trackers_spending
-        WHERE project_id = p.id AND day >= date_trunc('month', {day})::date
-          AND day < (date_trunc('month', {day}) + interval '1 month')::date
-    ) one
-"""
+SPENT = statement(__file__, "_spent", open=["day"])
 # Without a daily budget, the rest of the month's budget is spread over its days.
 SPREAD = "p.posts_a_day IS NULL AND p.money_a_day IS NULL"
 MONEY_LEFT = f"""least(
@@ -110,35 +97,14 @@ POSTS_LEFT = f"""least(
 
 # For a window that X has not (or no longer) reported: one request goes out to learn its state.
 UNKNOWN = 1
-PURSES = f"""
-    SELECT p.id, p.name, p.x_now, {POSTS_LEFT}, p.floors,
-           (p.rationed_at AT TIME ZONE 'UTC')::date,
-           (p.stopped_until IS NULL OR p.stopped_until <= statement_timestamp())
-           AND keys.are_there IS NOT NULL,
-           coalesce(keys.are_good, false),
-           coalesce(windows.requests, {UNKNOWN}), p.x_now - statement_timestamp(),
-           p.floors_wanted_at
-    FROM (SELECT p.*, {X_NOW} AS x_now FROM trackers_project p) p
-    CROSS JOIN LATERAL (
-        SELECT bool_or(true) AS are_there,
-               bool_or(c.refused = 0
-                       OR c.used_at <= statement_timestamp() - interval '1 minute') AS are_good
-        FROM trackers_credential c JOIN trackers_app a ON a.id = c.app_id
-        WHERE a.project_id = p.id AND c.disabled_at IS NULL
-    ) keys
-    CROSS JOIN LATERAL (
-        SELECT sum(CASE WHEN w.rests_until > statement_timestamp() THEN 0
-                        WHEN w.resets_at > statement_timestamp()
-                                           + coalesce(w.seen_at - w.learned_at, interval '0')
-                        THEN greatest(0, w.remaining - cardinality(w.under_way)
-                                                     - cardinality(w.lost))
-                        ELSE {UNKNOWN} END) AS requests
-        FROM trackers_window w JOIN trackers_app a ON a.id = w.app_id
-        WHERE a.project_id = p.id AND w.endpoint = ANY(%(endpoints)s)
-    ) windows
-    CROSS JOIN LATERAL ({SPENT.format(day="(p.x_now AT TIME ZONE 'UTC')::date")}) s
-    ORDER BY p.id
-"""
+PURSES = statement(
+    __file__,
+    "purses",
+    posts_left=POSTS_LEFT,
+    unknown=UNKNOWN,
+    x_now=X_NOW,
+    spent=fill(SPENT, {"day": "(p.x_now AT TIME ZONE 'UTC')::date"}),
+)
 OF_TWEETS = {"endpoints": [*LOOKUP_BY_IDS.values()]}
 
 

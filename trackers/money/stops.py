@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from trackers.outbox.staging import alerts
 from trackers.xapi.errors import Depleted
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -21,22 +22,7 @@ STOPPED = """
     SELECT '/operations/', jsonb_build_object('project', name, 'what', stopped_because)
     FROM stopped WHERE stops = 1
 """
-# Requests already under way at the first refusal do not count as further ones.
-STOP = f"""
-    WITH stopped AS (
-        UPDATE trackers_project p SET
-            stops = least(p.stops + 1, 30),
-            stopped_until = %(now)s::timestamptz
-                + least(%(most)s::interval, %(first)s::interval * 2 ^ p.stops),
-            stopped_because = %(because)s
-        FROM trackers_app a
-        WHERE a.id = %(app)s AND p.id = a.project_id
-          AND (p.stopped_until IS NULL OR p.stopped_until <= %(now)s::timestamptz)
-        RETURNING p.name, p.stopped_until, p.stopped_because, p.stops
-    ),
-    {alerts(STOPPED)}
-    SELECT name, stopped_until FROM stopped
-"""
+STOP = statement(__file__, "stop", alerts=alerts(STOPPED))
 # Usually this writes nothing.
 GO_ON = """
     UPDATE trackers_project p SET stops = 0, stopped_until = NULL, stopped_because = ''

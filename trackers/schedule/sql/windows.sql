@@ -1,0 +1,16 @@
+-- Whether any credential is usable now, and the sum of their windows' limits (null: X has reported
+-- none yet). Each window counts once: an app's bearer tokens share theirs.
+WITH usable AS (
+    SELECT c.app_id, CASE WHEN c.kind <> 'bearer' THEN c.id END AS holder,
+           %(endpoints)s::jsonb ->> c.api AS endpoint
+    FROM trackers_credential c
+    JOIN trackers_app a ON a.id = c.app_id
+    JOIN trackers_project p ON p.id = a.project_id
+    WHERE c.disabled_at IS NULL
+      AND (p.stopped_until IS NULL OR p.stopped_until <= now())
+)
+SELECT EXISTS (SELECT FROM usable), (
+    SELECT sum(w.limit) FROM trackers_window w
+    WHERE EXISTS (SELECT FROM usable u
+                  WHERE u.app_id = w.app_id AND u.endpoint = w.endpoint
+                    AND u.holder IS NOT DISTINCT FROM w.credential_id))
