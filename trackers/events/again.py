@@ -11,6 +11,7 @@ from uuid import UUID
 
 from trackers.events.models import Subscriber
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 # Events of the topics that it subscribes to now, as far as they are still kept. As when they were
 # first stored, each staged row has the events of one transaction.
@@ -40,44 +41,9 @@ REPLAY = f"""
     SELECT coalesce(sum(n), 0) FROM staged
 """
 
-# From the newest attempt of the batch. Events that are no longer kept are left out.
-REDELIVER = """
-    WITH attempt AS MATERIALIZED (
-        SELECT events, first_at, last_at FROM trackers_attempt
-        WHERE subscriber_id = %(subscriber)s AND uid = %(uid)s AND events <> '{}'
-        ORDER BY id DESC LIMIT 1
-    ),
-    staged AS (
-        INSERT INTO trackers_staged (received_at, events, only_for)
-        SELECT e.received_at, array_agg(e.id ORDER BY told.nth), %(subscriber)s
-        FROM attempt CROSS JOIN LATERAL unnest(attempt.events) WITH ORDINALITY AS told(id, nth)
-        CROSS JOIN LATERAL (
-            SELECT id, received_at FROM trackers_event
-            WHERE id = told.id AND received_at BETWEEN attempt.first_at AND attempt.last_at
-        ) e
-        GROUP BY e.received_at ORDER BY min(told.nth)
-        RETURNING cardinality(events) AS n
-    )
-    SELECT (SELECT count(*) FROM attempt), coalesce(sum(n), 0) FROM staged
-"""
+REDELIVER = statement(__file__, "redeliver")
 
-# In one of its topics, since its clients may not know others; of a type that they all ignore.
-TEST = """
-    WITH topic AS (
-        SELECT t.id FROM trackers_topic t
-        LEFT JOIN trackers_subscription n
-          ON n.topic_id = t.id AND n.subscriber_id = %(subscriber)s
-        WHERE n.topic_id IS NOT NULL OR t.name = 'tweets'
-        ORDER BY n.topic_id IS NULL, t.name LIMIT 1
-    ),
-    told AS (
-        INSERT INTO trackers_event (topic_id, type, t, url)
-        SELECT id, 'noop', floor(extract(epoch FROM clock_timestamp()) * 1000), '/' FROM topic
-        RETURNING id, received_at
-    )
-    INSERT INTO trackers_staged (received_at, events, only_for)
-    SELECT received_at, ARRAY[id], %(subscriber)s FROM told
-"""
+TEST = statement(__file__, "send_test")
 
 
 # The limit for the page and the API; the command replays any number.

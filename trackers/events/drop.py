@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from tweetwatch.database import cursor, plain
+from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, in_pieces
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -22,43 +23,7 @@ AT_ONCE = 500
 # subscriber would be sent. One row per subscriber, however much waits.
 USED = "SELECT coalesce(sum(waiting_bytes), 0) FROM trackers_subscriberstate"
 
-# The oldest first, along an index; batches on their way stay, and current ones go last.
-# Locks: states of subscribers in the order of ids, then batches, as everywhere.
-DROP = plain(
-    """
-    WITH oldest AS MATERIALIZED (
-        SELECT id, subscriber_id FROM trackers_eventbatch
-        WHERE state <> 'pending'
-        ORDER BY is_current, made_at, id LIMIT %(most)s
-    ),
-    state AS MATERIALIZED (
-        SELECT subscriber_id FROM trackers_subscriberstate
-        WHERE subscriber_id = ANY(ARRAY(SELECT DISTINCT subscriber_id FROM oldest))
-        ORDER BY subscriber_id FOR UPDATE
-    ),
-    gone AS (
-        DELETE FROM trackers_eventbatch
-        WHERE ctid = ANY(ARRAY(
-            SELECT b.ctid FROM oldest CROSS JOIN LATERAL (
-                SELECT ctid FROM trackers_eventbatch
-                WHERE id = oldest.id AND state <> 'pending' FOR UPDATE SKIP LOCKED
-            ) b
-            WHERE oldest.subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state))))
-        RETURNING subscriber_id, cardinality(events) AS n, bytes
-    ),
-    counted AS (
-        UPDATE trackers_subscriberstate st
-        SET dropped = st.dropped + of.n, waiting_batches = st.waiting_batches - of.batches,
-            waiting_bytes = st.waiting_bytes - of.bytes
-        FROM (
-            SELECT subscriber_id, sum(n) AS n, count(*) AS batches, sum(bytes) AS bytes
-            FROM gone GROUP BY subscriber_id
-        ) of
-        WHERE st.subscriber_id = of.subscriber_id
-    )
-    SELECT coalesce(sum(n), 0), coalesce(sum(bytes), 0) FROM gone
-    """
-)
+DROP = statement(__file__, "drop")
 
 
 @dataclass(slots=True)

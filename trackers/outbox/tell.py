@@ -10,24 +10,9 @@ from psycopg.types.json import Jsonb
 
 from trackers.outbox.staging import RECORDED
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
-# Locks nothing but the rows that it inserts.
-TELL = f"""
-    WITH told AS (
-        INSERT INTO trackers_event (topic_id, type, t, tweet_id, url, data)
-        SELECT topic.id, e.type, coalesce(e.t, floor(extract(epoch FROM clock_timestamp()) * 1000)),
-               e.tweet_id, e.url, e.data
-        FROM unnest(%(topics)s::text[], %(types)s::text[], %(ts)s::bigint[], %(tweets)s::bigint[],
-                    %(urls)s::text[], %(data)s::jsonb[])
-             WITH ORDINALITY AS e(topic, type, t, tweet_id, url, data, nth)
-        JOIN trackers_topic topic ON topic.name = e.topic
-        WHERE {RECORDED} OR topic.publisher <> 'tweetwatch'
-        ORDER BY e.nth
-        RETURNING id, received_at
-    )
-    INSERT INTO trackers_staged (received_at, events)
-    SELECT received_at, array_agg(id ORDER BY id) FROM told GROUP BY received_at
-"""
+TELL = statement(__file__, "tell", recorded=RECORDED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from trackers.events.live.cursor import Cursor
 from trackers.events.live.pick import Gap, Row, pick
 from trackers.events.spread import spread
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 # How many rows, of up to a thousand events each, are looked through at a time; and how many events
 # are returned at a time.
@@ -47,27 +48,7 @@ NEWEST = """
       AND (row.place, told.nth) > (%(place)s, %(nth)s)
     ORDER BY row.place DESC, told.nth DESC LIMIT 100
 """
-# One by one by their key, only in the partitions of their days, with LIMIT 1: for a list of ids the
-# planner may read a whole partition that it believes to be empty. Filters are as on the bus: the
-# author and the sources of an untracked tweet are no longer known, so its `delete` passes.
-EVENTS = """
-    SELECT e.id, topic.name, e.type, e.t, e.tweet_id, e.url, e.figures, e.data::text
-    FROM unnest(%(ids)s::bigint[]) AS wanted(id)
-    CROSS JOIN LATERAL (
-        SELECT id, topic_id, type, t, tweet_id, url, figures, data FROM trackers_event
-        WHERE id = wanted.id AND received_at BETWEEN %(first_at)s AND %(last_at)s LIMIT 1
-    ) e
-    JOIN trackers_topic topic ON topic.id = e.topic_id
-    CROSS JOIN LATERAL (
-        SELECT e.type = 'delete' AND NOT EXISTS (
-            SELECT FROM trackers_tweet WHERE id = e.tweet_id) AS is_lost
-    ) l
-    WHERE (%(author)s::bigint IS NULL OR is_lost OR EXISTS (
-              SELECT FROM trackers_tweet WHERE id = e.tweet_id AND author_id = %(author)s))
-      AND (%(source)s::bigint IS NULL OR is_lost OR EXISTS (
-              SELECT FROM trackers_sourcetweet
-              WHERE tweet_id = e.tweet_id AND source_id = %(source)s))
-"""
+EVENTS = statement(__file__, "events")
 
 
 @dataclass(frozen=True, slots=True)

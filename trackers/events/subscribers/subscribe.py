@@ -17,28 +17,9 @@ from trackers.events.models import EventBatch, Subscriber, SubscriberState, Subs
 from trackers.events.spread import spread_all
 from trackers.outbox.models import Topic
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
-# Drops and counts what still waits. Deliveries that are on their way end by themselves.
-EMPTY = """
-    WITH state AS MATERIALIZED (
-        SELECT subscriber_id FROM trackers_subscriberstate
-        WHERE subscriber_id = %(subscriber)s FOR UPDATE
-    ),
-    dropped AS (
-        DELETE FROM trackers_eventbatch
-        WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state)) AND state <> 'pending'
-        RETURNING cardinality(events) AS n, bytes
-    )
-    UPDATE trackers_subscriberstate
-    SET dropped = dropped + of.n, waiting_batches = waiting_batches - of.batches,
-        waiting_bytes = waiting_bytes - of.bytes
-    FROM (
-        SELECT coalesce(sum(n), 0) AS n, count(*) AS batches, coalesce(sum(bytes), 0) AS bytes
-        FROM dropped
-    ) of
-    WHERE subscriber_id = ANY(ARRAY(SELECT subscriber_id FROM state))
-    RETURNING of.n
-"""
+EMPTY = statement(__file__, "empty")
 
 
 def add(subscriber: Subscriber, topics: Iterable[str]) -> None:
