@@ -27,32 +27,14 @@ from trackers.tweets.snowflake import born_at
 from trackers.tweets.versions import Known, Seen, known_as, learn
 from trackers.xapi.results import Post
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
 CHUNK = 20_000
 # The planner expects only a few rows and scans all the measured ones for each: a whole chunk at
 # once takes half a minute, once its plan is cached.
 MEASURED_AT_ONCE = 500
 
-# In the order of ids, as everywhere that many are inserted or locked.
-ARRIVE = f"""
-    WITH arrived AS (
-        INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
-                                    measurements)
-        SELECT id, now(), %(came_from)s, false, '', 0
-        FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
-        ON CONFLICT (id) DO NOTHING
-        RETURNING id
-    ),
-    {TOPIC},
-    told AS (
-        INSERT INTO trackers_event (topic_id, type, t, tweet_id)
-        SELECT ({TWEETS}), 'create', floor(extract(epoch FROM now()) * 1000), id
-        FROM arrived WHERE ({TWEETS}) IS NOT NULL
-        RETURNING id
-    ),
-    {STAGED}
-    SELECT id FROM arrived
-"""
+ARRIVE = statement(__file__, "arrive", topic=TOPIC, tweets=TWEETS, staged=STAGED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.listeners import WantedRule
 from trackers.ingest.stream.synced import Synced
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -36,31 +37,7 @@ KEEP = """
         rules_of_others = %(others)s
     WHERE name = %(name)s AND lease = %(token)s
 """
-# Includes sources that no longer want a rule, such as paused ones. A source whose text has changed
-# meanwhile has no rule for it yet. Only complaints about the rule are cleared: others come from the
-# polls that fill its gaps. Locks the sources in the order of ids, as everywhere.
-WRITE = """
-    WITH told AS (
-        SELECT * FROM unnest(
-            %(ids)s::bigint[], %(values)s::text[], %(rules)s::bigint[], %(problems)s::text[]
-        ) AS told(id, value, rule, problem)
-    ),
-    held AS MATERIALIZED (
-        SELECT s.id, told.rule, coalesce(told.problem, '') AS problem
-        FROM trackers_source s LEFT JOIN told ON told.id = s.id AND told.value = s.of
-        WHERE s.kind = 'stream' AND (told.id IS NOT NULL OR s.rule_id IS NOT NULL)
-        ORDER BY s.id FOR NO KEY UPDATE OF s
-    )
-    UPDATE trackers_source s
-    SET rule_id = held.rule,
-        problem = CASE WHEN held.problem <> '' THEN held.problem
-                       WHEN starts_with(s.problem, %(refused)s)
-                         OR starts_with(s.problem, %(waits)s) THEN '' ELSE s.problem END
-    FROM held
-    WHERE s.id = held.id
-      AND (s.rule_id IS DISTINCT FROM held.rule OR held.problem <> ''
-           OR starts_with(s.problem, %(refused)s) OR starts_with(s.problem, %(waits)s))
-"""
+WRITE = statement(__file__, "write_rules")
 
 
 def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker) -> None:

@@ -26,6 +26,7 @@ from trackers.ingest.track import edits, histories, track_chunk
 from trackers.money import ledger
 from trackers.tweets.versions import known_as, learn
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +49,7 @@ YIELD = """
     ON CONFLICT DO NOTHING
     RETURNING source_id, tweet_id
 """
-# `tracked_at`: only tweets that this transaction inserted have its time, and they get a reason.
-PAY = """
-    WITH told AS MATERIALIZED (
-        SELECT * FROM unnest(%(ids)s::bigint[], %(reasons)s::text[]) AS told(id, reason)
-    ),
-    held AS MATERIALIZED (
-        SELECT t.id, told.reason FROM told CROSS JOIN LATERAL (
-            SELECT id FROM trackers_tweet WHERE id = told.id FOR UPDATE
-        ) t
-    )
-    UPDATE trackers_tweet t
-    SET paid_on = %(day)s, paid_by = %(project)s,
-        came_from = CASE WHEN t.tracked_at = now() THEN held.reason ELSE t.came_from END
-    FROM held
-    WHERE t.id = held.id AND (t.paid_on, t.paid_by) IS DISTINCT FROM (%(day)s::date, %(project)s)
-"""
+PAY = statement(__file__, "pay")
 COUNT = """
     UPDATE trackers_source s
     SET yielded = s.yielded + n.new, again = s.again + n.again,

@@ -1,0 +1,18 @@
+-- In the order of ids, as everywhere that many are inserted or locked.
+WITH arrived AS (
+    INSERT INTO trackers_tweet (id, tracked_at, came_from, paused, missing_because,
+                                measurements)
+    SELECT id, now(), %(came_from)s, false, '', 0
+    FROM unnest(%(ids)s::bigint[]) AS arrival(id) ORDER BY id
+    ON CONFLICT (id) DO NOTHING
+    RETURNING id
+),
+{topic},
+told AS (
+    INSERT INTO trackers_event (topic_id, type, t, tweet_id)
+    SELECT ({tweets}), 'create', floor(extract(epoch FROM now()) * 1000), id
+    FROM arrived WHERE ({tweets}) IS NOT NULL
+    RETURNING id
+),
+{staged}
+SELECT id FROM arrived
