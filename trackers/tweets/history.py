@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from tweetwatch.database import cursor
+from tweetwatch.statements import statement
 
 
 class Run(NamedTuple):
@@ -36,46 +37,9 @@ class Run(NamedTuple):
         )  # fmt: skip
 
 
-# All samples of all tweets, a row each; a condition on tweet_id is pushed down into each branch.
-EVERY_RUN = """
-    SELECT tweet_id, taken_at, measured_until, measurements,
-           retweets, replies, likes, quotes, bookmarks, impressions
-    FROM trackers_sample
-    UNION ALL
-    SELECT p.tweet_id, run.taken_at, run.measured_until, run.measurements,
-           run.retweets, run.replies, run.likes, run.quotes, run.bookmarks, run.impressions
-    FROM trackers_packedsamples p
-    CROSS JOIN LATERAL unnest(p.taken_at, p.measured_until, p.measurements, p.retweets,
-                              p.replies, p.likes, p.quotes, p.bookmarks, p.impressions)
-        AS run(taken_at, measured_until, measurements, retweets, replies, likes, quotes, bookmarks,
-               impressions)
-    UNION ALL
-    SELECT id, taken_at, measured_until, measurements,
-           retweets, replies, likes, quotes, bookmarks, impressions
-    FROM trackers_tweet WHERE measurements > 0
-"""
+EVERY_RUN = statement(__file__, "every_run")
 
-# Arrays: the packed ones as they are, and one more for what is not packed yet. Ten thousand samples
-# take half the time of as many rows.
-HISTORY = """
-    SELECT tweet_id, taken_at, measured_until, measurements,
-           retweets, replies, likes, quotes, bookmarks, impressions
-    FROM trackers_packedsamples WHERE tweet_id = ANY(%(ids)s::bigint[])
-    UNION ALL
-    SELECT tweet_id, array_agg(taken_at), array_agg(measured_until), array_agg(measurements),
-           array_agg(retweets), array_agg(replies), array_agg(likes),
-           array_agg(quotes), array_agg(bookmarks), array_agg(impressions)
-    FROM (
-        SELECT tweet_id, taken_at, measured_until, measurements,
-               retweets, replies, likes, quotes, bookmarks, impressions
-        FROM trackers_sample WHERE tweet_id = ANY(%(ids)s::bigint[])
-        UNION ALL
-        SELECT id, taken_at, measured_until, measurements,
-               retweets, replies, likes, quotes, bookmarks, impressions
-        FROM trackers_tweet WHERE id = ANY(%(ids)s::bigint[]) AND measurements > 0
-    ) AS recent
-    GROUP BY tweet_id
-"""
+HISTORY = statement(__file__, "history")
 
 
 def history(tweet_id: int) -> list[Run]:

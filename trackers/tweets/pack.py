@@ -21,6 +21,7 @@ from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
 from tweetwatch.pieces import Deadline, Worked, count, in_pieces, wait_for
+from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
@@ -41,88 +42,11 @@ LAST_TWEET = """
     ORDER BY tweet_id OFFSET {limit} - 1 LIMIT 1
 """
 
-# A sample belongs to the month in which it ended, so that a past month holds nothing younger,
-# however long a sample lasted. The arrays are in the order of time, as later samples are appended;
-# except for belated ones, so readers still sort.
-PACK = """
-    WITH taken AS (
-        DELETE FROM {rows}
-        WHERE tweet_id > %(after)s AND tweet_id <= %(last)s
-          AND measured_until >= {start} AND measured_until < {end}
-        RETURNING *
-    ),
-    arrays AS (
-        INSERT INTO trackers_packedsamples AS packed
-            (tweet_id, month, taken_at, measured_until, measurements,
-             retweets, replies, likes, quotes, bookmarks, impressions)
-        SELECT tweet_id, date_trunc('month', measured_until AT TIME ZONE 'UTC')::date AS month,
-               array_agg(taken_at ORDER BY taken_at), array_agg(measured_until ORDER BY taken_at),
-               array_agg(measurements ORDER BY taken_at), array_agg(retweets ORDER BY taken_at),
-               array_agg(replies ORDER BY taken_at), array_agg(likes ORDER BY taken_at),
-               array_agg(quotes ORDER BY taken_at), array_agg(bookmarks ORDER BY taken_at),
-               array_agg(impressions ORDER BY taken_at)
-        FROM taken
-        GROUP BY tweet_id, month ORDER BY tweet_id, month
-        ON CONFLICT (tweet_id, month) DO UPDATE SET
-            taken_at = packed.taken_at || excluded.taken_at,
-            measured_until = packed.measured_until || excluded.measured_until,
-            measurements = packed.measurements || excluded.measurements,
-            retweets = packed.retweets || excluded.retweets,
-            replies = packed.replies || excluded.replies,
-            likes = packed.likes || excluded.likes,
-            quotes = packed.quotes || excluded.quotes,
-            bookmarks = packed.bookmarks || excluded.bookmarks,
-            impressions = packed.impressions || excluded.impressions
-    )
-    SELECT count(*) FROM taken
-"""
+PACK = statement(__file__, "pack", open=["rows", "start", "end"])
 
 FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 
-# Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
-# join the planner would read the whole table. The limit is a literal: with a parameter the planner
-# would have to expect any number of rows.
-# `young`: samples were once filed by the month in which they began. Those of an old row that ended
-# later move to the month of their end, before what is there, which is younger.
-# Lock: packing's, which writes the same rows in another order (see `retire`).
-RETIRE = """
-    WITH old AS (
-        DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM trackers_packedsamples
-            WHERE month < %(before)s ORDER BY month LIMIT 5000
-            FOR UPDATE SKIP LOCKED))
-        RETURNING *
-    ),
-    young AS (
-        INSERT INTO trackers_packedsamples AS packed
-            (tweet_id, month, taken_at, measured_until, measurements,
-             retweets, replies, likes, quotes, bookmarks, impressions)
-        SELECT old.tweet_id, date_trunc('month', run.ended AT TIME ZONE 'UTC')::date AS ended_in,
-               array_agg(run.began ORDER BY began), array_agg(run.ended ORDER BY began),
-               array_agg(run.looks ORDER BY began), array_agg(run.retweets ORDER BY began),
-               array_agg(run.replies ORDER BY began), array_agg(run.likes ORDER BY began),
-               array_agg(run.quotes ORDER BY began), array_agg(run.bookmarks ORDER BY began),
-               array_agg(run.impressions ORDER BY began)
-        FROM old
-        CROSS JOIN LATERAL unnest(
-            old.taken_at, old.measured_until, old.measurements, old.retweets, old.replies,
-            old.likes, old.quotes, old.bookmarks, old.impressions
-        ) AS run(began, ended, looks, retweets, replies, likes, quotes, bookmarks, impressions)
-        WHERE %(since)s <= ANY(old.measured_until) AND run.ended >= %(since)s
-        GROUP BY old.tweet_id, ended_in ORDER BY old.tweet_id, ended_in
-        ON CONFLICT (tweet_id, month) DO UPDATE SET
-            taken_at = excluded.taken_at || packed.taken_at,
-            measured_until = excluded.measured_until || packed.measured_until,
-            measurements = excluded.measurements || packed.measurements,
-            retweets = excluded.retweets || packed.retweets,
-            replies = excluded.replies || packed.replies,
-            likes = excluded.likes || packed.likes,
-            quotes = excluded.quotes || packed.quotes,
-            bookmarks = excluded.bookmarks || packed.bookmarks,
-            impressions = excluded.impressions || packed.impressions
-    )
-    SELECT count(*) FROM old
-"""
+RETIRE = statement(__file__, "retire")
 
 # Bounded: a larger backlog need not be known exactly.
 RETIRED_LEFT = """

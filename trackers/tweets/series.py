@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from trackers.tweets.history import EVERY_RUN, Run
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
 # The interval between look-ups planned for that time; None: unknown.
 Usual = Callable[[datetime], timedelta | None]
@@ -28,48 +29,12 @@ NEWEST_OF_A_MONTH = ", ".join(
     f"p.{column}[month.length - month.lacking + 1:]" for column in Run._fields[1:]
 )
 
-# Unpacked samples are at most a day and a half old. If these are too few, months are unpacked,
-# newest first, and only as much is taken from each as is needed: a tweet with a hundred thousand
-# samples costs what one with a few hundred does.
-# LIMIT 1: so that a month is found by the index, whatever the statistics say.
-# A sample that was packed days late is also at the end of its month, and may be returned here
-# instead of another one.
-RECENT = f"""
-    SELECT run.* FROM unnest(%(ids)s::bigint[]) AS asked(id)
-    CROSS JOIN LATERAL (
-        WITH RECURSIVE unpacked AS MATERIALIZED (
-            SELECT * FROM (
-                SELECT tweet_id, {", ".join(Run._fields[1:])}
-                FROM trackers_sample WHERE tweet_id = asked.id
-                UNION ALL
-                SELECT id, {", ".join(Run._fields[1:])}
-                FROM trackers_tweet WHERE id = asked.id AND measurements > 0
-            ) AS one ORDER BY taken_at DESC LIMIT %(most)s
-        ),
-        months AS (
-            SELECT 'infinity'::date AS month, 0 AS length, 0 AS lacking,
-                   %(most)s - (SELECT count(*)::int FROM unpacked) AS still_lacking
-            UNION ALL
-            SELECT older.month, older.length, months.still_lacking,
-                   months.still_lacking - older.length
-            FROM months CROSS JOIN LATERAL (
-                SELECT month, cardinality(taken_at) AS length FROM trackers_packedsamples
-                WHERE tweet_id = asked.id AND month < months.month
-                ORDER BY month DESC LIMIT 1
-            ) AS older
-            WHERE months.still_lacking > 0
-        )
-        SELECT * FROM unpacked
-        UNION ALL
-        SELECT asked.id, one.* FROM months AS month
-        CROSS JOIN LATERAL (
-            SELECT * FROM trackers_packedsamples
-            WHERE tweet_id = asked.id AND month = month.month LIMIT 1
-        ) AS p
-        CROSS JOIN LATERAL unnest({NEWEST_OF_A_MONTH}) AS one
-    ) AS run
-    ORDER BY run.tweet_id, run.taken_at
-"""
+RECENT = statement(
+    __file__,
+    "recent",
+    columns=", ".join(Run._fields[1:]),
+    newest_of_a_month=NEWEST_OF_A_MONTH,
+)
 
 SINCE = f"""
     SELECT * FROM ({EVERY_RUN}) AS run

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from trackers.tweets.models import METRICS
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import fill, statement
 
 # A count says nothing about an age if it was last measured at less than half of that age.
 STALE = 0.5
@@ -36,58 +37,20 @@ class Reading(NamedTuple):
         return born + self.age - self.measured_at <= max(FLOOR, STALE * self.age)
 
 
-# width_bucket is a binary search, so a tweet with a hundred thousand samples costs little more than
-# one with a hundred. It needs ordered arrays: a sample that came days late is at the end of its
-# month, and may be missed. [1:] unpacks an array once instead of at each access.
-# A sample is filed under the month in which it ended, so the last one before an age may be in the
-# next existing month: `months` includes that.
-AT_AGES = """
-    WITH asked AS MATERIALIZED (
-        SELECT * FROM unnest(%(ids)s::bigint[], %(born)s::timestamptz[]) AS one(id, born)
-    ),
-    stretches AS MATERIALIZED (
-        SELECT asked.born, p.* FROM asked CROSS JOIN LATERAL (
-            SELECT tweet_id, taken_at[1:] AS taken_at, measured_until[1:] AS measured_until,
-                   {slices}
-            FROM trackers_packedsamples
-            WHERE tweet_id = asked.id
-              AND month >= date_trunc('month', asked.born AT TIME ZONE 'UTC')::date
-            ORDER BY month LIMIT %(months)s
-        ) AS p
-        UNION ALL
-        SELECT asked.born, recent.* FROM asked CROSS JOIN LATERAL (
-            SELECT asked.id, array_agg(taken_at) AS taken_at, array_agg(measured_until), {arrays}
-            FROM (
-                SELECT * FROM (
-                    SELECT taken_at, measured_until, {columns}
-                    FROM trackers_sample WHERE tweet_id = asked.id
-                    UNION ALL
-                    SELECT taken_at, measured_until, {columns}
-                    FROM trackers_tweet WHERE id = asked.id AND measurements > 0
-                ) AS unpacked ORDER BY taken_at
-            ) AS ordered
-        ) AS recent WHERE recent.taken_at IS NOT NULL
-    )
-    SELECT DISTINCT ON (s.tweet_id, age)
-           s.tweet_id, age, least(s.measured_until[n], s.born + age), {elements}
-    FROM stretches s
-    CROSS JOIN unnest(%(ages)s::interval[]) AS age
-    CROSS JOIN LATERAL (SELECT width_bucket(s.born + age, s.taken_at) AS n) AS place
-    WHERE s.born + age <= %(now)s AND n > 0
-    ORDER BY s.tweet_id, age, s.taken_at[n] DESC
-"""
+AT_AGES = statement(__file__, "at_ages", open=["slices", "arrays", "columns", "elements"])
 
 
 @cache
-def statement(metrics: tuple[str, ...]) -> str:
+def for_metrics(metrics: tuple[str, ...]) -> str:
     """The statement for these of the METRICS."""
     assert set(metrics) <= set(METRICS)
-    return AT_AGES.format(
-        slices=", ".join(f"{one}[1:] AS {one}" for one in metrics),
-        arrays=", ".join(f"array_agg({one})" for one in metrics),
-        columns=", ".join(metrics),
-        elements=", ".join(f"s.{one}[n]" for one in metrics),
-    )
+    parts = {
+        "slices": ", ".join(f"{metric}[1:] AS {metric}" for metric in metrics),
+        "arrays": ", ".join(f"array_agg({metric})" for metric in metrics),
+        "columns": ", ".join(metrics),
+        "elements": ", ".join(f"s.{metric}[n]" for metric in metrics),
+    }
+    return fill(AT_AGES, parts)
 
 
 def at_ages(
@@ -113,6 +76,6 @@ def at_ages(
         "months": max(ages) // LEAST_MONTH + 3,
     }
     with cursor() as db:
-        for id, age, at, *counts in db.execute(statement(metrics), given, binary=True):
+        for id, age, at, *counts in db.execute(for_metrics(metrics), given, binary=True):
             found[id].append(Reading(id, age, at, tuple(counts)))
     return found

@@ -1,0 +1,34 @@
+-- ANY(ARRAY): by the primary key, whatever the statistics say (see claim.sql of jobs).
+WITH told AS MATERIALIZED (
+    SELECT * FROM unnest(
+        %(ids)s::bigint[], %(authors)s::bigint[], %(created_at)s::timestamptz[],
+        %(texts)s::text[], %(langs)s::text[], %(histories)s::text[], %(usernames)s::text[],
+        %(withheld)s::text[], %(conversations)s::bigint[], %(replied_to)s::bigint[],
+        %(quoted)s::bigint[], %(retweeted)s::bigint[], %(media)s::text[]
+    ) AS told(id, author_id, created_at, text, lang, history, username, withheld,
+              conversation_id, replied_to, quoted, retweeted, media)
+),
+-- In the order of ids: two workers that meet the same new authors do not deadlock.
+authors AS (
+    INSERT INTO trackers_author (id, username, name, protected)
+    SELECT author_id, max(username), '', false FROM told
+    WHERE author_id IS NOT NULL GROUP BY author_id ORDER BY author_id
+    ON CONFLICT (id) DO UPDATE SET username = excluded.username
+    WHERE excluded.username <> '' AND trackers_author.username <> excluded.username
+),
+tweets AS (
+    UPDATE trackers_tweet t
+    SET author_id = coalesce(told.author_id, t.author_id),
+        created_at = coalesce(told.created_at, t.created_at), withheld = told.withheld
+    FROM told WHERE t.id = ANY(ARRAY[told.id])
+    RETURNING t.id
+)
+INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history, conversation_id,
+                                replied_to, quoted, retweeted, media_keys)
+SELECT told.id, told.text, told.lang, told.history::bigint[], told.conversation_id,
+       told.replied_to, told.quoted, told.retweeted, told.media::text[]
+FROM told JOIN tweets ON tweets.id = told.id WHERE told.text IS NOT NULL
+ON CONFLICT (tweet_id) DO UPDATE
+SET text = excluded.text, lang = excluded.lang, edit_history = excluded.edit_history,
+    conversation_id = excluded.conversation_id, replied_to = excluded.replied_to,
+    quoted = excluded.quoted, retweeted = excluded.retweeted, media_keys = excluded.media_keys
