@@ -27,7 +27,6 @@ from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import figure_views as source_figures
-from trackers.dashboards.sources import form_views as source_forms
 from trackers.dashboards.sources import list_views as sources
 from trackers.dashboards.sources import remove_views as source_removal
 from trackers.dashboards.sources.export import source_days
@@ -116,7 +115,7 @@ urlpatterns = [
     path("sources/<int:id>/rows/", source.source_rows, name="source-rows"),
     path("sources/<int:id>/days.<str:form>", source_days, name="source-days"),
     path("sources/<int:id>/figures/", source_figures.source_figures, name="source-figures"),
-    path("sources/<int:id>/edit/", source_forms.edit_source, name="source-edit"),
+    path("sources/<int:id>/edit/", source_acts.edit_source, name="source-edit"),
     path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
     path("feeds/", feed_addresses.feed_addresses, name="feeds"),

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.browser import Demo, screen
+from trackers.ingest.files import importing
 from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Worker
@@ -146,6 +147,8 @@ def test_what_was_started_is_not_forgotten_nor_started_again(staff):
 
     for act in ("forget", "start", "", "x"):
         assert staff.post(address, {"act": act}).status_code == 302
+    # Somebody whose page is of before.
+    assert not importing.discard(Import(pk=Import.objects.get().pk, began_at=None))
 
     assert ImportPart.objects.count() == ImportJob.objects.count() == 1
 

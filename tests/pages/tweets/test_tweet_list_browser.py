@@ -87,7 +87,7 @@ def test_without_scripts_rows_are_ticked_compared_and_tagged(staff, live_server,
         assert page.locator("h1").inner_text() == "1 tweet ticked"
         page.fill("#tag", "launch")
         seen.follow("role=button[name='Add the tag']")
-        assert "1 tweet tagged “launch”." in page.locator("main").inner_text()
+        assert f"Tweet {low} tagged “launch”." in page.locator("main").inner_text()
         page.goto(f"{seen.address}/tweets/?tag=launch")
         assert page.locator("#rows tr").count() == 1
 

@@ -1,4 +1,4 @@
-"""What a person may do with one source from its page, or with those ticked in the list."""
+"""A source is changed on a page of its own; acts on one from its page, or on ticked ones."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_http_methods, require_POST
 
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.asking import unsure
@@ -16,10 +16,27 @@ from trackers.dashboards.carry_out import act_on, say
 from trackers.dashboards.sources.figure_views import find
 from trackers.dashboards.sources.list_views import MOST
 from trackers.history import on_page
-from trackers.ingest.sources.acts import ACTS, CHANGE
+from trackers.ingest.sources.acts import ACTS, CHANGE, change
+from trackers.ingest.sources.forms import SourceForm
 from trackers.ingest.sources.models import Source
+from trackers.schedule.intervals import current
 
 NAMED_MOST = 20
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@needs(CHANGE)
+def edit_source(request: HttpRequest, id: int) -> HttpResponse:
+    source = find(id)
+    name = str(source)
+    form = SourceForm(request.POST if request.method == "POST" else None, instance=source)
+    if form.is_valid() and (done := change(form, on_page(request.user))):
+        messages.success(request, done.said)
+        return redirect("source", id=id)
+    now, _ = current()
+    page = {"now": now, "form": form, "source": source, "name": name}
+    status = 400 if form.errors else 200
+    return render(request, "dashboards/sources/edit.html", page, status=status)
 
 
 @require_POST
