@@ -14,7 +14,7 @@ from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
 from trackers.tweets.versions import Seen, learn
 from trackers.updater.models import TweetUpdate
-from tweetwatch.tables import iso
+from tweetwatch.clock_times import iso
 
 pytestmark = pytest.mark.django_db
 
@@ -139,8 +139,8 @@ def test_the_csv_has_the_whole_history(staff):
     expected = [
         {
             "tweet_id": str(run.tweet_id),
-            "taken_at": iso(run.taken_at),
-            "measured_until": iso(run.measured_until),
+            "taken_at": iso(run.taken_at, to="microseconds"),
+            "measured_until": iso(run.measured_until, to="microseconds"),
             "measurements": str(run.measurements),
             **{m: "" if getattr(run, m) is None else str(getattr(run, m)) for m in METRICS},
         }
