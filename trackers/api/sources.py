@@ -15,7 +15,7 @@ from trackers.api.wire.errors import refusal
 from trackers.api.wire.fields import Known
 from trackers.api.wire.outgoing import DigitsOut, LengthOut, TimeOut
 from trackers.ingest.sources import acts, by_form
-from trackers.ingest.sources.by_form import PRIORITIES, RefusedFieldsError
+from trackers.ingest.sources.by_form import RefusedFieldsError
 from trackers.ingest.sources.cost import cost
 from trackers.ingest.sources.models import Source
 from trackers.ingest.sources.standing import Standing, standings
@@ -83,14 +83,9 @@ class SettingsIn(Strict):
     exclude_retweets: StrictBool | None = None
 
     def fields(self) -> dict[str, Any]:
-        """As the form takes them."""
-        given = {name: getattr(self, name) for name in self.model_fields_set}
-        fields = {name: value for name, value in given.items() if value is not None}
-        if "priority" in fields:
-            fields["priority"] = PRIORITIES[fields["priority"]]
-        if fields.get("backfill") == "all":
-            fields["backfill"] = ""
-        return fields
+        """Those that were sent."""
+        sent = {name: getattr(self, name) for name in self.model_fields_set}
+        return {name: value for name, value in sent.items() if value is not None}
 
 
 class SourceIn(SettingsIn):

@@ -60,14 +60,9 @@ def said(refused: RefusedFieldsError) -> CommandError:
 
 
 def given(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that were named, as the form takes them."""
+    """The fields that were named."""
     named = {name: options.get(name) for name in OPTIONS}
-    fields = {name: value for name, value in named.items() if value is not None}
-    if "priority" in fields:
-        fields["priority"] = PRIORITIES[fields["priority"]]
-    if fields.get("backfill") == "all":
-        fields["backfill"] = ""
-    return fields
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def found(ids: Sequence[str]) -> list[Source]:

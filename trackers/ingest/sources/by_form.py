@@ -28,7 +28,7 @@ class RefusedFieldsError(Exception):
 
 
 def add(kind: str, of: str, fields: Mapping[str, Any], actor: Actor) -> Source:
-    form = SourceForm({"kind": kind, "of": of, **fields})
+    form = SourceForm({"kind": kind, "of": of, **as_typed(fields)})
     refuse_faults(form)
     if not acts.add(form, actor):
         refuse_faults(form)
@@ -39,13 +39,23 @@ def change(source: Source, fields: Mapping[str, Any], actor: Actor) -> Done:
     """Change these fields of it, where they differ."""
     if wrong := [name for name in fields if name not in changeable(source)]:
         raise RefusedFieldsError({name: [f"{source} has no such setting."] for name in wrong})
-    form = SourceForm({**as_it_is(source), **fields}, instance=source)
+    form = SourceForm({**as_it_is(source), **as_typed(fields)}, instance=source)
     refuse_faults(form)
     done = acts.change(form, actor)
     if done is None:
         refuse_faults(form)
     assert done is not None
     return done
+
+
+def as_typed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """As a person fills them in: a priority has a name, and `all` reads back without an end."""
+    typed = dict(fields)
+    if "priority" in typed:
+        typed["priority"] = PRIORITIES[typed["priority"]]
+    if typed.get("backfill") == "all":
+        typed["backfill"] = ""
+    return typed
 
 
 def as_it_is(source: Source) -> dict[str, Any]:
