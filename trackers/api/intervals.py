@@ -14,8 +14,8 @@ from ninja import Header, Router, Schema
 from pydantic import BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, WithJsonSchema
 
 from trackers.api.wire.auth import Bearer, actor_of, may
+from trackers.api.wire.methods import etag_of
 from trackers.api.wire.outgoing import LengthOut
-from trackers.api.wire.tags import tag_of
 from trackers.schedule.cost_words import Estimate, written
 from trackers.schedule.durations import parse
 from trackers.schedule.models import Interval
@@ -135,7 +135,7 @@ class PreviewOut(Schema):
 def list_intervals(request: HttpRequest) -> dict[str, Any]:
     """Send its `ETag` as `If-Match` to replace them."""
     may(request, "trackers.view_interval")
-    return told(Interval.objects.all())
+    return intervals_json(Interval.objects.all())
 
 
 @router.post("/preview", response=PreviewOut, auth=Bearer(changes=READ))
@@ -173,7 +173,7 @@ def replace_intervals(
     tags = {one.removeprefix("W/") for one in parse_etags(if_match)}
 
     def differ(present: list[Interval]) -> bool:
-        if if_match and not tags & {"*", tag_of(IntervalsOut, told(present))}:
+        if if_match and not tags & {"*", etag_of(IntervalsOut, intervals_json(present))}:
             return True
         if any(one.accuracy is not None for one in present) and not given.say_what_adapts:
             raise Refused(422, SILENT)
@@ -190,7 +190,7 @@ def replace_intervals(
         raise Refused(412, CHANGED)
     if given.replan:
         replan_all(actor)
-    return told(Interval.objects.all())
+    return intervals_json(Interval.objects.all())
 
 
 def rows_of(given: IntervalsIn) -> list[Row]:
@@ -205,5 +205,5 @@ def refused(faults: list[str]) -> Refused:
     return Refused(422, faults[0], errors=errors)
 
 
-def told(intervals: Iterable[Interval]) -> dict[str, Any]:
+def intervals_json(intervals: Iterable[Interval]) -> dict[str, Any]:
     return {"intervals": [asdict(written(one)) for one in intervals]}

@@ -125,7 +125,7 @@ def list_sources(
     found = list(rows[: limit + 1])
     shown = found[:limit]
     return {
-        "sources": [told(one) for one in standings(shown, now=timezone.now())],
+        "sources": [source_json(one) for one in standings(shown, now=timezone.now())],
         "next": cursor_of(shown[-1].pk, of=of) if len(found) > limit else None,
     }
 
@@ -196,10 +196,10 @@ def find(id: int) -> Source:
 
 def read(id: int) -> dict[str, Any]:
     [standing] = standings([find(id)], now=timezone.now())
-    return told(standing)
+    return source_json(standing)
 
 
-def told(one: Standing) -> dict[str, Any]:
+def source_json(one: Standing) -> dict[str, Any]:
     source = one.source
     same = (
         "kind", "of", "owner", "every", "pages", "backfill", "late_by", "exclude_replies",

@@ -64,7 +64,7 @@ def add_subscriber(request: HttpRequest, given: New) -> Status:
         one, key = acts.add(given.name, given.terms(), actor)
     except ValidationError as error:
         raise refused(error) from None
-    return Status(201, {**told(one), "signing_secret": key})
+    return Status(201, {**subscriber_json(one), "signing_secret": key})
 
 
 @router.get("/{name}", response=SubscriberOut)
@@ -72,7 +72,7 @@ def read_subscriber(request: HttpRequest, name: str) -> dict[str, Any]:
     may(request, "trackers.view_subscriber")
     with transaction.atomic():
         spread_all()
-        return told(find(name))
+        return subscriber_json(find(name))
 
 
 @router.patch("/{name}", response=SubscriberOut)
@@ -80,7 +80,7 @@ def change_subscriber(request: HttpRequest, name: str, given: Change) -> dict[st
     """Only the named `headers` are replaced; null removes one."""
     actor = actor_of(request, acts.CHANGE)
     try:
-        return told(acts.change(find(name), given.terms(), actor))
+        return subscriber_json(acts.change(find(name), given.terms(), actor))
     except ValidationError as error:
         raise refused(error) from None
 
@@ -167,7 +167,7 @@ def find(name: str) -> Subscriber:
     return one
 
 
-def told(one: Subscriber) -> dict[str, Any]:
+def subscriber_json(one: Subscriber) -> dict[str, Any]:
     return described(standing_of(one, now=timezone.now()))
 
 

@@ -59,7 +59,7 @@ def get_multi(request: HttpRequest, given: Asks) -> dict[str, Any]:
         raise ValueError(f"All lengths together may be at most {MOST_TOLD}.")
     asks = [one.ask() for one in given.asks]
     segments = [
-        told(readable(ask.name, one.entries), one.state)
+        segment_json(readable(ask.name, one.entries), one.state)
         for ask, one in zip(asks, store.get_multi(asks), strict=True)
     ]
     return {"segments": segments}
@@ -75,7 +75,7 @@ def get(
 ) -> dict[str, Any]:
     """A page, counted from the newest entry."""
     may_read(request, name)
-    return told(readable(name, store.get(name, offset, length, dedupe=dedupe)))
+    return segment_json(readable(name, store.get(name, offset, length, dedupe=dedupe)))
 
 
 @router.get("/{name}/since/{id}", response=SegmentOut)
@@ -90,7 +90,7 @@ def get_since(
     """Entries inserted after this one, newest first; all if it is unknown."""
     may_read(request, name)
     [segment] = store.get_multi([store.Ask(name, offset, length, dedupe, id)])
-    return told(readable(name, there(segment, name)))
+    return segment_json(readable(name, there(segment, name)))
 
 
 @router.put("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
@@ -131,7 +131,7 @@ def unmerge(request: HttpRequest, name: str, given: EntriesOrName) -> Status:
 def filter_newest(request: HttpRequest, name: str, given: Filter) -> dict[str, Any]:
     """Entries with one of the ids, or repeating one, among the newest `max_search`."""
     may_read(request, name)
-    return told(readable(name, store.filter(name, given.ids, given.max_search)))
+    return segment_json(readable(name, store.filter(name, given.ids, given.max_search)))
 
 
 @router.delete("/{name}", response=DONE, openapi_extra=MAY_BE_A_CALL)
@@ -165,7 +165,7 @@ def found(is_there: bool, name: str) -> None:
         raise store.TimelineMissing(name)
 
 
-def told(entries: Sequence[Entry], state: store.State = store.State.HIT) -> dict[str, Any]:
+def segment_json(entries: Sequence[Entry], state: store.State = store.State.HIT) -> dict[str, Any]:
     return {"state": state, "size": len(entries), "entries": [told_entry(one) for one in entries]}
 
 

@@ -17,6 +17,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import URLPattern, URLResolver
 from django.utils.cache import get_conditional_response, patch_vary_headers, set_response_etag
 from django.views.decorators.csrf import csrf_exempt
+from ninja import Schema
+from ninja.renderers import JSONRenderer
 
 from trackers.api.wire.auth import use_of
 from trackers.api.wire.errors import AWAY, BROKEN, NO_METHOD, NOWHERE, TOO_LARGE
@@ -102,6 +104,13 @@ def with_tag(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
     answer.headers.setdefault("Cache-Control", "private, no-cache")
     set_response_etag(answer)
     return get_conditional_response(request, etag=answer["ETag"], response=answer) or answer
+
+
+def etag_of(schema: type[Schema], content: Any) -> str:
+    """For `If-Match`: the ETag that a GET has which is answered with this."""
+    shown = schema.model_validate(content).model_dump()
+    body = JSONRenderer().render(None, shown, response_status=200)  # type: ignore[arg-type]
+    return str(set_response_etag(HttpResponse(body))["ETag"])
 
 
 def refused(allow: str) -> HttpResponse:
