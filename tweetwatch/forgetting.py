@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces
+from tweetwatch.pieces import Deadline, Worked, delete_in_pieces
 
 # The newest of the surplus rows, by the index on their times.
 SURPLUS = "SELECT at FROM {table} WHERE {which} ORDER BY at DESC OFFSET %(most)s LIMIT 1"
@@ -41,14 +41,12 @@ class Kept:
         with cursor() as db:
             most = self.most if most is None else most
             row = db.execute(self.sql(SURPLUS), {"most": most}).fetchone()
-        given = {"before": max(before, row[0]) if row else before}
-
-        def piece() -> int | None:
-            with cursor() as db:
-                return db.execute(self.sql(FORGET), given).rowcount or None
-
-        return in_pieces(
-            self.what, piece, left=lambda: count(self.sql(LEFT), given), deadline=deadline
+        return delete_in_pieces(
+            self.what,
+            self.sql(FORGET),
+            left=self.sql(LEFT),
+            given={"before": max(before, row[0]) if row else before},
+            deadline=deadline,
         )
 
     def sql(self, statement: str) -> str:

@@ -159,32 +159,6 @@ def test_a_sample_that_lasted_into_the_retention_is_kept_whole():
     assert [run.likes for run in history(1)] == [3], "in time it goes, too"
 
 
-@pytest.mark.django_db
-def test_what_was_filed_by_its_beginning_is_moved_to_the_month_of_its_end():
-    began, ended = RESTED
-    months = {
-        # As versions before filed them.
-        "2026-04-01": [(began - DAY, began - DAY, 1), (began, ended, 2)],
-        "2026-06-01": [(ended + DAY, ended + DAY, 3)],
-    }
-    for month, runs in months.items():
-        starts, ends, likes = map(list, zip(*runs, strict=True))
-        nothing = [None] * len(runs)
-        PackedSamples.objects.create(
-            tweet_id=1, month=month, taken_at=starts, measured_until=ends,
-            measurements=[1] * len(runs), likes=likes, retweets=nothing, replies=nothing,
-            quotes=nothing, bookmarks=nothing, impressions=nothing,
-        )  # fmt: skip
-
-    assert pack.retire(older_than=40 * DAY, now=TO_JULY, deadline=LATER).rows == 1
-
-    assert packed() == [(1, "2026-06-01", 2)]
-    assert [run.likes for run in history(1)] == [2, 3]
-    [june] = PackedSamples.objects.all()
-    assert june.taken_at == sorted(june.taken_at)
-    assert pack.retire(older_than=40 * DAY, now=TO_JULY, deadline=LATER).rows == 0
-
-
 @pytest.mark.django_db(transaction=True)
 def test_a_busy_partition_is_packed_and_dropped_the_next_time():
     SAMPLES.make_ahead(now=NOW)

@@ -48,9 +48,7 @@ def job(name):
         ('attempts', models.SmallIntegerField(db_default=0, default=0, help_text='4: isolated, out of the queue until a person retries it.')),
         ('urgent', models.BooleanField(db_default=False, default=False, help_text='Under backlog, claimed before keys that have been due for longer.')),
         ('stamp', models.BigIntegerField(help_text='The stamp of its bucket; null: isolated.', null=True)),
-    ], {
-        'indexes': [models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated')],
-    })
+    ], {'indexes': [models.Index(condition=models.Q(('attempts__gte', 4)), fields=['key'], name=f'{name.lower()}_isolated')]})
 
 
 def bucket(name):
@@ -94,9 +92,6 @@ class CreateModels(Operation):
         for operation in reversed(self.operations):
             operation.database_backwards(app_label, schema_editor, from_state, to_state)
 
-    def describe(self):
-        return 'Create all tables'
-
 
 class Migration(migrations.Migration):
     initial = True
@@ -119,10 +114,7 @@ class Migration(migrations.Migration):
             ('quotes', ArrayField(base_field=models.IntegerField(null=True), size=None)),
             ('bookmarks', ArrayField(base_field=models.IntegerField(null=True), size=None)),
             ('impressions', ArrayField(base_field=models.BigIntegerField(null=True), size=None)),
-        ], {
-            'db_table': 'trackers_packedsamples',
-            'managed': False,
-        }),
+        ], {'db_table': 'trackers_packedsamples', 'managed': False}),
         migrations.CreateModel('Sample', [
             ('pk', models.CompositePrimaryKey('tweet_id', 'taken_at', blank=True, editable=False, primary_key=True, serialize=False)),
             ('tweet_id', models.BigIntegerField()),
@@ -135,10 +127,7 @@ class Migration(migrations.Migration):
             ('quotes', models.IntegerField(null=True)),
             ('bookmarks', models.IntegerField(null=True)),
             ('impressions', models.BigIntegerField(null=True)),
-        ], {
-            'db_table': 'trackers_sample',
-            'managed': False,
-        }),
+        ], {'db_table': 'trackers_sample', 'managed': False}),
         migrations.CreateModel('Author', [
             ('id', models.BigIntegerField(primary_key=True, serialize=False)),
             ('username', models.CharField(blank=True, max_length=50)),
@@ -246,9 +235,7 @@ class Migration(migrations.Migration):
             ('missing', models.IntegerField(default=0)),
             ('failed', models.IntegerField(default=0)),
             ('late', models.JSONField(default=list)),
-        ], {
-            'constraints': [models.UniqueConstraint(fields=('minute', 'namespace', 'host', 'pid'), name='tally_of_a_minute')],
-        }),
+        ], {'constraints': [models.UniqueConstraint(fields=('minute', 'namespace', 'host', 'pid'), name='tally_of_a_minute')]}),
         migrations.CreateModel('TweetText', [
             ('tweet', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, serialize=False, to='trackers.tweet')),
             ('text', models.TextField()),
@@ -259,9 +246,7 @@ class Migration(migrations.Migration):
             ('quoted', models.BigIntegerField(null=True)),
             ('replied_to', models.BigIntegerField(null=True)),
             ('retweeted', models.BigIntegerField(null=True)),
-        ], {
-            'indexes': [GinIndex(words_of('text'), name='tweettext_words')],
-        }),
+        ], {'indexes': [GinIndex(words_of('text'), name='tweettext_words')]}),
         migrations.CreateModel('TweetUpdate', [
             ('key', models.BigIntegerField(primary_key=True, serialize=False)),
             ('due_at', models.DateTimeField()),
@@ -315,16 +300,12 @@ class Migration(migrations.Migration):
             ('waiting', models.PositiveIntegerField(default=0, editable=False)),
             ('runs_dry_at', models.DateTimeField(editable=False, null=True)),
             ('floors_wanted_at', models.DateTimeField(editable=False, null=True)),
-        ], {
-            'ordering': ['name'],
-        }),
+        ], {'ordering': ['name']}),
         migrations.CreateModel('App', [
             ID,
             ('name', models.CharField(max_length=60, unique=True)),
             ('project', models.ForeignKey(on_delete=models.PROTECT, related_name='apps', to='trackers.project')),
-        ], {
-            'ordering': ['name'],
-        }),
+        ], {'ordering': ['name']}),
         migrations.CreateModel('Credential', [
             ID,
             ('name', models.CharField(max_length=60, unique=True)),
@@ -368,9 +349,7 @@ class Migration(migrations.Migration):
             ('refused_because', models.CharField(blank=True, db_default='', max_length=300)),
             ('refused_since', models.DateTimeField(null=True)),
             ('rejected_at', models.DateTimeField(null=True)),
-        ], {
-            'constraints': [models.UniqueConstraint(fields=('app', 'credential', 'endpoint'), name='window_of_a_token', nulls_distinct=False)],
-        }),
+        ], {'constraints': [models.UniqueConstraint(fields=('app', 'credential', 'endpoint'), name='window_of_a_token', nulls_distinct=False)]}),
         migrations.CreateModel('Spending', [
             ID,
             ('day', models.DateField()),
@@ -683,17 +662,13 @@ class Migration(migrations.Migration):
             ('min_id', models.BigIntegerField()),
             ('max_id', models.BigIntegerField()),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='+', to='trackers.watcher')),
-        ], {
-            'indexes': [models.Index(fields=['watcher', 'max_id', 'n'], name='sizedbucket_newest')],
-        }),
+        ], {'indexes': [models.Index(fields=['watcher', 'max_id', 'n'], name='sizedbucket_newest')]}),
         migrations.CreateModel('Follow', [
             ('pk', models.CompositePrimaryKey('watcher_id', 'origin_id', blank=True, editable=False, primary_key=True, serialize=False)),
             ('origin_id', models.BigIntegerField()),
             ('followed_at', models.DateTimeField()),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='follows', to='trackers.watcher')),
-        ], {
-            'indexes': [models.Index(fields=['origin_id', 'watcher_id'], name='follow_of_origin')],
-        }),
+        ], {'indexes': [models.Index(fields=['origin_id', 'watcher_id'], name='follow_of_origin')]}),
         migrations.CreateModel('Feed', [
             ('pk', models.CompositePrimaryKey('watcher_id', 'strategy', blank=True, editable=False, primary_key=True, serialize=False)),
             ('strategy', models.CharField(max_length=10)),
@@ -702,9 +677,7 @@ class Migration(migrations.Migration):
             ('total', models.BigIntegerField(default=0, help_text='Tweets put into its buckets.')),
             ('built_at', models.DateTimeField(null=True)),
             ('watcher', models.ForeignKey(db_index=False, on_delete=models.CASCADE, related_name='feeds', to='trackers.watcher')),
-        ], {
-            'indexes': [models.Index(fields=['strategy'], name='feed_of_strategy')],
-        }),
+        ], {'indexes': [models.Index(fields=['strategy'], name='feed_of_strategy')]}),
         migrations.CreateModel('Arrival', [
             ('pk', models.CompositePrimaryKey('origin_id', 'number', blank=True, editable=False, primary_key=True, serialize=False)),
             ('number', models.BigIntegerField()),
@@ -713,9 +686,7 @@ class Migration(migrations.Migration):
             ('horizon', models.BigIntegerField()),
             ('came_at', models.DateTimeField()),
             ('origin', models.ForeignKey(db_constraint=False, db_index=False, on_delete=models.DO_NOTHING, to='trackers.origin')),
-        ], {
-            'indexes': [models.Index(fields=['tweet_id'], name='arrival_of_tweet')],
-        }),
+        ], {'indexes': [models.Index(fields=['tweet_id'], name='arrival_of_tweet')]}),
         migrations.CreateModel('FeedAddress', [
             ('watcher', models.OneToOneField(on_delete=models.CASCADE, primary_key=True, related_name='address', serialize=False, to='trackers.watcher')),
             ('digest', models.CharField(max_length=64, unique=True)),
@@ -779,9 +750,7 @@ class Migration(migrations.Migration):
             ('events', ArrayField(base_field=models.BigIntegerField(), size=None)),
             ('first_at', models.DateTimeField()),
             ('last_at', models.DateTimeField()),
-        ], {
-            'managed': False,
-        }),
+        ], {'managed': False}),
         migrations.CreateModel('Event', [
             ('pk', models.CompositePrimaryKey('id', 'received_at', blank=True, editable=False, primary_key=True, serialize=False)),
             ('id', models.BigIntegerField()),
@@ -792,9 +761,7 @@ class Migration(migrations.Migration):
             ('url', models.TextField(null=True)),
             ('figures', ArrayField(base_field=models.BigIntegerField(null=True), null=True, size=None)),
             ('data', models.JSONField(null=True)),
-        ], {
-            'managed': False,
-        }),
+        ], {'managed': False}),
         migrations.CreateModel('Staged', [
             ('id', models.BigAutoField(primary_key=True, serialize=False)),
             ('received_at', models.DateTimeField()),
@@ -822,9 +789,7 @@ class Migration(migrations.Migration):
             ('removed_at', models.DateTimeField(editable=False, null=True)),
             ('token', models.OneToOneField(blank=True, null=True, on_delete=models.CASCADE, related_name='subscriber', to='trackers.apitoken')),
             ('rate', models.PositiveIntegerField(blank=True, help_text='Most events a second, on average. Leave empty for no limit.', null=True, validators=[validators.MinValueValidator(1), validators.MaxValueValidator(1000000)])),
-        ], {
-            'ordering': ['name'],
-        }),
+        ], {'ordering': ['name']}),
         migrations.CreateModel('Topic', [
             ID,
             ('name', models.CharField(max_length=64, unique=True, validators=[validators.RegexValidator('\\A[a-z_]{1,64}\\Z', 'Use up to 64 lowercase letters and underscores.')])),
@@ -833,9 +798,7 @@ class Migration(migrations.Migration):
             ('events', models.BigIntegerField(db_default=0, default=0, help_text='Events since the topic was created, counted as they are fanned out.')),
             ('made_at', models.DateTimeField(db_default=functions.Now())),
             ('watched_until', models.DateTimeField(editable=False, null=True)),
-        ], {
-            'ordering': ['name'],
-        }),
+        ], {'ordering': ['name']}),
         migrations.CreateModel('Subscription', [
             ('pk', models.CompositePrimaryKey('topic_id', 'subscriber_id', blank=True, editable=False, primary_key=True, serialize=False)),
             ('made_at', models.DateTimeField(db_default=functions.Now())),
@@ -856,9 +819,7 @@ class Migration(migrations.Migration):
             ('paced_until', models.DateTimeField(null=True)),
             ('waiting_batches', models.BigIntegerField(db_default=0, default=0)),
             ('waiting_bytes', models.BigIntegerField(db_default=0, default=0)),
-        ], {
-            'constraints': [models.CheckConstraint(condition=models.Q(('health__lte', 100)), name='subscriber_health')],
-        }),
+        ], {'constraints': [models.CheckConstraint(condition=models.Q(('health__lte', 100)), name='subscriber_health')]}),
         migrations.CreateModel('EventBatch', [
             ('id', models.BigAutoField(primary_key=True, serialize=False)),
             ('uid', models.UUIDField(default=uuid4, editable=False)),
@@ -932,11 +893,7 @@ class Migration(migrations.Migration):
             ('error', models.TextField(blank=True)),
             ('answer', models.TextField(blank=True)),
             ('events', ArrayField(base_field=models.BigIntegerField(), size=None)),
-        ], {
-            'verbose_name': 'attempt',
-            'db_table': 'trackers_attempt',
-            'managed': False,
-        }),
+        ], {'verbose_name': 'attempt', 'db_table': 'trackers_attempt', 'managed': False}),
         migrations.CreateModel('BulkAct', [
             ID,
             ('act', models.CharField(choices=[('refresh', 'refresh now'), ('pause', 'pause'), ('resume', 'resume'), ('untrack', 'untrack'), ('tag', 'tag'), ('untag', 'remove the tag from')], max_length=8)),
@@ -975,25 +932,19 @@ class Migration(migrations.Migration):
             ('open', models.IntegerField()),
             ('places', models.IntegerField()),
             ('seen_at', models.DateTimeField()),
-        ], {
-            'constraints': [models.UniqueConstraint(fields=('host', 'pid'), name='streamplaces_process')],
-        }),
+        ], {'constraints': [models.UniqueConstraint(fields=('host', 'pid'), name='streamplaces_process')]}),
         migrations.CreateModel('SubscriberMinute', [
             ('pk', models.CompositePrimaryKey('subscriber_id', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
             ('subscriber_id', models.BigIntegerField()),
             ('minute', models.DateTimeField()),
             ('events', models.BigIntegerField()),
-        ], {
-            'indexes': [models.Index(fields=['minute'], name='subscriberminute_oldest')],
-        }),
+        ], {'indexes': [models.Index(fields=['minute'], name='subscriberminute_oldest')]}),
         migrations.CreateModel('TopicMinute', [
             ('pk', models.CompositePrimaryKey('topic_id', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
             ('topic_id', models.BigIntegerField()),
             ('minute', models.DateTimeField()),
             ('events', models.BigIntegerField()),
-        ], {
-            'indexes': [models.Index(fields=['minute'], name='topicminute_oldest')],
-        }),
+        ], {'indexes': [models.Index(fields=['minute'], name='topicminute_oldest')]}),
         migrations.CreateModel('IdempotencyKey', [
             ('pk', models.CompositePrimaryKey('token_id', 'key', blank=True, editable=False, primary_key=True, serialize=False)),
             ('token_id', models.BigIntegerField()),
@@ -1041,9 +992,7 @@ class Migration(migrations.Migration):
             ('by', models.CharField(max_length=150)),
             ('because', models.CharField(blank=True, max_length=200)),
             ('queues', ArrayField(base_field=models.CharField(max_length=60), size=None)),
-        ], {
-            'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='pausedall_once')],
-        }),
+        ], {'constraints': [models.CheckConstraint(condition=models.Q(('pk', 1)), name='pausedall_once')]}),
         migrations.CreateModel('DatabaseMinute', [
             ('minute', models.DateTimeField(primary_key=True, serialize=False)),
             ('wal', models.BigIntegerField()),
@@ -1061,9 +1010,7 @@ class Migration(migrations.Migration):
             ('reason', models.CharField(blank=True, max_length=300)),
             ('host', models.CharField(max_length=255)),
             ('pid', models.IntegerField()),
-        ], {
-            'ordering': ['-pk'],
-        }),
+        ], {'ordering': ['-pk']}),
         migrations.CreateModel('QueueHour', [
             ('pk', models.CompositePrimaryKey('namespace', 'hour', blank=True, editable=False, primary_key=True, serialize=False)),
             ('namespace', models.CharField(max_length=60)),
@@ -1073,9 +1020,7 @@ class Migration(migrations.Migration):
             ('in_flight', models.IntegerField()),
             ('measured', models.BigIntegerField(null=True)),
             ('failed', models.BigIntegerField(null=True)),
-        ], {
-            'indexes': [models.Index(fields=['hour'], name='queuehour_hour')],
-        }),
+        ], {'indexes': [models.Index(fields=['hour'], name='queuehour_hour')]}),
         migrations.CreateModel('QueueMinute', [
             ('pk', models.CompositePrimaryKey('namespace', 'minute', blank=True, editable=False, primary_key=True, serialize=False)),
             ('namespace', models.CharField(max_length=60)),
@@ -1085,9 +1030,7 @@ class Migration(migrations.Migration):
             ('in_flight', models.IntegerField()),
             ('measured', models.BigIntegerField(null=True)),
             ('failed', models.BigIntegerField(null=True)),
-        ], {
-            'indexes': [models.Index(fields=['minute'], name='queueminute_minute')],
-        }),
+        ], {'indexes': [models.Index(fields=['minute'], name='queueminute_minute')]}),
         migrations.CreateModel('Stretch', [
             ID,
             ('windows', models.FloatField(db_default=1.0, help_text="1: X's rate limits leave room for all look-ups.")),
@@ -1109,9 +1052,7 @@ class Migration(migrations.Migration):
             ('billed', models.BigIntegerField(db_default=0, default=0)),
             ('money', models.DecimalField(db_default=0, decimal_places=6, default=0, max_digits=14)),
             ('source', models.ForeignKey(on_delete=models.CASCADE, related_name='days', to='trackers.source')),
-        ], {
-            'indexes': [models.Index(fields=['day'], name='sourceday_day')],
-        }),
+        ], {'indexes': [models.Index(fields=['day'], name='sourceday_day')]}),
         migrations.CreateModel('ScheduleAhead', [
             ('namespace', models.CharField(max_length=60, primary_key=True, serialize=False)),
             ('taken_at', models.DateTimeField(null=True)),
@@ -1127,9 +1068,7 @@ class Migration(migrations.Migration):
             ('ids', ArrayField(base_field=models.BigIntegerField(), size=None)),
             ('before_at', models.DateTimeField(null=True)),
             ('before', ArrayField(base_field=models.BigIntegerField(), db_default=[], size=None)),
-        ], {
-            'constraints': [models.UniqueConstraint(fields=('minutes', 'metric'), name='mover_places')],
-        }),
+        ], {'constraints': [models.UniqueConstraint(fields=('minutes', 'metric'), name='mover_places')]}),
         migrations.CreateModel('SavedView', [
             ID,
             ('name', models.CharField(max_length=60)),
@@ -1144,16 +1083,12 @@ class Migration(migrations.Migration):
             ('name', models.CharField(help_text='Up to 40 characters, without commas.', max_length=40)),
             ('ended_at', models.DateTimeField(editable=False, null=True)),
             ('into', models.ForeignKey(editable=False, null=True, on_delete=models.SET_NULL, related_name='+', to='trackers.tag')),
-        ], {
-            'constraints': [models.UniqueConstraint(functions.Lower('name'), condition=models.Q(('ended_at', None)), name='tag_once')],
-        }),
+        ], {'constraints': [models.UniqueConstraint(functions.Lower('name'), condition=models.Q(('ended_at', None)), name='tag_once')]}),
         migrations.CreateModel('TweetTag', [
             ('pk', models.CompositePrimaryKey('tag_id', 'tweet_id', blank=True, editable=False, primary_key=True, serialize=False)),
             ('tweet_id', models.BigIntegerField()),
             ('tag', models.ForeignKey(db_index=False, on_delete=models.DO_NOTHING, related_name='tweets', to='trackers.tag')),
-        ], {
-            'indexes': [models.Index(fields=['tweet_id'], name='tweettag_of_tweet')],
-        }),
+        ], {'indexes': [models.Index(fields=['tweet_id'], name='tweettag_of_tweet')]}),
         migrations.CreateModel('AlertRule', [
             ID,
             ('name', models.CharField(help_text='The subject of the e-mails.', max_length=80)),
@@ -1197,19 +1132,14 @@ class Migration(migrations.Migration):
             ('lines', models.JSONField(default=list)),
             ('more', models.IntegerField(default=0)),
             ('body', models.TextField(blank=True)),
-        ], {
-            'ordering': ['-pk'],
-            'indexes': [models.Index(fields=['at'], name='alertnotice_at')],
-        }),
+        ], {'ordering': ['-pk'], 'indexes': [models.Index(fields=['at'], name='alertnotice_at')]}),
         migrations.CreateModel('AlertDigest', [
             ID,
             ('hour', models.PositiveSmallIntegerField(default=7, validators=[validators.MaxValueValidator(23)], verbose_name='hour (UTC)')),
             ('when_quiet', models.BooleanField(default=False, verbose_name='also on days without alerts')),
             ('day', models.DateField(editable=False, null=True)),
             ('user', models.OneToOneField(on_delete=models.CASCADE, to=settings.AUTH_USER_MODEL)),
-        ], {
-            'constraints': [models.CheckConstraint(condition=models.Q(('hour__lte', 23)), name='alertdigest_hour')],
-        }),
+        ], {'constraints': [models.CheckConstraint(condition=models.Q(('hour__lte', 23)), name='alertdigest_hour')]}),
         migrations.CreateModel('AlertMail', [
             ID,
             ('to', models.EmailField(max_length=254)),
@@ -1229,9 +1159,7 @@ class Migration(migrations.Migration):
             ('id', models.SmallIntegerField(default=1, primary_key=True, serialize=False)),
             ('place', models.BigIntegerField(default=0)),
             ('nth', models.IntegerField(default=0)),
-        ], {
-            'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='alertplace_is_one')],
-        }),
+        ], {'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='alertplace_is_one')]}),
         migrations.CreateModel('ForecastDay', [
             ('day', models.DateField(primary_key=True, serialize=False)),
             ('foreseen_at', models.DateTimeField(null=True)),
@@ -1250,9 +1178,7 @@ class Migration(migrations.Migration):
             ('looks', models.BigIntegerField(null=True)),
             ('tweet_days', models.BigIntegerField(null=True)),
             ('newcomers_came', models.FloatField(help_text='Once the day is over.', null=True)),
-        ], {
-            'ordering': ['-day'],
-        }),
+        ], {'ordering': ['-day']}),
         migrations.CreateModel('StretchMinute', [
             ('minute', models.DateTimeField(primary_key=True, serialize=False)),
             ('windows', models.FloatField()),
@@ -1265,7 +1191,5 @@ class Migration(migrations.Migration):
             ('expected', models.FloatField(null=True)),
             ('tweet_days', models.BigIntegerField(null=True)),
             ('project', models.ForeignKey(on_delete=models.CASCADE, related_name='+', to='trackers.project')),
-        ], {
-            'ordering': [models.OrderBy(models.F('day'), descending=True), 'project_id'],
-        }),
+        ], {'ordering': [models.OrderBy(models.F('day'), descending=True), 'project_id']}),
     ])]

@@ -161,8 +161,7 @@ ALTER TABLE trackers_mover SET (fillfactor = 70, autovacuum_vacuum_scale_factor 
     autovacuum_vacuum_cost_delay = 0);
 
 -- Every request writes the row of its token: in place, and not into the log.
-ALTER TABLE trackers_apiuse SET UNLOGGED;
-ALTER TABLE trackers_apiuse SET (fillfactor = 50);
+ALTER TABLE trackers_apiuse SET UNLOGGED, SET (fillfactor = 50);
 
 -- Few rows that are rewritten every few seconds.
 ALTER TABLE trackers_namespace SET (fillfactor = 50);

@@ -71,11 +71,8 @@ def fill(apps, schema_editor):
     add("trackers", "Interval", ({"younger_than": age, "every": every} for age, every in INTERVALS))
     add("trackers", "Milestone", ({"metric": metric, "at": at} for metric, at in MILESTONES))
     add("trackers", "Topic", ({"name": name, "publisher": "tweetwatch"} for name in TOPICS))
-    add(
-        "django_q",
-        "Schedule",
-        ({"name": name, "func": task, "next_run": now, **often} for name, task, often in SCHEDULES),
-    )
+    rows = ({"name": name, "func": task, "next_run": now, **often} for name, task, often in SCHEDULES)
+    add("django_q", "Schedule", rows)
 
 
 def empty(apps, schema_editor):

@@ -20,7 +20,7 @@ from psycopg.errors import UndefinedTable
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import LARGEST_ID
 from tweetwatch.database import cursor
-from tweetwatch.pieces import Deadline, Worked, count, in_pieces, wait_for
+from tweetwatch.pieces import Deadline, Worked, count, delete_in_pieces, in_pieces
 from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
@@ -46,7 +46,15 @@ PACK = statement(__file__, "pack", open=["rows", "start", "end"])
 
 FILLED = "SELECT EXISTS (SELECT FROM {rows})"
 
-RETIRE = statement(__file__, "retire")
+# Uses the index on month. Rows are locked before they are deleted, and passed as an array: for a
+# join the planner would read the whole table. The limit is a literal: with a parameter the planner
+# would have to expect any number of rows.
+RETIRE = """
+    DELETE FROM trackers_packedsamples WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM trackers_packedsamples
+        WHERE month < %(before)s ORDER BY month LIMIT 5000
+        FOR UPDATE SKIP LOCKED))
+"""
 
 # Bounded: a larger backlog need not be known exactly.
 RETIRED_LEFT = """
@@ -138,16 +146,10 @@ def retire(*, older_than: timedelta, now: datetime, deadline: Deadline) -> Worke
     """Delete the packed samples of the months that ended before the retention."""
     since = (now - older_than).astimezone(UTC)
     since = since.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
-    given = {"before": since.date(), "since": since}
-
-    def piece() -> int | None:
-        # Packing pauses for this, and continues with its next run.
-        wait_for("packing")
-        with cursor() as db:
-            found = db.execute(RETIRE, given).fetchone()
-        return (found[0] if found else 0) or None
-
-    def left() -> int:
-        return count(RETIRED_LEFT, given)
-
-    return in_pieces("sample retention", piece, left=left, deadline=deadline)
+    return delete_in_pieces(
+        "sample retention",
+        RETIRE,
+        left=RETIRED_LEFT,
+        given={"before": since.date()},
+        deadline=deadline,
+    )
