@@ -26,7 +26,6 @@ __all__ = [
     "in_admin",
     "on_page",
     "record",
-    "record_command",
     "record_many",
 ]
 
@@ -107,18 +106,6 @@ def line_of(who: Actor | Person, what: str) -> tuple[int, str]:
     if isinstance(who, Actor):
         return int(who.user.pk or 0), f"{what}, {who.through}."
     return int(who.pk or 0), what
-
-
-def record_command(
-    chosen: Sequence[Model] | type[Model], what: str, *, count: int = 0, flag: int = CHANGE
-) -> None:
-    """What a command did, to these rows, or to this many of a model. Never a word of its arguments
-    that might be a secret."""
-    told = f"{what} By manage.py, run by {user_name()} on {socket.gethostname()}."
-    if isinstance(chosen, type):
-        record_many(account(), chosen, count, told, flag=flag)
-    else:
-        record(account(), chosen, told, flag=flag)
 
 
 def account() -> User:

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from trackers.bus import tokens
-from trackers.bus.auth import EITHER
+from trackers.bus.auth import EITHER, ROOT
 from trackers.bus.subscribers import listed as all_of_them
 from trackers.events.delivery.claim import claim, promote
 from trackers.events.delivery.settle import Delivery, settle
@@ -53,11 +53,22 @@ def test_a_token_is_shown_once_and_then_lets_its_client_in(rf):
     caller = EITHER(rf.get("/", headers={"Authorization": f"Basic {basic}"}))
     assert (caller.name, caller.is_root) == ("shop", False)
     [row] = told("bus_token", "list")
-    assert row == {"name": "shop", "token": f"{made['token'][:10]}…"}
+    assert row == {"name": "shop", "token": f"{made['token'][:10]}…", "scope": "bus"}
     assert manage("bus_token", "remove", "shop")[0].startswith("Revoked shop")
     assert not tokens.of_the_bus().exists()
     with pytest.raises(CommandError, match="no token called shop"):
         manage("bus_token", "remove", "shop")
+
+
+def test_a_token_of_root_is_roots_and_no_client_of_the_same_name_can_be_made(rf):
+    [made] = told("bus_token", "add", "admin", "--root")
+
+    basic = signing_keys.base64.b64encode(f"{made['token']}:x".encode()).decode()
+    assert ROOT(rf.get("/", headers={"Authorization": f"Basic {basic}"})).is_root
+    with pytest.raises(CommandError, match="already a token called admin"):
+        manage("bus_token", "add", "admin")
+    assert tokens.find_client("admin") is None
+    assert [row["scope"] for row in told("bus_token", "list")] == ["root"]
 
 
 @pytest.mark.parametrize(

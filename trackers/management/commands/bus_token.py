@@ -28,7 +28,7 @@ class Command(PagelessCommand):
             action="store_true",
             help="a token that creates and revokes the others by HTTP, and does nothing else",
         )
-        actions.add_parser("list", help="list the clients, with the first letters of their tokens")
+        actions.add_parser("list", help="list the tokens by their names, first letters and scopes")
         remove = actions.add_parser("remove", help="revoke a token and remove its subscriber")
         remove.add_argument("name")
         for action in actions.choices.values():
@@ -45,7 +45,7 @@ class Command(PagelessCommand):
         except ValueError as fault:
             raise CommandError(str(fault), returncode=USAGE) from None
         made = list(tokens.of_the_bus().filter(name=options["name"]))
-        history.record_command(made, "Added.", flag=history.ADDITION)
+        history.record(history.by_command(), made, "Added", flag=history.ADDITION)
         if options["json"]:
             self.stdout.write(json.dumps({"name": options["name"], "token": token}))
         else:
@@ -53,10 +53,10 @@ class Command(PagelessCommand):
             self.stdout.write(token)
 
     def do_list(self, options: Mapping[str, Any]) -> None:
-        for one in tokens.of_the_bus():
-            told = {"name": one.name, "token": tokens.shown(one)}
-            line = f"{one.name}  {told['token']}  made {one.made_at:%Y-%m-%d}"
-            self.stdout.write(json.dumps(told) if options["json"] else line)
+        for token in tokens.of_the_bus():
+            row = {"name": token.name, "token": tokens.shown(token), "scope": token.scope}
+            line = f"{token.name}  {row['token']}  {token.scope}  made {token.made_at:%Y-%m-%d}"
+            self.stdout.write(json.dumps(row) if options["json"] else line)
 
     def do_remove(self, options: Mapping[str, Any]) -> None:
         name = options["name"]
@@ -65,6 +65,6 @@ class Command(PagelessCommand):
         if not there:
             raise CommandError(f"There is no token called {name}.")
         tokens.revoke(there[0])
-        history.record_command(there, "Removed.", flag=history.DELETION)
-        told = f"Revoked {name}'s token and removed its subscriber."
-        self.stdout.write(json.dumps({"removed": name}) if options["json"] else told)
+        history.record(history.by_command(), there, "Removed", flag=history.DELETION)
+        line = f"Revoked {name}'s token and removed its subscriber."
+        self.stdout.write(json.dumps({"removed": name}) if options["json"] else line)
