@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db import connections
 from django.test import override_settings
 
-from tests.pages.browser import window
+from tests.pages.chromium import window
 
 # HTTP alone, as the test server speaks it.
 PLAIN = {"SESSION_COOKIE_SECURE": False, "CSRF_COOKIE_SECURE": False}

@@ -18,7 +18,7 @@ import django
 from playwright.sync_api import sync_playwright
 
 from tests.conftest import PROJECT
-from tests.pages.browser import CHROMIUM, FLAGS, Demo, Screen
+from tests.pages.chromium import CHROMIUM, FLAGS, Demo, Screen
 from tests.screenshots.pages import WITHOUT_LOGIN, found
 from tests.screenshots.scene import prepare
 

@@ -33,7 +33,7 @@ def painted(base: str, entered: Mapping[str, Any], path: str, *, rounds: int) ->
         return []
     from playwright.sync_api import sync_playwright
 
-    from tests.pages.browser import FLAGS
+    from tests.pages.chromium import FLAGS
 
     took = []
     with sync_playwright() as playwright:

@@ -11,7 +11,7 @@ from django.test import Client
 
 from tests.benchmarks.timelines.turns import Times, in_turns, sql_clock
 from tests.benchmarks.timelines.world import lay_out
-from tests.timelines.feeds.large import follow_many
+from tests.timelines.feeds.large_homes import follow_many
 from trackers.timelines import feeds
 from trackers.timelines.feeds import FeedStrategy
 from trackers.timelines.homes import FeedSettings

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from tests.benchmarks.timelines.turns import in_turns
 from tests.benchmarks.timelines.world import CROWDED, follow_only, lay_out, new_tweets
-from tests.timelines.feeds.large import SOURCES
+from tests.timelines.feeds.large_homes import SOURCES
 from trackers.timelines import feeds
 from trackers.timelines.feeds.built import Built
 from trackers.timelines.feeds.kept import kept

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from tests.timelines.feeds.large import SOURCES, fill
+from tests.timelines.feeds.large_homes import SOURCES, fill
 from trackers.timelines import feeds
 from trackers.timelines.feeds.kept import kept
 from trackers.timelines.homes import FeedSettings

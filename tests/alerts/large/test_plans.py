@@ -1,0 +1,86 @@
+"""A minute of rules reads the lists, and never walks over what is tracked.
+
+`ALERTS_TWEETS=1000000 pytest tests/alerts/large/test_plans.py -s` tells the time with a million.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from tests.alerts.conftest import NOW, minute, rule
+from tests.plans import watched
+from trackers.alerts import unusual
+from trackers.ingest.sources.models import Source
+from trackers.tweets.models import Author
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+TWEETS = int(os.environ.get("ALERTS_TWEETS", "10000"))
+NAMED = 20 if TWEETS > 10_000 else 3
+LARGE = {
+    "trackers_tweet", "trackers_sourcetweet", "trackers_sample", "trackers_packedsamples",
+    "trackers_tweettext", "trackers_crossing",
+}  # fmt: skip
+# Every list is full: 2,000 by gain, and as many by velocity. Young ones are a tenth of them.
+FILL = (
+    """
+    INSERT INTO trackers_tweet (id, author_id, created_at, tracked_at, came_from, paused,
+                                missing_because, taken_at, measured_until, measurements, likes)
+    SELECT n::bigint << 22, n %% 500 + 1, %(now)s - n %% 200 * interval '1 hour', %(now)s, '',
+           false, '', %(now)s - interval '1 hour', %(now)s, 5, 3 * n %% 1000
+    FROM generate_series(1, %(count)s) n ORDER BY random()
+    """,
+    """
+    INSERT INTO trackers_sourcetweet (source_id, tweet_id, seen_at, late)
+    SELECT %(source)s, n::bigint << 22, %(now)s, false
+    FROM generate_series(1, %(count)s) n ORDER BY random()
+    """,
+    # Not left empty: PostgreSQL would read an empty table as a whole, since there is nothing in it.
+    """
+    INSERT INTO trackers_tweettext (tweet_id, text, lang, edit_history)
+    SELECT n::bigint << 22, 'Post ' || n, 'en', '{}' FROM generate_series(1, %(count)s) n
+    """,
+    """
+    INSERT INTO trackers_mover (tweet_id, minutes, metric, gain, velocity, since, until, again_at)
+    SELECT n::bigint << 22, minutes, 'likes', n, n, %(now)s - interval '1 hour', %(now)s,
+           %(now)s + interval '1 hour'
+    FROM generate_series(1, 4000) n, unnest('{15, 60, 1440}'::int[]) AS minutes ORDER BY random()
+    """,
+    "ANALYZE trackers_tweet, trackers_tweettext, trackers_sourcetweet, trackers_mover",
+)
+
+
+def test_no_rule_walks_over_the_tweets(monkeypatch):
+    Author.objects.bulk_create(Author(id=id, username=f"a{id}") for id in range(1, 501))
+    source = Source.objects.create(kind="search", of="cats")
+    with cursor() as db:
+        for statement in FILL:
+            given = {"now": NOW, "count": TWEETS, "source": source.pk}
+            db.execute(statement, given if "%(" in statement else None, prepare=False)
+    for kind, given in {"velocity": {"at": 3000}, "usual": {"times": 2}}.items():
+        rule(kind, metric="likes", **given)
+        rule(kind, metric="likes", about="source", of=source.pk, **given)
+        for of in range(1, 1 + NAMED):
+            rule(kind, metric="likes", about="author", of=of, **given)
+            rule(kind, metric="likes", about="tweet", of=(TWEETS - of) << 22, **given)
+    rule("milestone", metric="likes", at=10, about="tweet", of=5 << 22)
+    rule("milestone", metric="likes", at=10)
+    for kind in ("lateness", "credential", "source", "budget"):
+        rule(kind)
+
+    began = time.monotonic()
+    said = minute()
+    print(f"\n{TWEETS:,} tweets: {len(said)} alerts in {time.monotonic() - began:.2f} s")
+    # Each of their statements is the same.
+    monkeypatch.setattr(unusual, "JUDGED_MOST", 2)
+    with watched(monkeypatch) as watch:
+        minute(1)
+
+    large = [one for one in watch.reached if one.table in LARGE]
+    assert {"trackers_tweet", "trackers_sourcetweet"} <= {one.table for one in large}
+    assert [one for one in large if one.how == "Seq Scan"] == []
+    # Twenty sources of each mover at the most, and here there is one.
+    assert max(one.rows for one in large) <= 8000, max(large, key=lambda one: one.rows)

@@ -1,0 +1,158 @@
+"""Who may read the live feed, what may be asked of it, and what an answer without a place holds."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.api.db.test_document import STREAM, TEXT
+from tests.factories import TweetFactory
+from trackers.events.live import places
+from trackers.outbox.models import Event, Staged, Topic
+from trackers.outbox.tell import Told, tell
+
+STREAMS = "events/stream"
+
+
+def blocks(answer):
+    """Of an answer that has ended."""
+    text = b"".join(answer.streaming_content).decode()
+    return [
+        {name: value for name, _, value in (line.partition(": ") for line in block.split("\n"))}
+        for block in text.rstrip("\n").split("\n\n")
+    ]
+
+
+def events(answer):
+    return [
+        (one["event"], json.loads(one["data"]))
+        for one in blocks(answer)
+        if one.get("event") not in (None, "stream-busy")
+    ]
+
+
+def get(program, query="", **headers):
+    given = {"Authorization": f"Bearer {program.token}"} | headers
+    return program.client.get(f"/api/v1/{STREAMS}{query}", headers=given)
+
+
+@pytest.mark.django_db
+def test_without_a_token_or_with_one_that_is_none_nobody_reads_it(client):
+    for headers in ({}, {"Authorization": "Bearer nobody"}, {"Cookie": "sessionid=x"}):
+        answer = client.get(f"/api/v1/{STREAMS}", headers=headers)
+        assert (answer.status_code, json.loads(answer.content)["status"]) == (401, 401)
+    assert not Topic.objects.exclude(watched_until=None).exists()
+
+
+@pytest.mark.django_db
+def test_who_is_logged_in_reads_it_until_the_account_is_closed(client):
+    person = User.objects.create_user("bob")
+    client.force_login(person)
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 401
+    person.user_permissions.add(Permission.objects.get(codename="view_tweet"))
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 200
+
+    User.objects.update(is_active=False)
+    assert client.get(f"/api/v1/{STREAMS}").status_code == 401
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?topics=", r"topics must be 1 to 20 names"),
+        ("?topics=" + ",".join(f"a{'_' * n}" for n in range(21)), r"topics must be 1 to 20"),
+        ("?topics=tweets,nothing", r"There is no topic 'nothing'\."),
+        ("?topics=tweets%00", r"Text must not contain the NUL character"),
+        ("?author=ada", r"author: an id is a string of up to 19 digits"),
+        ("?author=9999999999999999999", r"author: .*"),
+        ("?source=1.5", r"source: an id is"),
+        ("?with_data=perhaps", r"with_data: "),
+        ("?after=5", r"Last-Event-ID is the id of an event of this stream"),
+    ],
+)
+def test_what_is_asked_wrong_is_400_with_a_sentence(program, query, said):
+    program.user.user_permissions.set(Permission.objects.filter(codename="view_topic"))
+
+    answer = get(program, query)
+
+    assert answer.status_code == 400
+    assert re.match(said, json.loads(answer.content)["detail"])
+
+
+@pytest.mark.django_db
+def test_a_last_event_id_that_was_never_one_is_refused(program):
+    assert get(program, **{"Last-Event-ID": "x\ty"}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_what_is_not_of_tweets_is_for_those_who_may_see_it(program):
+    Topic.objects.create(name="parcels")
+    assert get(program).status_code == 200
+    for topic, permission in (("sources", "source"), ("alerts", "namespace"), ("parcels", "topic")):
+        answer = get(program, f"?topics=tweets,{topic}")
+        assert answer.status_code == 403
+        assert f"trackers.view_{permission}" in json.loads(answer.content)["detail"]
+
+    names = ("view_source", "view_namespace", "view_topic")
+    program.user.user_permissions.set(Permission.objects.filter(codename__in=names))
+    assert get(program, "?topics=tweets,alerts,sources,parcels").status_code == 200
+
+
+@pytest.mark.django_db
+def test_head_takes_no_place(program):
+    answer = program.client.head(
+        f"/api/v1/{STREAMS}", headers={"Authorization": f"Bearer {program.token}"}
+    )
+
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/event-stream")
+    assert (b"".join(answer.streaming_content), places.taken) == (b"", 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_poll_tells_what_came_since_and_the_document_says_so(program, settings):
+    settings.PUBLIC_URL = "https://localhost"
+    [(path, example)] = [
+        (path, example) for _, path, example in STREAM.findall(TEXT) if path.startswith(STREAMS)
+    ]
+    *_, wanted = example.rstrip("\n").split("\n\n")
+    fields = dict(line.split(": ", 1) for line in wanted.split("\n"))
+    told = json.loads(fields["data"])
+    TweetFactory(id=int(told["tweet_id"]))
+
+    first = blocks(get(program))
+    assert [one.get("retry") for one in first] == ["5000", None, None, None]
+    assert json.loads(first[1]["data"])["retry_ms"] == 5000
+    [*_, at] = [one["id"] for one in first if "id" in one]
+    tell([Told("tweets", told["type"], tweet_id=int(told["tweet_id"]), t=told["t"])])
+    figures = [*told["data"].pop("before").values(), *told["data"].values()]
+    Event.objects.update(figures=figures)
+
+    given = {"Last-Event-ID": at}
+    again = get(program, "?" + path.split("?")[1], **given)
+    assert events(again) == [(fields["event"], json.loads(fields["data"]))]
+    del told["data"]
+    assert events(get(program, f"?after={at}")) == [("tweets", told)]
+    # The header wins: a browser that comes back has the address as it was.
+    assert events(get(program, "?after=0-0", **given)) == [("tweets", told)]
+    assert not Staged.objects.exists()
+    # What nothing is known of any more is told once, and then what is known.
+    gap, known = events(get(program, "?after=0-0"))
+    assert (gap[0], [*gap[1]], known[0]) == ("stream-gap", ["kept_since", "told"], "tweets")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_topic_is_never_taken_for_what_the_stream_says_of_itself(client):
+    client.force_login(User.objects.create_superuser("eve"))
+    Topic.objects.bulk_create([Topic(name=name, publisher="shop") for name in ("gap", "busy")])
+    address = f"/api/v1/{STREAMS}?topics=gap,busy"
+    [*_, at] = [one["id"] for one in blocks(client.get(address)) if "id" in one]
+    tell([Told(name, "create", url="https://shop.example/1") for name in ("gap", "busy")])
+
+    answer = blocks(client.get(f"{address}&after={at}"))
+
+    named = [(one["event"], "topic" in json.loads(one["data"])) for one in answer if "event" in one]
+    assert named == [("stream-busy", False), ("gap", True), ("busy", True)]

@@ -1,0 +1,133 @@
+"""Tweets side by side, and as files, by the API."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import BytesIO, StringIO
+
+import pytest
+from django.test import Client
+from pyarrow import parquet
+
+from tests.api.conftest import end
+from tests.api.db.test_tweets import AT, MINUTE, measure, track
+from tests.factories import TweetFactory
+from trackers.schedule import steer
+from trackers.tweets.models import TweetText
+from tweetwatch import tables
+from tweetwatch.http import sending
+from tweetwatch.tables import FORMS
+
+pytestmark = pytest.mark.django_db
+
+
+def test_tweets_are_compared_by_age(owner):
+    TweetFactory(id=1, created_at=AT)
+    TweetFactory(id=2, created_at=AT - 30 * MINUTE)
+    measure(1, (5, 10), (14, 20), (40, 30))
+    measure(2, (-20, 100), (90, 300))
+
+    told = owner.get("tweets/compare?ids=2,1&ages=15m,1h,7d")["tweets"]
+
+    assert [one["tweet"]["id"] for one in told] == ["2", "1"]
+    assert [[at["likes"] for at in one["at"]] for one in told] == [
+        # Measured at ten minutes; at an hour that says nothing any more.
+        [100, None, None],
+        # Measured at 40 minutes, near enough to an hour.
+        [20, 30, None],
+    ]
+    assert told[1]["at"][0]["measured_at"] == "2026-11-02T12:14:00Z"
+    assert [at["age"] for at in told[0]["at"]] == ["15m", "1h", "7d"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("ids=1", 400), ("ids=1,1", 400), ("ids=1,x", 400), ("ids=1,2,3,4,5,6,7", 400), ("", 400),
+        ("ids=1,9", 404), ("ids=1,2&ages=often", 400), ("ids=1,2&ages=-1h", 400),
+        ("ids=1,2&ages=0s", 400),
+    ],
+)  # fmt: skip
+def test_a_comparison_that_makes_no_sense_is_refused(owner, query, status):
+    TweetFactory(id=1)
+    TweetFactory(id=2)
+    owner.get(f"tweets/compare?{query}")
+    assert owner.status == status
+
+
+def test_tweets_and_samples_are_sent_as_files(owner):
+    track(1, 2)
+    TweetFactory(id=3)
+    measure(3, (0, 5), (1, 6))
+
+    rows = list(csv.DictReader(StringIO(owner.get("exports/tweets?format=csv&ids=1,3"))))
+    assert {row["tweet_id"] for row in rows} == {"1", "3"}
+    assert owner.headers["Content-Disposition"] == 'attachment; filename="tweets.csv"'
+    lines = owner.ask("GET", "exports/samples?ids=3")
+    assert [json.loads(line)["likes"] for line in lines.splitlines()] == [5, 6]
+    assert len(owner.get("exports/tweets").splitlines()) == 3
+    most = ",".join(map(str, range(1, 301)))
+    owner.get(f"exports/samples?ids={most}")
+    assert owner.status == 200
+    for query in ("format=xml", "ids=x", f"ids={10**19 - 1}", f"ids={most},301"):
+        owner.get(f"exports/tweets?{query}")
+        assert owner.status == 400
+
+
+def test_what_the_list_has_is_sent_as_its_page_sends_it(owner, monkeypatch):
+    monkeypatch.setattr("trackers.listing.lines.AT_ONCE", 2)
+    track(1, 2, 3, 4, 5)
+    TweetText.objects.filter(tweet=4).update(text="=SUM(A1)")
+    steer.pause([1, 3, 4])
+    staff = Client()
+    staff.force_login(owner.user)
+
+    for form in FORMS:
+        answer = owner.raw(f"tweets/export?state=paused&format={form}")
+        page = staff.get(f"/tweets/export.{form}?state=paused").getvalue()
+        assert answer.getvalue() == page
+        assert answer["Content-Type"] == FORMS[form].content_type
+        assert answer["Content-Disposition"] == f'attachment; filename="tweets.{form}"'
+    told = owner.get("tweets/export?state=paused&format=csv")
+    rows = list(csv.DictReader(StringIO(told)))
+    assert [row["tweet_id"] for row in rows] == ["4", "3", "1"]
+    assert (rows[0]["text"], rows[0]["state"]) == ("'=SUM(A1)", "paused")
+    assert parquet.read_table(BytesIO(page)).column("text")[0].as_py() == "=SUM(A1)"
+
+
+def test_without_pyarrow_the_next_step_is_said(owner, monkeypatch):
+    monkeypatch.setattr(tables, "find_spec", lambda _name: None)
+
+    assert "requirements-parquet.txt" in owner.get("tweets/export?format=parquet")["error"]
+    assert owner.status == 501
+
+
+def test_few_files_are_sent_at_once_and_a_place_is_given_back_however_it_ends(owner):
+    track(1)
+    paths = ("exports/tweets", "exports/samples", "tweets/export?state=fresh")
+    held = [owner.raw(paths[place]) for place in range(sending.AT_ONCE)]
+    for path in paths:
+        assert owner.get(path)["error"].startswith("Other files are being sent")
+        assert (owner.status, owner.headers["Retry-After"]) == (503, "5")
+    # One is read to its end; of the other its reader has had enough.
+    held[0].getvalue()
+    for one in held:
+        end(one)
+        end(one)
+
+    for path in paths * 2:
+        assert owner.get(path)
+        owner.ask("HEAD", path)
+        assert owner.status == 200
+    owner.get("exports/tweets?ids=x")
+    assert [sending.places.acquire(blocking=False) for _ in range(sending.AT_ONCE + 1)] == [
+        *[True] * sending.AT_ONCE, False,
+    ]  # fmt: skip
+    sending.places.release(sending.AT_ONCE)
+
+
+def test_files_take_the_permission(program):
+    for path in ("exports/tweets", "exports/samples", "tweets/export"):
+        program.get(path)
+        assert program.status == 403

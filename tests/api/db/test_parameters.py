@@ -1,0 +1,47 @@
+"""Parameters of an address that a call does not know, or gets twice: refused by each call."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.api.db.test_attacks import KNOWN, operations, parts
+from trackers.tweets.models import Tweet
+
+pytestmark = pytest.mark.django_db
+
+
+def test_no_call_ignores_a_parameter_that_it_does_not_know(owner, settings):
+    settings.API_RATE_LIMIT = settings.EVENT_STREAMS = 0
+    heeded = {}
+    for path, method, operation in operations():
+        if "requestBody" in operation:
+            # What is wrong in a body is told first.
+            continue
+        path = path.format(**{one["name"]: KNOWN[one["name"]] for one in parts(operation, "path")})
+        given = {"ids": "1,2"} if path.endswith("compare") else {}
+        query = "&".join(f"{name}={value}" for name, value in {**given, "idz": "5"}.items())
+        told = owner.ask(method, f"{path}?{query}")
+        if (owner.status, told) != (400, {"error": "idz: there is no such parameter."}):
+            heeded[method, path] = owner.status
+    assert heeded == {}
+
+
+def test_a_misspelled_parameter_does_nothing_even_where_the_path_has_its_name(owner):
+    owner.post("tweets", {"tweets": ["7"]})
+    for query in ("id=8", "cursor=x"):
+        owner.ask("DELETE", f"tweets/7?{query}")
+        assert owner.status == 400
+    owner.post("tweets?dry_run=true", {"tweets": ["8"]})
+    assert owner.status == 400
+    assert [one.pk for one in Tweet.objects.all()] == [7]
+
+
+def test_of_two_values_none_is_taken(owner):
+    told = owner.get("tweets?lang=en&lang=ja")
+    assert (owner.status, told) == (400, {"error": "lang: give it only once."})
+
+
+def test_whoever_has_no_token_is_told_that(owner):
+    owner.token = "none"
+    owner.get("tweets?idz=5")
+    assert owner.status == 401

@@ -1,0 +1,64 @@
+"""Who may do what: each example of docs/api.md, by who lacks the permission, or the scope.
+
+Nothing is there that the examples name, so whoever is let in finds that out: it is the refusals
+that count, and that they come before anything else.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+
+from tests.api.conftest import Program, end
+from tests.api.db.test_document import DOCUMENT, EXAMPLE, STREAM, TEXT
+
+pytestmark = pytest.mark.django_db
+# What each token may do for its own user, whatever else that may do.
+OWN = ("users/", "users", "events/stream")
+# Counts of followers name nobody.
+FOR_ALL = ("sources/{source}/followers_count", "accounts/{account}/followers_count")
+# A POST that changes nothing: its question is too long for an address.
+LOOKS = ("intervals/preview", "timelines/get_multi", "timelines/{name}/filter")
+TAKES_ADMIN = ("subscribers", "intervals", "queues/")
+
+
+def examples():
+    for method, address, body, *_ in EXAMPLE.findall(DOCUMENT):
+        yield method, address, json.loads(body) if body.strip() else None
+    for method, address, _ in STREAM.findall(TEXT):
+        yield method, address, None
+
+
+def ask(program, method, address, body):
+    path = address.format(
+        watcher="me", source=1, account=42, name="news", id=11, new=1, queue="tweet:update"
+    )
+    answer = program.raw(path, method, body)
+    end(answer)
+    return answer.status_code
+
+
+def test_whoever_lacks_the_permission_is_refused_each_call(program):
+    seen = {}
+    for method, address, body in examples():
+        plain = address.partition("?")[0]
+        if not plain.startswith(OWN) and plain not in FOR_ALL:
+            seen[method, address] = ask(program, method, address, body)
+    assert len(seen) > 50
+    assert {call: status for call, status in seen.items() if status != 403} == {}
+
+
+def test_each_call_takes_its_scope(client):
+    user = User.objects.create_superuser("olga")
+    reader, writer = (Program(client, user, scope) for scope in ("read", "write"))
+    wrong = {}
+    for method, address, body in examples():
+        changes = method != "GET" and not address.startswith(LOOKS)
+        takes_admin = changes and address.startswith(TAKES_ADMIN)
+        # The writer first: what is refused is not done.
+        for program, refused in ((reader, changes), (writer, takes_admin)):
+            if (ask(program, method, address, body) == 403) != refused:
+                wrong[method, address] = program.token
+    assert wrong == {}

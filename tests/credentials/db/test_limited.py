@@ -1,0 +1,218 @@
+"""A 429 closes the window, whatever its headers say; what X said last of a window is believed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.credentials.db.test_windows import known, let_pass, seen
+from tests.x import save_credential
+from trackers.credentials import turns
+from trackers.credentials.models import Window
+from trackers.xapi.errors import RateLimited
+from trackers.xapi.results import WindowSeen
+from trackers.xapi.wire.headers import retry_after, window_seen
+
+pytestmark = pytest.mark.django_db
+A_DAY = 86_400
+
+
+def limited(turn, window=None, **told):
+    """X answers the turn's request with a 429."""
+    told.setdefault("resets_at", window and window.resets_at)
+    turns.settle_failed(turn, RateLimited("429 Too Many Requests", window=window, **told))
+
+
+def seconds_until(at):
+    return (at - timezone.now()).total_seconds()
+
+
+def rest():
+    """How long the one window is left alone; then it is as if that had passed."""
+    answer = turns.take()
+    assert isinstance(answer, turns.NoRoom), "somebody may ask at once"
+    length = seconds_until(answer.until)
+    let_pass(length + 0.1)
+    return length
+
+
+@pytest.mark.parametrize("past", [None, 0, -1, -3600, -(10**9)])
+def test_without_a_reset_that_is_to_come_each_429_in_a_row_doubles_the_wait(past):
+    known("a", 500)
+
+    waits = []
+    for _ in range(13):
+        window = None if past is None else seen(0, opens_in=past)
+        limited(turns.take(), window)
+        waits.append(rest())
+
+    for place, wait in enumerate(waits):
+        assert wait == pytest.approx(min(2**place, 900), rel=0.25, abs=0.3), waits
+
+
+def test_the_first_answer_ends_the_row():
+    known("a", 500)
+    for _ in range(6):
+        limited(turns.take())
+        rest()
+
+    turns.answered(turns.take(), seen(499))
+
+    assert isinstance(turns.take(), turns.Turn)
+    limited(turns.take())
+    assert rest() < 2
+
+
+def test_those_under_way_together_climb_one_rung():
+    known("a", 500)
+    for turn in [turns.take() for _ in range(8)]:
+        limited(turn)
+
+    assert rest() < 2
+
+
+def test_an_answer_to_what_was_sent_before_does_not_end_the_rest():
+    known("a", 500)
+    slow, quick = turns.take(), turns.take()
+    limited(quick)
+
+    turns.answered(slow, seen(499))
+
+    assert isinstance(turns.take(), turns.NoRoom)
+
+
+def test_after_a_rest_one_request_finds_out_for_all():
+    known("a", 500)
+    limited(turns.take())
+    rest()
+
+    first, then = turns.take(), turns.take()
+
+    assert isinstance(first, turns.Turn)
+    assert isinstance(then, turns.NoRoom)
+    assert seconds_until(then.until) < 1
+    turns.answered(first, seen(499))
+    assert all(isinstance(turns.take(), turns.Turn) for _ in range(3))
+
+
+def test_who_asks_with_one_credential_alone_waits_too_but_a_person_may_try():
+    credential = known("a", 500)
+    limited(turns.take())
+
+    assert isinstance(turns.take(only=credential.pk), turns.NoRoom)
+    by_hand = turns.take(only=credential.pk, by_hand=True)
+    turns.answered(by_hand, seen(499))
+    assert isinstance(turns.take(), turns.Turn)
+
+
+def test_a_retry_after_of_a_429_is_waited_for_and_no_longer_than_a_window():
+    known("a", 500)
+    limited(turns.take(), retry_after=timedelta(seconds=120))
+    assert 119 < rest() <= 121
+
+    limited(turns.take(), retry_after=timedelta(days=1))
+    assert 890 < rest() <= 901
+
+
+@pytest.mark.parametrize("room", [0, 3])
+def test_a_window_that_ends_sooner_than_was_told_before_is_believed(room):
+    """As after a change of the plan: from a window of a day to one of a quarter of an hour."""
+    known("a", 400, opens_in=A_DAY)
+
+    turns.answered(turns.take(), seen(room, opens_in=600))
+
+    window = Window.objects.get()
+    assert (window.remaining, window.limit) == (room, 10)
+    assert 595 < seconds_until(window.resets_at) <= 601
+
+
+def test_a_429_of_a_window_that_ends_sooner_closes_it():
+    known("a", 400, opens_in=A_DAY)
+
+    limited(turns.take(), seen(0, opens_in=600))
+
+    assert 598 < rest() <= 603
+
+
+def test_an_older_reply_that_comes_late_changes_nothing():
+    known("a", 9, opens_in=600)
+    slow, quick = turns.take(), turns.take()
+    turns.answered(quick, seen(4, opens_in=600))
+
+    early = timezone.now().replace(microsecond=0) - timedelta(seconds=30)
+    turns.answered(slow, WindowSeen("GET /2/tweets", 900, 800, early + timedelta(days=1), early))
+
+    window = Window.objects.get()
+    assert (window.remaining, window.limit) == (4, 10)
+
+
+def test_no_reset_is_believed_further_ahead_than_a_day():
+    known("a", 5, opens_in=400 * A_DAY)
+
+    assert seconds_until(Window.objects.get().resets_at) <= A_DAY + 1
+
+
+def test_a_window_that_is_used_up_for_long_is_asked_about_now_and_then():
+    known("a", 0, opens_in=20 * 3600)
+
+    answer = turns.take()
+    assert isinstance(answer, turns.NoRoom)
+    assert 900 < seconds_until(answer.until) < 1000
+    let_pass(890)
+    assert isinstance(turns.take(), turns.NoRoom)
+    let_pass(100)
+    probe = turns.take()
+    assert isinstance(probe, turns.Turn)
+    assert isinstance(turns.take(), turns.NoRoom), "one finds out for all"
+    limited(probe, seen(0, opens_in=19 * 3600))
+    let_pass(890)
+    assert isinstance(turns.take(), turns.NoRoom)
+    let_pass(100)
+    turns.answered(turns.take(), seen(9, opens_in=900))
+    assert all(isinstance(turns.take(), turns.Turn) for _ in range(9))
+
+
+def test_what_is_spread_over_a_long_window_comes_at_least_each_quarter_of_an_hour():
+    known("a", 3, opens_in=20 * 3600)
+
+    answer = turns.take(spread=True)
+
+    assert isinstance(answer, turns.NoRoom)
+    assert seconds_until(answer.until) < 1000
+
+
+def test_a_time_beyond_today_carries_its_date():
+    known("a", 0, opens_in=A_DAY)
+
+    tomorrow = timezone.now() + timedelta(days=1)
+    assert f"may ask again at {tomorrow.day} {tomorrow:%b, %H:}" in turns.take().why
+
+
+HEADERS = {"x-rate-limit-limit": "900, 900", "x-rate-limit-remaining": "7, 5",
+           "x-rate-limit-reset": "1700000000, 1700000009",
+           "date": "Tue, 14 Nov 2023 22:00:00 GMT, Tue, 14 Nov 2023 22:00:00 GMT"}  # fmt: skip
+
+
+def test_of_headers_that_come_twice_the_safer_value_counts():
+    window = window_seen(HEADERS, "GET /2/tweets")
+
+    assert (window.limit, window.remaining) == (900, 5)
+    assert window.resets_at.timestamp() == 1_700_000_009
+    assert window.seen_at == datetime.fromisoformat("2023-11-14T22:00:00Z")
+    assert retry_after({"retry-after": "5, 7"}) == timedelta(seconds=7)
+
+
+def test_of_two_values_of_which_one_is_no_number_none_is_believed():
+    assert window_seen({**HEADERS, "x-rate-limit-limit": "900, many"}, "GET /2/tweets") is None
+
+
+def test_replies_that_never_tell_of_a_window_leave_no_trail():
+    credential = save_credential("a")
+    for _ in range(3):
+        turns.settle(turns.take(), None)
+        let_pass(100)
+    turns.settle(turns.take(only=credential.pk), None)
+
+    assert len(Window.objects.get().lost) == 1

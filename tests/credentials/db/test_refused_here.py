@@ -1,0 +1,123 @@
+"""A 403 speaks of one endpoint: it is passed over there, tried again now and then, and shown."""
+
+from __future__ import annotations
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from tests.credentials.db.test_windows import let_pass
+from tests.x import OAUTH1, save_credential
+from trackers.credentials import turns
+from trackers.credentials.models import Credential, Window
+from trackers.ingest.stream.turns import payer
+from trackers.xapi.endpoints import ACCOUNTS, SEARCH, STREAM
+from trackers.xapi.errors import Forbidden
+
+pytestmark = pytest.mark.django_db
+
+
+def refused(endpoint_of=SEARCH, **given):
+    turn = turns.take(endpoint_of, **given)
+    turns.settle_failed(turn, Forbidden("403 Client Forbidden", status=403), now=timezone.now())
+    return turn
+
+
+def shut(endpoint_of=SEARCH, **given):
+    """Three in a row, the first more than five minutes ago."""
+    for _ in range(2):
+        refused(endpoint_of, **given)
+        let_pass(180)
+        Window.objects.update(refused_since=timezone.now() - timedelta(minutes=6))
+    turn = refused(endpoint_of, **given)
+    assert isinstance(turns.take(endpoint_of, **given), turns.NoCredential)
+    return turn
+
+
+def test_one_that_is_refused_at_an_endpoint_is_asked_elsewhere_as_before():
+    save_credential("a")
+    shut()
+
+    answer = turns.take(SEARCH)
+
+    assert isinstance(turns.take(), turns.Turn)
+    assert isinstance(turns.take(ACCOUNTS), turns.Turn)
+    assert "a: 403 Client Forbidden" in answer.why
+    assert "credential enable a" in answer.why
+    assert Credential.objects.get().refused == 0
+
+
+def test_others_are_asked_in_its_place():
+    bad, _ = save_credential("bad"), save_credential("good")
+    shut(only=bad.pk)
+
+    assert turns.take(SEARCH).credential.name == "good"
+    assert isinstance(turns.take(SEARCH), turns.NoRoom), "the good one's first reply is awaited"
+
+
+def test_two_refusals_or_any_number_within_five_minutes_prove_nothing():
+    save_credential("a")
+
+    for _ in range(9):
+        refused()
+
+    assert isinstance(turns.take(SEARCH), turns.Turn)
+
+
+def test_it_is_tried_once_a_quarter_of_an_hour_and_an_answer_ends_it():
+    save_credential("a")
+    shut()
+    let_pass(901)
+
+    probe = turns.take(SEARCH)
+    assert isinstance(turns.take(SEARCH), turns.NoRoom), "one finds out for all"
+    turns.answered(probe, None)
+
+    assert isinstance(turns.take(SEARCH), turns.Turn)
+    assert Window.objects.get(endpoint=SEARCH["v2"]).refused == 0
+
+
+def test_what_is_tried_by_hand_counts_once_however_often():
+    credential = save_credential("a")
+
+    for _ in range(5):
+        refused(only=credential.pk, by_hand=True)
+
+    assert Window.objects.get().refused == 1
+    assert Credential.objects.get().state == "refused"
+
+
+def test_a_users_token_may_be_refused_where_its_apps_bearer_token_is_not():
+    save_credential("bearer", app="ours")
+    user = save_credential("user", app="ours", kind="oauth1", secrets=OAUTH1)
+    shut(only=user.pk)
+
+    assert turns.take(SEARCH).credential.name == "bearer"
+    named = {one.name: one.reason for one in Credential.objects.shown()}
+    assert named["bearer"] == ""
+    assert SEARCH["v2"] in named["user"]
+
+
+def test_the_list_of_credentials_tells_where_one_is_refused_and_enabling_it_tries_again(capsys):
+    save_credential("a")
+    shut()
+
+    out = io.StringIO()
+    call_command("credential", "list", stdout=out)
+    assert "refused at GET /2/tweets/search/recent: 403 Client Forbidden" in out.getvalue()
+    call_command("credential", "enable", "a")
+
+    assert isinstance(turns.take(SEARCH), turns.Turn)
+
+
+def test_the_stream_is_listened_to_by_one_that_x_does_not_refuse_there():
+    first = save_credential("first")
+    save_credential("second")
+    assert payer().name == "first"
+
+    refused(STREAM, only=first.pk)
+
+    assert payer().name == "second"

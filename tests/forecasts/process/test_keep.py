@@ -1,0 +1,340 @@
+"""What is kept of a day: so far, expected, and yesterday's forecast beside the actual figures."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection, transaction
+from django_q.models import Schedule
+
+from tests.factories import AppFactory, CredentialFactory, ProjectFactory, TweetFactory, id_born
+from tests.flows.conftest import wait_until
+from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
+from tests.schedule.process.test_replan_pieces import is_waited_for
+from trackers.credentials.models import Credential, Window
+from trackers.credentials.trouble import NONE_YET
+from trackers.forecasts import keep as keeping
+from trackers.forecasts import population as sampling
+from trackers.forecasts.keep import NO_WINDOWS, PAUSED, forget_old, keep
+from trackers.forecasts.models import ForecastDay, ForecastOfProject
+from trackers.forecasts.told import NOT_YET, told
+from trackers.jobs import queue
+from trackers.jobs.models import Namespace, Tally
+from trackers.money.projects import Spending
+from trackers.schedule import intervals
+from trackers.schedule.adapt import Bounds
+from trackers.schedule.intervals import Plan, Tier
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tasks import forecast_days
+from trackers.updater.models import TweetUpdate
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+PLAN = Plan((Tier(30 * DAY, 6 * HOUR),))
+NOON = datetime(2026, 6, 10, 12, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 6, 11, 0, 0, 30, tzinfo=UTC)
+TODAY = NOON.date()
+
+
+def run(at=NOON, plan=PLAN):
+    keep(plan, now=at, gone_every=DAY)
+    return ForecastDay.objects.get(day=at.date())
+
+
+def tracked(many, *, age=5 * DAY, at=NOON, due=HOUR, came=None, **given):
+    for place in range(many):
+        born = at - age - place * timedelta(milliseconds=10)
+        id = id_born(born)
+        measured = {"measurements": 1, "measured_until": at, "taken_at": at}
+        TweetFactory(
+            id=id, created_at=born, tracked_at=came or at - 3 * DAY, **{**measured, **given}
+        )
+        queue.schedule(TWEET_UPDATE, id, HOUR)
+        TweetUpdate.objects.filter(key=id).update(due_at=at + due)
+
+
+def asked(many, at):
+    Tally.objects.create(namespace=TWEET_UPDATE, minute=at, host="h", pid=1, asked=many)
+
+
+def room(credential):
+    Window.objects.create(
+        app=credential.app,
+        endpoint="GET /2/tweets",
+        limit=900,
+        remaining=900,
+        resets_at=datetime.now(UTC) + HOUR,
+    )
+    return credential
+
+
+@pytest.fixture
+def credential():
+    return room(CredentialFactory(app=AppFactory(project=ProjectFactory(name="acme"))))
+
+
+def test_today_is_what_came_and_what_the_rule_asks_for_until_midnight(credential):
+    tracked(10)
+    asked(400, NOON - HOUR)
+    asked(7, NOON - 13 * HOUR)
+    Spending.objects.create(project=credential.app.project, day=TODAY, posts=40, posts_reserved=2)
+
+    row = run()
+
+    assert (row.looks, row.tweet_days) == (400, 42)
+    # At 13 and 19 o'clock.
+    assert row.expected_looks == 420
+    assert row.expected_tweet_days == 52
+    assert row.why == ""
+    tomorrow = ForecastDay.objects.get(day=TODAY + DAY)
+    assert (tomorrow.expected_looks, tomorrow.expected_tweet_days) == (40, 10)
+    [project] = ForecastOfProject.objects.filter(day=TODAY)
+    assert (project.tweet_days, project.expected) == (42, 52)
+
+
+def test_what_is_paid_for_today_costs_nothing_more(credential):
+    tracked(4, paid_on=TODAY, paid_by=credential.app.project_id)
+    tracked(3, age=6 * DAY, gone_at=NOON - DAY)
+
+    row = run()
+
+    assert row.expected_tweet_days == 0
+    assert row.expected_looks == 2 * 4 + 3
+
+
+def test_an_adapting_tweet_is_foreseen_by_its_pace(credential):
+    bounds = Bounds(0.05, 60, 4 * 86400)
+    plan = Plan((Tier(30 * DAY, DAY, bounds=bounds),))
+    tracked(1, pace=1.0 / (5 * 86400))
+    [quick] = [run(plan=plan).expected_looks]
+    ForecastDay.objects.all().delete()
+    TweetUpdate.objects.all().delete()
+    tracked(1, age=5 * DAY + HOUR, pace=0.0)
+
+    assert quick > run(plan=plan).expected_looks >= 1
+
+
+def test_the_first_forecast_of_a_day_stays_while_others_follow(credential):
+    first = run()
+    tracked(10)
+
+    soon = run(NOON + 9 * MINUTE)
+    later = run(NOON + 10 * MINUTE)
+
+    assert first.foreseen_looks == soon.expected_looks == 0
+    assert later.expected_looks == 20
+    assert (later.foreseen_at, later.foreseen_looks) == (NOON, 0)
+
+
+def test_less_than_what_has_come_is_never_expected(credential):
+    run()
+    asked(30, NOON)
+    spending = Spending.objects.create(project=credential.app.project, day=TODAY, posts=20)
+
+    soon = run(NOON + 2 * MINUTE)
+
+    assert (soon.expected_at, soon.foreseen_looks) == (NOON, 0)
+    assert (soon.expected_looks, soon.expected_tweet_days) == (30, 20)
+    # A project of which nothing was foreseen expects nothing until it is.
+    other = Spending.objects.create(project=ProjectFactory(name="new"), day=TODAY, posts=5)
+    run(NOON + 3 * MINUTE)
+    expected = dict(ForecastOfProject.objects.values_list("project_id", "expected"))
+    assert expected == {spending.project_id: 20, other.project_id: None}
+
+
+def test_after_midnight_a_day_is_closed_with_what_came(credential):
+    run(NOON)
+    tracked(5, age=2 * DAY, came=NOON + HOUR, at=MIDNIGHT)
+    asked(400, NOON)
+    asked(50, MIDNIGHT - MINUTE)
+
+    today = run(MIDNIGHT)
+
+    yesterday = ForecastDay.objects.get(day=TODAY)
+    assert yesterday.newcomers_came == 5
+    assert yesterday.looks == 450
+    assert today.looks == 0
+    assert today.foreseen_at == MIDNIGHT
+    # They came within the day: as many again are expected.
+    assert today.newcomers == pytest.approx(5, rel=0.01)
+
+
+def test_a_batch_that_is_counted_after_midnight_still_counts(credential):
+    run(MIDNIGHT - MINUTE)
+    run(MIDNIGHT)
+    asked(50, MIDNIGHT - MINUTE)
+
+    run(MIDNIGHT + 5 * MINUTE)
+
+    assert ForecastDay.objects.get(day=TODAY).looks == 50
+
+
+def kept(day, **given):
+    began = datetime.combine(day, datetime.min.time(), UTC)
+    row = {
+        "foreseen_at": began + MINUTE, "known_looks": 100.0, "new_looks": 0.0, "known_days": 50.0,
+        "new_days": 10.0, "newcomers": 10.0, "looks": 90, "tweet_days": 50, "newcomers_came": 0.0,
+    }  # fmt: skip
+    return ForecastDay.objects.create(day=day, **{**row, **given})
+
+
+def test_what_was_off_the_days_before_corrects_today(credential):
+    kept(TODAY - DAY)
+    kept(TODAY - 2 * DAY, looks=70, newcomers_came=0.0)
+    tracked(10)
+
+    row = run()
+
+    assert row.looks_correction == pytest.approx(0.8)
+    assert row.expected_looks == pytest.approx(20 * 0.8)
+    assert row.days_correction == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"foreseen_at": NOON - DAY},
+        {"newcomers_came": None},
+        {"known_looks": None},
+        {"day": TODAY - 4 * DAY},
+    ],
+    ids=["made late", "not over", "nothing foreseen", "long ago"],
+)
+def test_nothing_is_learned_from_a_day_that_was_not_foreseen_whole(credential, given):
+    kept(**{"day": TODAY - DAY, **given})
+
+    assert run().looks_correction == 1
+
+
+def test_a_correction_is_not_learned_twice(credential):
+    """What was foreseen was corrected already."""
+    kept(TODAY - DAY, known_looks=80.0, looks_correction=0.8, looks=80)
+
+    assert run().looks_correction == pytest.approx(0.8)
+
+
+def test_an_import_is_not_expected_again(credential):
+    kept(TODAY - DAY, newcomers_came=2.0)
+    kept(TODAY - 2 * DAY, newcomers_came=4.0)
+    tracked(60, came=NOON - HOUR)
+
+    assert run().newcomers == pytest.approx(4 / 2)
+
+
+def test_a_budget_is_not_exceeded(credential):
+    ProjectFactory._meta.model.objects.update(posts_a_day=6)
+    tracked(10)
+
+    row = run()
+
+    assert row.expected_tweet_days == 6
+    assert ForecastOfProject.objects.get(day=TODAY).expected == 6
+
+
+def test_without_a_credential_it_says_so_and_not_0():
+    tracked(10)
+    asked(5, NOON - HOUR)
+
+    row = run()
+
+    assert (row.looks, row.expected_looks, row.expected_tweet_days) == (5, None, None)
+    assert row.foreseen_looks is None
+    assert row.why == NONE_YET
+    assert told(now=NOON).why == NONE_YET
+
+
+def test_while_the_queue_is_paused_nothing_is_expected(credential):
+    Namespace.objects.filter(pk=TWEET_UPDATE).update(paused=True)
+
+    assert (run().why, run().expected_looks) == (PAUSED, None)
+
+
+def test_without_windows_it_is_what_the_intervals_ask_for(credential):
+    Window.objects.all().delete()
+    tracked(10)
+
+    row = run()
+
+    assert (row.expected_looks, row.why) == (20, NO_WINDOWS)
+
+
+def test_what_was_not_known_is_forgotten_when_it_is(credential):
+    Credential.objects.update(disabled_at=NOON)
+    run()
+    Credential.objects.update(disabled_at=None)
+
+    assert run(NOON + 10 * MINUTE).why == ""
+
+
+def test_before_the_first_run_nothing_is_known():
+    found = told(now=NOON, with_projects=True)
+
+    assert found.why == NOT_YET
+    assert not found.is_fresh
+    assert (found.today.looks, found.today.expected_looks) == (None, None)
+
+
+def test_the_chore_keeps_today_and_tomorrow(credential):
+    forecast_days()
+
+    now, _ = intervals.current()
+    days = ForecastDay.objects.exclude(expected_at=None).values_list("day", flat=True)
+    assert list(days) == [now.date() + DAY, now.date()]
+    assert Schedule.objects.get(func="trackers.tasks.forecast_days").minutes == 1
+
+
+def test_old_forecasts_are_dropped(credential):
+    kept(TODAY - keeping.KEPT - DAY)
+    kept(TODAY - keeping.KEPT)
+
+    assert forget_old(today=TODAY) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_clusters_at_once_one_foresees(credential):
+    """The second neither waits nor writes."""
+    tracked(10)
+
+    def alone(at):
+        try:
+            keep(PLAN, now=at, gone_every=DAY)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as clusters:
+        with transaction.atomic(), cursor() as db:
+            # The first stands before its sample, with today's row in hand.
+            db.execute("LOCK TABLE trackers_tweetupdate IN ACCESS EXCLUSIVE MODE")
+            first = clusters.submit(alone, NOON)
+            wait_until(is_waited_for, what="the first one waits")
+            clusters.submit(alone, NOON + MINUTE).result(30)
+            assert not ForecastDay.objects.exclude(foreseen_at=None).exists()
+            assert not first.done()
+        first.result(60)
+
+    row = ForecastDay.objects.get(day=TODAY)
+    assert (row.foreseen_at, row.expected_at, row.expected_looks) == (NOON, NOON, 20)
+    assert ForecastDay.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_run_reads_as_much_however_many_tweets_there_are(credential, monkeypatch):
+    """With statistics of emptied tables, by which a planner would walk over them."""
+    monkeypatch.setattr(sampling, "SAMPLE", {"exactly": 1000, "drawn": 1000})
+    fill_what_was_drained(60_000, payers=[credential.app.project_id, None])
+    now, plan = intervals.current()
+
+    with reading() as read:
+        keep(plan, now=now, gone_every=DAY)
+
+    row = ForecastDay.objects.get(day=now.date())
+    assert row.expected_looks > 60_000
+    assert row.why == ""
+    assert read.walked == {TWEETS: 0, QUEUE: 0}
+    # Once for the forecast, once for those that came yesterday.
+    assert read.found[QUEUE] <= 4000
+    assert read.found[TWEETS] <= 4000

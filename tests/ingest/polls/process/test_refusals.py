@@ -1,0 +1,158 @@
+"""X refuses one endpoint, or one account or list: the rest goes on, and the source says so."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests.credentials.db.test_windows import let_pass
+from tests.ingest.polls.steps import (
+    accounts,
+    add,
+    asked,
+    connect,
+    poll,
+    release,
+    step,
+    visible,
+    yielded,
+)
+from tests.updater.process.test_refresh import tracked, turn_clock
+from trackers import tasks
+from trackers.credentials.models import Credential
+from trackers.ingest.sources.models import Source, SourcePoll
+from trackers.jobs import queue
+from trackers.schedule.namespace import TWEET_UPDATE
+from trackers.tweets.models import Tweet
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TWEETS, POSTS = "GET /2/tweets", "GET /2/users/:id/tweets"
+SEARCH, LIST = "GET /2/tweets/search/recent", "GET /2/lists/:id/tweets"
+
+
+@pytest.fixture
+def x(fakex, settings):
+    return connect(fakex, settings)
+
+
+def fault(x, kind, endpoint):
+    x.put("faults", [{"kind": kind, "match": {"endpoint": endpoint}}])
+
+
+def hours_pass(hours=1):
+    with cursor() as db:
+        db.execute(
+            "UPDATE trackers_credential SET refused_since = refused_since - %(by)s",
+            {"by": timedelta(hours=hours)},
+        )
+        db.execute(
+            "UPDATE trackers_window SET refused_since = refused_since - %(by)s",
+            {"by": timedelta(hours=hours)},
+        )
+    let_pass(3600 * hours)
+
+
+def refused_for_hours(source, times=4):
+    """It is polled again and again, and X refuses."""
+    for _ in range(times):
+        step(source)
+        hours_pass()
+
+
+def due_in(source):
+    return SourcePoll.objects.get(key=source.pk).due_at - timezone.now()
+
+
+@pytest.mark.parametrize("kind", ["403", "403_unsupported", "403_forbidden"])
+def test_a_search_that_x_refuses_leaves_the_look_ups_alone(x, kind):
+    fault(x, kind, SEARCH)
+    search = add("search", "#anything")
+    refused_for_hours(search)
+    before = len(asked(x, SEARCH))
+
+    step(search)
+    step(search)
+
+    assert "403" in search.problem
+    [one] = Credential.objects.shown()
+    assert (one.state, one.disabled_at) == ("refused", None)
+    assert SEARCH in one.reason
+    assert "403" in one.reason
+    tracked(x)
+    tasks.update_tweets(queue.get(TWEET_UPDATE, 100))
+    assert Tweet.objects.filter(measurements=1).count() > 80
+    # It is asked now and then, once.
+    hours_pass()
+    for _ in range(3):
+        step(search)
+    assert len(asked(x, SEARCH)) - before <= 2
+    x.delete("faults")
+    hours_pass()
+    poll(search)
+    assert search.problem == ""
+    assert Credential.objects.shown().get().reason == ""
+
+
+def test_who_enables_a_credential_has_every_endpoint_tried_again(x):
+    fault(x, "403", SEARCH)
+    search = add("search", "#anything")
+    refused_for_hours(search)
+    step(search)
+    x.delete("faults")
+
+    one = Credential.objects.get()
+    one.forget_rejections()
+    poll(search)
+
+    assert search.problem == ""
+
+
+@pytest.mark.parametrize("kind", ["404", "403_forbidden"])
+def test_a_list_that_x_does_not_show_is_told_and_no_other_is_harmed(x, kind):
+    [(author, _)] = accounts(x, 1)
+    for name in ("7", "8"):
+        x.put(f"lists/{name}", {"members": [author]})
+    hidden = add("list", "7", backfill=timedelta(minutes=1))
+    fault(x, kind, LIST)
+    refused_for_hours(hidden, times=12)
+    x.delete("faults")
+
+    assert kind[:3] in hidden.problem
+    assert timedelta(minutes=45) < due_in(hidden) < timedelta(minutes=75)
+    assert Credential.objects.get().reason == ""
+    other = add("list", "8", backfill=timedelta(minutes=1))
+    poll(other)
+    assert other.problem == ""
+    # X once said so for eight hours of what was there: nothing is given up, and nothing is lost.
+    release(x, authors=[author], count=30)
+    poll(hidden)
+    assert visible(x, list=7) <= yielded(hidden)
+    assert (hidden.problem, hidden.failures, hidden.leaked) == ("", 0, 0)
+
+
+def test_keys_that_x_does_not_take_are_still_put_out_of_use(x):
+    fault(x, "401", SEARCH)
+
+    refused_for_hours(add("search", "#anything"))
+
+    assert "401" in Credential.objects.get().disabled_because
+
+
+def test_a_look_up_that_x_refuses_leaves_the_sources_alone(x):
+    tracked(x)
+    fault(x, "403", TWEETS)
+    for _ in range(5):
+        turn_clock(timedelta(hours=1))
+        if batch := queue.get(TWEET_UPDATE, 100):
+            tasks.update_tweets(batch)
+        hours_pass()
+
+    [account] = accounts(x, 1)
+    source = add("account", account[1], account_id=account[0])
+    poll(source)
+
+    assert Source.objects.get().problem == ""
+    assert Credential.objects.get().disabled_at is None

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import csv
+import re
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import Permission, User
+
+from tests.factories import TweetFactory, post
+from tests.pages.conftest import born, measure, watched
+from tests.pages.tweets.db.test_tweets import shown
+from trackers.tweets.history import history
+from trackers.tweets.models import METRICS, Tweet, TweetText
+from trackers.tweets.versions import Seen, learn
+from trackers.updater.models import TweetUpdate
+from tweetwatch.clock_times import iso
+
+pytestmark = pytest.mark.django_db
+
+
+def epoch(seconds):
+    return (born() + timedelta(seconds=seconds)).timestamp()
+
+
+def test_the_series_is_what_was_measured_with_holes_as_nulls(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=5, likes=1)
+    measure(tweet, 60, impressions=9, likes=1)
+    measure(tweet, 120, impressions=9, likes=1)
+    measure(tweet, 480, impressions=20, likes=3)
+
+    series = staff.get(f"/tweets/{tweet.id}/series.json").json()
+
+    assert series["tweet_id"] == str(tweet.id)
+    assert series["times"] == [epoch(0), epoch(60), epoch(120), epoch(300), epoch(480)]
+    assert series["series"]["impressions"] == [5, 9, 9, None, 20]
+    assert series["series"]["likes"] == [1, 1, 1, None, 3]
+    assert (series["runs"], series["drawn"]) == (3, 3)
+
+
+def test_a_range_leaves_out_what_ended_before_it(staff):
+    tweet = watched()
+    Tweet.objects.filter(pk=tweet.id).update(created_at=born() - timedelta(seconds=7500))
+    measure(tweet, -7200, likes=1)
+    measure(tweet, 0, likes=2)
+
+    hour = staff.get(f"/tweets/{tweet.id}/series.json?range=1h").json()
+    all = staff.get(f"/tweets/{tweet.id}/series.json?range=nonsense").json()
+
+    assert hour["times"] == [epoch(0)]
+    assert all["times"] == [epoch(-7200), epoch(-3600), epoch(0)]
+
+
+def test_the_table_and_the_caption_tell_what_the_curve_shows(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=1000, likes=4)
+    measure(tweet, 60, impressions=2500, likes=3)
+    measure(tweet, 480, impressions=2500, likes=3)
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert "Views rose from 1,000 to 2,500; Likes fell from 4 to 3." in page
+    assert "There is one gap without measurements." in page
+    assert page.count("Gap: not measured") == 1
+    assert page.count('<td class="figure">2,500</td>') == 2
+
+
+@pytest.mark.parametrize(
+    ("because", "said"),
+    [
+        pytest.param("", "X leaves it out of its replies and does not say why", id="omitted"),
+        pytest.param("like_count is a text", "(like_count is a text)", id="broken"),
+    ],
+)
+def test_of_what_x_tells_nothing_the_page_says_since_when_and_why(staff, because, said):
+    tweet = watched(unclear_since=born(), unclear_because=because)
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert '<span class="badge unclear">Unclear</span>' in page
+    assert f'{said}, since <time datetime="{born().isoformat()}"' in page
+
+
+def test_an_edited_tweet_shows_what_it_said_before_and_when_it_was_seen(staff):
+    tweet = watched(text="hopefuly")
+    second = tweet.id + 5
+    edited = post(second, text="hopefully")._replace(edit_history=(tweet.id, second))
+    learn([Seen(edited, born())])
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert '<p class="said" dir="auto">hopefully</p>' in page
+    assert '<p dir="auto">hopefuly</p>' in page
+    assert "Edited: 2 versions" in page
+    assert f'first seen <time datetime="{born().isoformat()}"' in page
+    assert f"https://x.com/i/status/{second}" in page
+    for words in ("hopefully", str(second), f"https://x.com/ada/status/{second}"):
+        assert shown(staff.get("/tweets/", {"q": words})) == [tweet.id]
+    assert shown(staff.get("/tweets/", {"q": "hopefuly"})) == []
+    assert staff.get(f"/tweets/{second}/").url == f"/tweets/{tweet.id}/"
+
+
+def test_what_x_tells_besides_is_on_the_page(staff):
+    tweet = watched(text="words", withheld="DE FR copyright")
+    TweetText.objects.update(
+        conversation_id=31, replied_to=32, quoted=33, retweeted=None, media_keys=["3_1", "7_2"]
+    )
+
+    page = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    for id in (31, 32, 33):
+        assert f'href="https://x.com/i/status/{id}"' in page
+    assert "photo, video" in page
+    assert "DE, FR for copyright" in page
+    assert "Retweet of" not in page
+
+
+def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
+    first, second = watched(1, tracked_at=born()), watched(2, due_in=60)
+    edited = post(second.id, text="new")._replace(edit_history=(first.id, second.id))
+    learn([Seen(edited, born())])
+    TweetUpdate.objects.filter(pk=second.id).delete()
+
+    page = staff.get(f"/tweets/{second.id}/").content.decode()
+
+    assert f'is a version of <a href="/tweets/{first.id}/">' in page
+    assert "its own samples" in staff.get(f"/tweets/{first.id}/").content.decode()
+
+
+def test_the_csv_has_the_whole_history(staff):
+    tweet = watched()
+    measure(tweet, 0, impressions=None, likes=4)
+    measure(tweet, 60, impressions=7, likes=5)
+
+    answer = staff.get(f"/tweets/{tweet.id}/samples.csv")
+    rows = list(csv.DictReader(b"".join(answer.streaming_content).decode().splitlines()))
+
+    expected = [
+        {
+            "tweet_id": str(run.tweet_id),
+            "taken_at": iso(run.taken_at, to="microseconds"),
+            "measured_until": iso(run.measured_until, to="microseconds"),
+            "measurements": str(run.measurements),
+            **{m: "" if getattr(run, m) is None else str(getattr(run, m)) for m in METRICS},
+        }
+        for run in history(tweet.id)
+    ]
+    assert len(rows) == 2
+    assert rows == expected
+
+
+def test_a_page_of_a_tweet_costs_as_many_queries_however_long_its_history(
+    staff, django_assert_num_queries
+):
+    tweet = watched()
+    for seconds in range(0, 600, 60):
+        measure(tweet, seconds, likes=seconds)
+
+    # Content types are kept by the process.
+    staff.get(f"/tweets/{tweet.id}/")
+    # Session, user, the tweet, its job, its sources, the person's home, and their teams; time and
+    # intervals, in one round trip; its runs; its newest; what it had an hour ago; the author's
+    # earlier tweets, and anybody's; milestones; its lines of the admin's history; its tags, and
+    # those to choose from; whether all is paused.
+    with django_assert_num_queries(19):
+        staff.get(f"/tweets/{tweet.id}/")
+
+
+@pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
+def test_a_tweet_that_is_not_tracked_is_not_found(staff, id):
+    assert staff.get(f"/tweets/{id}/").status_code == 404
+
+
+def test_a_person_pauses_resumes_and_hurries_a_tweet(staff):
+    tweet = watched(due_in=3000)
+
+    staff.post(f"/tweets/{tweet.id}/refresh")
+    assert TweetUpdate.objects.get(pk=tweet.id).due_at.timestamp() < epoch(3000)
+
+    staff.post(f"/tweets/{tweet.id}/pause")
+    assert Tweet.objects.get().paused
+    assert not TweetUpdate.objects.exists()
+    assert "Resume" in staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    staff.post(f"/tweets/{tweet.id}/resume")
+    assert not Tweet.objects.get().paused
+    assert TweetUpdate.objects.get().pk == tweet.id
+
+
+def test_a_person_untracks_a_tweet_and_its_history_goes(staff):
+    tweet = watched()
+    measure(tweet, 0, likes=1)
+    measure(tweet, 60, likes=2)
+
+    asked = staff.post(f"/tweets/{tweet.id}/untrack")
+    assert "Stop tracking this tweet and remove its whole history?" in asked.content.decode()
+    assert Tweet.objects.exists()
+    answer = staff.post(f"/tweets/{tweet.id}/untrack", {"sure": "yes"})
+
+    assert answer.url == "/tweets/"
+    assert not Tweet.objects.exists()
+    assert history(tweet.id) == []
+
+
+@pytest.mark.parametrize("act", ["refresh", "pause", "resume", "untrack"])
+def test_an_act_needs_a_post_and_the_permission(client, act):
+    tweet = TweetFactory()
+    reader = User.objects.create_user("eve", is_staff=True)
+    reader.user_permissions.add(Permission.objects.get(codename="view_tweet"))
+    client.force_login(reader)
+
+    assert client.get(f"/tweets/{tweet.id}/{act}").status_code == 405
+    assert client.post(f"/tweets/{tweet.id}/{act}").status_code == 403
+    assert Tweet.objects.filter(pk=tweet.id, paused=False).exists()
+    assert "Untrack" not in client.get(f"/tweets/{tweet.id}/").content.decode()
+
+
+def test_a_range_keeps_the_curves_that_were_chosen(staff):
+    tweet = watched()
+
+    page = staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense").content.decode()
+    usual = staff.get(f"/tweets/{tweet.id}/").content.decode()
+
+    assert pressed(page) == ["likes", "quotes"]
+    assert '<a href="?range=24h&amp;metrics=likes+quotes+nonsense"' in page
+    assert pressed(usual) == ["impressions", "likes", "retweets"]
+    assert '<a href="?range=24h"' in usual
+
+
+def pressed(page):
+    return re.findall(r'data-metric="(\w+)" aria-pressed="true"', page)

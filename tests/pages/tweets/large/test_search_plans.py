@@ -1,0 +1,245 @@
+"""No search, no state and no page may grow with the number of tweets.
+
+`SEARCH_TWEETS=1000000 pytest tests/pages/tweets/large/test_search_plans.py -s` prints the figures
+of a million tweets.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import namedtuple
+from contextlib import nullcontext
+from datetime import timedelta
+
+import psycopg
+import pytest
+from django.db import connection, transaction
+from django.http import QueryDict
+from django.utils import timezone
+
+from tests.jobs.plans import buffers, nodes
+from tests.pages.many import FILL_MOVERS, TABLES, fill
+from trackers.dashboards.tweets.list_views import answered
+from trackers.listing import search as tweets_search
+from trackers.listing import sorts
+from trackers.listing.search import counted_all
+from trackers.listing.wanted import wanted
+from trackers.tweets.finding import texts
+from trackers.tweets.finding.way import Way
+from trackers.tweets.finding.words import read
+from trackers.tweets.models import METRICS, Tweet
+from trackers.tweets.movers import keep
+from tweetwatch.bounded import bounded, only_bitmaps
+from tweetwatch.database import cursor
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+TWEETS = int(os.environ.get("SEARCH_TWEETS", "50000"))
+
+SEARCHES = {
+    "all": "",
+    "a word nobody wrote": "q=nobodywrotethis",
+    "a word in every text": "q=the",
+    "a rare word": "q=zyzzyva",
+    "a word of long ago": "q=worldcup",
+    "one letter": "q=z",
+    "two letters": "q=zy",
+    "three letters": "q=zyz",
+    "a letter nobody wrote": "q=q",
+    "a letter in every text": "q=t",
+    "a phrase": 'q="zyzzyva worldcup"',
+    "a phrase nobody wrote": 'q="worldcup the"',
+    "all but a word": "q=the -worldcup",
+    "Japanese": "q=東京タワー",
+    "Japanese nobody wrote": "q=京東京東",
+    "@name": "q=@PDM_3",
+    "@nobody": "q=@nobodyatall",
+    "@letter": "q=@p",
+    "a name": "q=pdm_3",
+    "fresh": "state=fresh",
+    "resting": "state=resting",
+    "paused": "state=paused",
+    "missing": "state=missing",
+    "not found": "state=not_found",
+    "waits for money": "state=no_money",
+    "gone": "state=gone",
+    "isolated": "state=isolated",
+    "a word in every text, fresh": "q=the&state=fresh",
+    "a word in every text, resting": "q=the&state=resting",
+    "a word in every text, paused": "q=the&state=paused",
+    "a rare word, resting": "q=zyzzyva&state=resting",
+    "an author": "author=1",
+    "no author": "author=nobodyatall",
+    "a language nobody wrote": "lang=xx",
+    "a language of all": "lang=en",
+    "a figure nobody has": "min_likes=1000000",
+    "an author, a language, a figure": "author=2&lang=xx&min_likes=5",
+    "a tag of half": "tag=half",
+    "a tag of three": "tag=three",
+    "no tag": "tag=nosuchtag",
+    "a tag of half, an author": "tag=half&author=1",
+    "a tag of half, paused": "tag=half&state=paused",
+    "a tag of half, a language nobody wrote": "tag=half&lang=xx",
+    "a tag of three, a word in every text": "tag=three&q=the",
+    "a tag of half, a word nobody wrote": "tag=half&q=nobodywrotethis",
+    "an hour": "age=1h",
+    "before all": "until=2011-01-01",
+    "a word nobody wrote, an author": "q=nobodywrotethis&author=1",
+    "a word in every text, no such figure": "q=the&min_likes=1000000",
+}
+# These have numbered pages.
+ORDERS = {
+    "most likes": "sort=likes",
+    "checked last": "sort=checked",
+    "next check of the paused": "sort=next&state=paused",
+    "most likes of an author": "sort=likes&author=1",
+    "most likes, a word": "sort=likes&q=zyzzyva",
+    "most likes, a word in every text": "sort=likes&q=the",
+    "most likes of a tag of half": "sort=likes&tag=half",
+    "most likes of a tag of three": "sort=likes&tag=three",
+    "largest gain, a tag of half": "sort=gain-likes-1440&tag=half",
+    "fastest": "sort=velocity-likes-60",
+    "fastest, the last page": "sort=velocity-likes-60&page=40",
+    "largest gain, a word nobody wrote": "sort=gain-likes-1440&q=nobodywrotethis",
+    "largest gain, resting": "sort=gain-likes-1440&state=resting",
+    "largest gain, a language nobody wrote": "sort=gain-likes-15&lang=xx",
+}
+TOUCHED = """
+    SELECT relname, seq_scan, seq_tup_read + coalesce(idx_tup_fetch, 0)
+    FROM pg_stat_xact_user_tables WHERE relname = ANY(%s)
+"""
+# 10,000 texts are looked through, RARE are fetched beside them; an author and a text to each row.
+MOST_ROWS = 2 * 10_000 + 2 * texts.RARE
+# With filters, each of 10,000 candidates may be looked up in four tables.
+MOST_FILTERED = 4 * 10_000
+
+
+# Milliseconds by address, to be told; never asserted.
+TOOK: dict[str, list[float]] = {}
+
+Touched = namedtuple("Touched", "scans rows")
+
+PLANS = {
+    "texts": (texts.TEXTS, "nobodywrotethis"),
+    "all that have a rare word": (texts.ALL_RARE, "zyzzyva"),
+    "all that have a frequent word": (texts.ALL_RARE, "worldcup"),
+    "all that have a phrase": (texts.ALL_RARE, '"worldcup the"'),
+}
+BY_WORDS = {("Bitmap Heap Scan", ""), ("Bitmap Index Scan", "tweettext_words")}
+# 10,000 texts lie on some 2,500 pages; RARE matches on a page each at the worst.
+MOST_BUFFERS = 6_000 * max(1, TWEETS // 500_000)
+
+
+def test_searches_read_a_bounded_number_of_rows_and_never_a_whole_table(capsys, monkeypatch):
+    # What counts here is what is read; how long it takes is the machine's.
+    for module in (tweets_search, sorts):
+        monkeypatch.setattr(module, "SEARCH_TAKES", timedelta(minutes=1))
+    fill(TWEETS)
+    with cursor() as db:
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
+        db.execute("ANALYZE trackers_mover")
+    ids = Tweet.objects.order_by("-pk").values_list("pk", flat=True)
+    places = {
+        "first": "",
+        "middle": f"&before={ids[TWEETS // 2]}",
+        "last": f"&before={ids[TWEETS - 99]}",
+    }
+    rows = {}
+    for place, before in places.items():
+        for mode in ("auto", "force_generic_plan"):
+            for name, query in SEARCHES.items():
+                asked = wanted(QueryDict(query + before))
+                rows[name, place, mode] = rows_read(asked, mode=mode)
+
+    for name, query in ORDERS.items():
+        for mode in ("auto", "force_generic_plan"):
+            rows[name, "first", mode] = rows_read(wanted(QueryDict(query)), mode=mode)
+    assert counted_all() == min(TWEETS, 10_001)
+
+    plans = {name: explain(*given) for name, given in PLANS.items()}
+
+    with capsys.disabled():
+        print(f"\n{TWEETS:,} tweets; rows read:")
+        for name in (*SEARCHES, *ORDERS):
+            took = TOOK[wanted(QueryDict((SEARCHES | ORDERS)[name])).here]
+            reads = [f"{n:>7,}" for (one, *_), n in rows.items() if one == name]
+            print(f"{name:36}{min(took):6.0f} to {max(took):.0f} ms", *reads)
+        for name, told in plans.items():
+            took = f"{buffers(told):,} buffers, {told['Execution Time']:.1f} ms"
+            print(f"{name:32} {took}, {sorted(scans(told))}")
+    assert {key: n for key, n in rows.items() if n > most_rows(key[0])} == {}
+    assert scans(plans.pop("texts")) == {("Index Scan", "trackers_tweettext_pkey")}
+    for name, told in plans.items():
+        assert scans(told) == BY_WORDS, name
+        assert buffers(told) < MOST_BUFFERS, name
+
+
+def test_a_word_in_every_text_by_most_likes_reads_no_more_texts_than_a_page_needs():
+    # More than the steps of a search could look through.
+    fill(12_000)
+    with cursor() as db:
+        db.execute(FILL_MOVERS, {"metrics": list(METRICS), "most": 2 * keep.LIST_MOST})
+    asked = wanted(QueryDict("q=the&sort=likes"))
+
+    with transaction.atomic(), cursor() as db:
+        before = touched(db)["trackers_tweettext"]
+        page = answered(asked, now=timezone.now())
+        after = touched(db)["trackers_tweettext"]
+
+    assert (len(page.tweets), page.note) == (50, sorts.RANKED)
+    assert page.older
+    # With so few tweets it takes 700 texts, not 200, to show that it is frequent; then 200 of the
+    # list are looked through, and 50 are shown.
+    assert after.rows - before.rows <= 1_000
+
+
+def most_rows(name):
+    query = (SEARCHES | ORDERS)[name]
+    is_plain = name in SEARCHES and set(QueryDict(query)) <= {"q", "state"}
+    return MOST_ROWS if is_plain else MOST_FILTERED
+
+
+def rows_read(asked, *, mode):
+    """Of all tables together. psycopg prepares the third time, and then it is a generic plan."""
+    for _ in range(1 if mode == "auto" else 4):
+        # In one transaction: between two, the counts go to the statistics at any time.
+        with transaction.atomic(), cursor() as db:
+            db.execute(f"SET LOCAL plan_cache_mode = {mode}")
+            before, began = touched(db), time.perf_counter()
+            answered(asked, now=timezone.now())
+            TOOK.setdefault(asked.here, []).append((time.perf_counter() - began) * 1000)
+            after = touched(db)
+    assert {table for table in after if after[table].scans > before[table].scans} == set(), asked
+    return sum(after[table].rows - before[table].rows for table in after)
+
+
+def touched(db):
+    found = {table: Touched(scans, rows) for table, scans, rows in db.execute(TOUCHED, (TABLES,))}
+    return {table: found.get(table, Touched(0, 0)) for table in TABLES}
+
+
+def explain(statement, typed):
+    words = read(typed)
+    given = {
+        "exact": words.exact,
+        "loose": words.loose,
+        "patterns": list(words.patterns),
+        "plain": words.is_plain,
+        "rare": texts.RARE if words.is_plain else texts.RARE_PHRASE,
+        "beyond": Way().beyond,
+        "looked": 10_000,
+        "most": 51,
+    }
+    only = only_bitmaps() if statement is texts.ALL_RARE else nullcontext()
+    with bounded(timedelta(minutes=1)), only, psycopg.ClientCursor(connection.connection) as db:
+        query = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {statement}"
+        return db.execute(query, given).fetchone()[0][0]
+
+
+def scans(told):
+    return {
+        (node["Node Type"], node.get("Index Name", ""))
+        for node in nodes(told["Plan"])
+        if "Relation Name" in node or "Index Name" in node
+    }

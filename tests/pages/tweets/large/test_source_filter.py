@@ -1,0 +1,85 @@
+"""`/?source=ID`: the tweets of one source, with words and states."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.pages.conftest import watched
+from tests.pages.sources import now, source, words
+from tests.pages.tweets.db.test_tweets import shown
+from trackers.ingest.sources.models import SourceTweet
+from trackers.listing.search import PAGE
+
+pytestmark = pytest.mark.django_db
+
+
+def yielded(made, *tweets):
+    SourceTweet.objects.bulk_create(
+        SourceTweet(source=made, tweet_id=tweet.pk, seen_at=now()) for tweet in tweets
+    )
+
+
+def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
+    made, other = source(yielded=2), source(of="other")
+    moon, mars = watched(1, text="The moon"), watched(2, text="Mars", paused=True)
+    theirs = watched(3, text="The moon as well")
+    yielded(made, moon, mars)
+    yielded(other, theirs)
+    ours = f"/tweets/?source={made.pk}"
+
+    assert shown(staff.get(ours)) == [mars.pk, moon.pk]
+    assert shown(staff.get(f"{ours}&q=moon")) == [moon.pk]
+    assert shown(staff.get(f"{ours}&q=@ada")) == [mars.pk, moon.pk]
+    assert shown(staff.get(f"{ours}&q={theirs.pk}")) == []
+    assert shown(staff.get(f"{ours}&state=paused")) == [mars.pk]
+    assert shown(staff.get(f"{ours}&state=resting")) == []
+    assert shown(staff.get(f"/tweets/rows/?source={made.pk}")) == [mars.pk, moon.pk]
+
+
+def test_the_page_says_of_which_source_and_its_page_leads_there(staff):
+    made = source(yielded=1)
+    yielded(made, watched(1))
+
+    page = staff.get(f"/tweets/?source={made.pk}").content.decode()
+
+    assert "Tweets that came from @nasa&#x27;s posts Show all tweets" in words(page)
+    assert f'<option value="{made.pk}" selected>' in page
+    assert f'href="/tweets/?source={made.pk}"' in staff.get(f"/sources/{made.pk}/").content.decode()
+    assert "There is no source 99 any more" in words(
+        staff.get("/tweets/?source=99").content.decode()
+    )
+
+
+def test_many_files_hide_no_source_to_choose_from(staff, monkeypatch):
+    monkeypatch.setattr("trackers.dashboards.tweets.list_views.SOURCES_MOST", 3)
+    made, first, *_ = source(), *(source(kind="import", of=f"{n}.txt") for n in range(4))
+
+    def choices(query):
+        html = staff.get(f"/tweets/?{query}").content.decode()
+        [select] = re.findall(r'<select name="source">(.*?)</select>', html, re.DOTALL)
+        return re.findall(r'value="(\d+)"', select)
+
+    assert (len(choices("")), choices("")[0]) == (3, str(made.pk))
+    assert choices(f"source={first.pk}")[3:] == [str(first.pk)]
+
+
+def test_its_pages_go_on_by_ids_and_keep_the_source(staff):
+    made = source(yielded=60)
+    tweets = [watched(n) for n in range(PAGE + 5)]
+    yielded(made, *tweets)
+
+    first = staff.get(f"/tweets/?source={made.pk}")
+    older = first.context["page"].older
+
+    assert len(shown(first)) == PAGE
+    assert f"source={made.pk}" in older
+    assert shown(staff.get(f"/tweets/?{older}")) == [tweet.pk for tweet in reversed(tweets[:5])]
+
+
+@pytest.mark.parametrize("given", ["x", "-1", "0", "9" * 30])
+def test_what_is_no_source_is_as_if_it_were_not_there(staff, given):
+    tweet = watched(1)
+
+    assert shown(staff.get(f"/tweets/?source={given}")) == [tweet.pk]

@@ -1,0 +1,218 @@
+"""Tags on pages: of one tweet, of ticked ones, of all that match; the filter and the column."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone
+
+from tests.factories import TweetFactory
+from tests.jobs.ordinary import run_all
+from tests.pages.conftest import measure, watched
+from tests.pages.sources import some_staff, source
+from tests.pages.tweets.db.test_tweets import shown
+from trackers.ingest.sources.models import SourceTweet
+from trackers.listing.matching import matching
+from trackers.listing.wanted import wanted
+from trackers.schedule.models import BulkAct
+from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.tags import tagging
+from trackers.tweets.tags.names import made, offered
+
+pytestmark = pytest.mark.django_db
+LIST, MANY, ACT = "/tweets/", "/tweets/many/", "/tweets/many/act"
+
+
+@pytest.fixture
+def three():
+    tweets = [
+        watched(1, author_id=8, username="ann", text="one word"),
+        watched(2, author_id=9, username="Bob", text="two words"),
+        watched(3, author_id=8, username="ann", text="three words", paused=True),
+    ]
+    for tweet, lang, likes in zip(tweets, ("en", "de", "ja"), (10, 30, 20), strict=True):
+        measure(tweet, likes, likes=likes)
+        TweetText.objects.filter(tweet=tweet).update(lang=lang)
+    return [tweet.pk for tweet in tweets]
+
+
+def put(name, *ids):
+    tagging.put(made(name).pk, ids)
+
+
+def told(page):
+    return page.content.decode()
+
+
+def test_a_tweet_is_tagged_on_its_page_and_the_tag_is_removed(staff, three):
+    page = staff.post(f"{LIST}{three[0]}/tag", {"tag": "#Launch"}, follow=True)
+    assert "tagged “Launch”" in told(page)
+    assert 'href="/tweets/?tag=Launch"' in told(page)
+    again = staff.post(f"{LIST}{three[0]}/tag", {"tag": "launch"}, follow=True)
+    assert "tagged “Launch” already" in told(again)
+    wrong = staff.post(f"{LIST}{three[0]}/tag", {"tag": "a,b"}, follow=True)
+    assert "no comma" in told(wrong)
+
+    gone = staff.post(f"{LIST}{three[0]}/untag", {"tag": "LAUNCH"}, follow=True)
+    assert "Removed the tag" in told(gone)
+    assert tagging.tags_of(three) == {}
+
+
+def test_whoever_may_only_look_sees_tags_and_changes_none(client, three):
+    put("launch", three[0])
+    viewer = some_staff(client, "view_tweet")
+
+    page = told(viewer.get(f"{LIST}{three[0]}/"))
+    assert "launch" in page
+    assert "add-tag" not in page
+    assert "tweets/many" not in told(viewer.get(LIST))
+    for address in (f"{LIST}{three[0]}/tag", f"{LIST}{three[0]}/untag", ACT):
+        assert viewer.post(address, {"tag": "launch", "act": "tag"}).status_code == 403
+    assert tagging.tags_of(three) == {three[0]: ["launch"]}
+
+
+def test_the_list_is_narrowed_to_a_tag_and_shows_tags_in_a_column(staff, three):
+    put("launch", three[0], three[2])
+    put("b-side", three[2])
+
+    assert shown(staff.get(LIST, {"tag": "LAUNCH"})) == [three[2], three[0]]
+    assert shown(staff.get(LIST, {"tag": "launch", "author": "bob"})) == []
+    assert shown(staff.get(LIST, {"tag": "launch", "sort": "likes"})) == [three[2], three[0]]
+    assert shown(staff.get(LIST, {"tag": "launch", "q": "one"})) == [three[0]]
+    assert shown(staff.get(LIST, {"tag": "launch", "state": "paused"})) == [three[2]]
+    nothing = staff.get(LIST, {"tag": "nonsense"})
+    assert shown(nothing) == []
+    assert "There is no tag “nonsense”" in told(nothing)
+
+    assert 'class="tags"' not in told(staff.get(LIST))
+    rows = told(staff.get("/tweets/rows/", {"columns": "tags,likes"}))
+    assert rows.index('href="/tweets/?tag=b-side"') < rows.index('href="/tweets/?tag=launch"')
+    # A row is sent again when its tags changed.
+    before = rows.split("data-version=")[1:]
+    put("later", three[1])
+    after = told(staff.get("/tweets/rows/", {"columns": "tags,likes"})).split("data-version=")[1:]
+    changed = [one[:8] != two[:8] or "later" in two for one, two in zip(before, after, strict=True)]
+    assert changed == [False, True, False]
+
+
+def test_a_view_keeps_its_tag_and_the_file_has_the_tags(staff, three):
+    put("launch", three[0])
+    staff.post("/tweets/views/save", {"name": "Launch", "query": "tag=launch"})
+    assert 'href="/tweets/?tag=launch">Launch</a>' in told(staff.get(LIST))
+
+    lines = b"".join(staff.get("/tweets/export.csv").streaming_content).decode()
+    rows = list(csv.DictReader(io.StringIO(lines, newline="")))
+    assert [row["tags"] for row in rows] == ["", "", "launch"]
+
+
+def test_ticked_tweets_are_tagged_with_their_number_before(staff, three):
+    ids = [str(id) for id in three[:2]]
+    page = told(staff.get(MANY, {"ids": ids, "query": "sort=likes"}))
+    assert "<h1>2 tweets ticked</h1>" in page
+    assert "two words" in page
+
+    done = staff.post(ACT, {"ids": ids, "query": "sort=likes", "act": "tag", "tag": "launch"})
+    assert done["Location"] == "/tweets/?sort=likes"
+    assert "2 tweets tagged “launch”." in told(staff.get(LIST))
+    staff.post(ACT, {"ids": ids[:1], "act": "untag", "tag": "launch"})
+    assert f"Removed the tag “launch” from tweet {ids[0]}." in told(staff.get(LIST))
+    assert tagging.tags_of(three) == {three[1]: ["launch"]}
+    staff.post(ACT, {"ids": ids[:1], "act": "untag", "tag": "launch"})
+    assert "not tagged “launch”." in told(staff.get(LIST))
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        pytest.param({"act": "tag", "tag": "launch"}, "No tweets were chosen", id="none"),
+        pytest.param({"act": "tag", "tag": " ", "all": "1"}, "needs a name", id="no name"),
+        pytest.param({"act": "untag", "tag": "x", "all": "1"}, "There is no tag “x”", id="no tag"),
+    ],
+)
+def test_what_cannot_be_done_is_said(staff, three, given, says):
+    assert says in told(staff.post(ACT, given, follow=True))
+    assert offered() == []
+    assert staff.post(ACT, {"act": "eat", "all": "1"}).status_code == 404
+
+
+def test_all_that_match_are_paused_resumed_and_untracked_after_a_question(staff, three):
+    query = {"all": "1", "query": "author=ann"}
+    assert "<h1>2 tweets match</h1>" in told(staff.get(MANY, query))
+
+    staff.post(ACT, {**query, "act": "pause"})
+    assert set(Tweet.objects.filter(paused=True).values_list("pk", flat=True)) == {
+        three[0], three[2]
+    }  # fmt: skip
+    staff.post(ACT, {**query, "act": "resume"})
+    assert not Tweet.objects.filter(paused=True).exists()
+    asked = told(staff.post(ACT, {**query, "act": "untrack"}))
+    assert "Stop tracking 2 tweets and remove the whole history?" in asked
+    assert Tweet.objects.count() == 3
+    staff.post(ACT, {**query, "act": "untrack", "sure": "yes"})
+    assert [tweet.pk for tweet in Tweet.objects.all()] == [three[1]]
+
+
+def test_who_may_not_delete_tweets_untracks_none(client, three):
+    operator = some_staff(client, "view_tweet", "change_tweet")
+
+    assert "Untrack" not in told(operator.get(MANY, {"all": "1"}))
+    given = {"all": "1", "act": "untrack", "sure": "yes"}
+    assert operator.post(ACT, given).status_code == 403
+    assert Tweet.objects.count() == 3
+
+
+def test_very_many_are_tagged_by_the_workers_in_pieces_that_can_be_stopped(staff):
+    Tweet.objects.bulk_create(TweetFactory.build(id=id) for id in range(1, 2501))
+
+    page = told(staff.get(MANY, {"all": "1"}))
+    assert "2,500 tweets match" in page
+    assert "in the background" in page
+    begun = staff.post(ACT, {"all": "1", "act": "tag", "tag": "launch"}, follow=True)
+    act = BulkAct.objects.get()
+    assert begun.redirect_chain[-1][0] == f"{MANY}{act.pk}/"
+    assert "0 of 2,500 tweets (0%)" in told(begun)
+    TweetFactory(id=9999)
+    run_all()
+
+    assert "2,500 of 2,500 tweets (100%)" in told(staff.get(f"{MANY}{act.pk}/now/"))
+    assert len(tagging.tags_of(list(range(1, 10_000)))) == 2500
+
+    staff.post(ACT, {"all": "1", "query": "tag=launch", "act": "untag", "tag": "launch"})
+    last = BulkAct.objects.first()
+    assert "Stopped." in told(staff.post(f"{MANY}{last.pk}/stop", follow=True))
+    run_all()
+    assert len(tagging.tags_of(list(range(1, 10_000)))) == 2500
+    assert "had already ended" in told(staff.post(f"{MANY}{last.pk}/stop", follow=True))
+    assert staff.get(f"{MANY}999999/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "", "author=ann", "tag=launch", "tag=nonsense", "lang=ja", "min_likes=20", "state=paused",
+        "state=fresh", "age=1h", "until=2020-01-01", "q=words", "q=wor", "q=@ann", "q=ann",
+        "q=%22two+words%22", "q=-two+words", "q=%2B%2B", "q=words&tag=launch", "source=1",
+        "q=words&state=paused&author=ann",
+    ],
+)  # fmt: skip
+def test_all_that_match_are_those_of_the_list(staff, three, query):
+    put("launch", three[0], three[2])
+    there = source("account", "nasa")
+    SourceTweet.objects.create(source=there, tweet_id=three[0], seen_at=timezone.now())
+    query = query.replace("source=1", f"source={there.pk}")
+    Tweet.objects.filter(pk=three[1]).update(gone_at=timezone.now())
+
+    found = matching(wanted(QueryDict(query)), now=timezone.now())
+
+    listed = shown(staff.get(f"{LIST}?{query}"))
+    assert sorted(found.values_list("pk", flat=True), reverse=True) == listed
+    assert found.count() == len(listed)
+
+
+def test_an_id_of_the_list_is_matched(three):
+    found = matching(wanted(QueryDict(f"q={three[1]}")), now=timezone.now())
+
+    assert [tweet.pk for tweet in found] == [three[1]]

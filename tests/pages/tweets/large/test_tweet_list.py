@@ -1,0 +1,320 @@
+"""The page of tweets: its filters and orders, saved views, the box to paste, and its file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from tests.api.conftest import end
+from tests.factories import TweetFactory, id_born
+from tests.pages.conftest import born, measure, watched
+from tests.pages.sources import some_staff, source
+from tests.pages.tweets.db.test_tweets import shown
+from trackers.dashboards.tweets.list_acts import VIEWS_MOST
+from trackers.dashboards.tweets.saved import SavedView
+from trackers.ingest.sources.models import SourceTweet
+from trackers.listing import sorts
+from trackers.tweets.models import Tweet, TweetText
+from trackers.tweets.movers import keep
+from trackers.tweets.movers.models import Mover
+from tweetwatch.pieces import Deadline
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/tweets/"
+FILE = "/tweets/export"
+
+
+@pytest.fixture
+def three():
+    """Of two authors, in three languages, with 10, 30 and 20 likes."""
+    tweets = [
+        watched(1, author_id=8, username="ann", text="one", due_in=300),
+        watched(2, author_id=9, username="Bob", text="two", due_in=100),
+        watched(3, author_id=8, username="ann", text="three", due_in=200),
+    ]
+    for tweet, lang, likes in zip(tweets, ("en", "de", "ja"), (10, 30, 20), strict=True):
+        measure(tweet, likes, likes=likes, impressions=100 - likes)
+        TweetText.objects.filter(tweet=tweet).update(lang=lang)
+    return [tweet.pk for tweet in tweets]
+
+
+def grow(tweet, *figures):
+    """Measured with so many likes, a minute after the other until now; then the lists are kept."""
+    for place, likes in enumerate(figures):
+        measure(tweet, 60 + 60 * place, likes=likes, impressions=likes)
+    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        pytest.param({"author": "@ann"}, [2, 0], id="an author"),
+        pytest.param({"author": "9"}, [1], id="an author's id"),
+        pytest.param({"author": "nobody"}, [], id="no author"),
+        pytest.param({"lang": "ja"}, [2], id="a language"),
+        pytest.param({"min_likes": "20"}, [2, 1], id="a least figure"),
+        pytest.param({"min_likes": "20", "min_impressions": "75"}, [2], id="two of them"),
+        pytest.param({"age": "1h"}, [2, 1, 0], id="an age"),
+        pytest.param({"until": "2020-01-01"}, [], id="before a day"),
+        pytest.param({"since": "2020-01-01", "author": "Bob"}, [1], id="from a day on"),
+        pytest.param({"q": "two", "author": "@bob"}, [1], id="words of an author"),
+        pytest.param({"q": "two", "lang": "ja"}, [], id="words in another language"),
+        pytest.param({"state": "fresh", "author": "ann"}, [2, 0], id="a state and an author"),
+        pytest.param({"lang": "??", "age": "x", "min_likes": "-1"}, [2, 1, 0], id="nonsense"),
+    ],
+)
+def test_each_filter_keeps_what_it_says(staff, three, query, kept):
+    assert shown(staff.get(LIST, query)) == [three[place] for place in kept]
+
+
+def test_a_period_ends_the_search_at_its_end(staff, three):
+    old = TweetFactory(id=id_born(born() - timedelta(days=9)))
+    page = staff.get(LIST, {"age": "7d"})
+
+    assert shown(page) == three[::-1]
+    assert "further back" not in page.content.decode()
+    assert shown(staff.get(LIST, {"until": f"{born() - timedelta(days=8):%Y-%m-%d}"})) == [old.pk]
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        pytest.param({"sort": "likes"}, [1, 2, 0], id="likes"),
+        pytest.param({"sort": "likes", "order": "up"}, [0, 2, 1], id="fewest likes"),
+        pytest.param({"sort": "impressions"}, [0, 2, 1], id="views"),
+        pytest.param({"sort": "author", "order": "up"}, [2, 0, 1], id="author"),
+        pytest.param({"sort": "checked"}, [1, 2, 0], id="checked last"),
+        pytest.param({"sort": "next", "order": "up"}, [1, 2, 0], id="checked next"),
+        pytest.param({"sort": "likes", "author": "ann"}, [2, 0], id="of one author"),
+        pytest.param({"sort": "likes", "q": "t"}, [1, 2], id="of a search"),
+        pytest.param({"sort": "height"}, [2, 1, 0], id="nonsense"),
+    ],
+)
+def test_every_column_sorts(staff, three, query, order):
+    assert shown(staff.get(LIST, query)) == [three[place] for place in order]
+
+
+def test_of_many_tweets_the_highest_are_listed_and_the_rest_is_said(staff, three, monkeypatch):
+    monkeypatch.setattr(sorts, "SORTED_MOST", 2)
+    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+
+    assert shown(staff.get(LIST, {"sort": "likes"})) == [three[1], three[2], three[0]]
+    narrowed = staff.get(LIST, {"sort": "likes", "min_likes": "15"})
+    assert shown(narrowed) == [three[1], three[2]]
+    assert "with the highest" in narrowed.content.decode()
+    assert shown(staff.get(LIST, {"sort": "likes", "q": "t"})) == [three[1], three[2]]
+    checked = staff.get(LIST, {"sort": "checked"})
+    assert shown(checked) == three[::-1]
+    assert "too many to be sorted by this column" in checked.content.decode()
+    assert shown(staff.get(LIST, {"sort": "checked", "author": "ann"})) == [three[2], three[0]]
+
+
+def test_what_grows_fastest_says_how_much_and_in_which_time(staff):
+    slow, fast = watched(1, text="slow"), watched(2, text="fast")
+    grow(slow, 5, 6, 7)
+    grow(fast, 1, 50, 116)
+
+    page = staff.get(LIST, {"sort": "gain-likes-60"})
+    assert shown(page) == [fast.pk, slow.pk]
+    assert '<data value="115">+115</data>' in page.content.decode()
+    assert "in 2 min, 3,450 an hour" in page.content.decode()
+    assert "Likes gained in an hour" in page.content.decode()
+    assert shown(staff.get(LIST, {"sort": "velocity-likes-15", "q": "slow"})) == [slow.pk]
+    assert shown(staff.get(LIST, {"sort": "gain-likes-1440", "min_likes": "100"})) == [fast.pk]
+    assert "Nothing grew" in staff.get(LIST, {"sort": "gain-quotes-60"}).content.decode()
+
+
+def test_orders_have_numbered_pages(staff):
+    tweets = [watched(low, author_id=8) for low in range(60)]
+    for low, tweet in enumerate(tweets):
+        grow_by = low + 1
+        measure(tweet, 60, likes=0)
+        measure(tweet, 120, likes=grow_by)
+    keep.keep(now=datetime.now(UTC), deadline=Deadline.after(60))
+    in_order = [tweet.pk for tweet in tweets[::-1]]
+
+    for sort in ("likes", "gain-likes-60"):
+        first = staff.get(LIST, {"sort": sort})
+        assert shown(first) == in_order[:50]
+        [second] = set(re.findall(r'href="\?([^"]*page=2)" rel="next"', first.content.decode()))
+        assert shown(staff.get(f"{LIST}?{second.replace('&amp;', '&')}")) == in_order[50:]
+
+
+def test_a_heading_leads_to_its_order_and_then_to_the_reverse(staff, three):
+    page = staff.get(LIST, {"sort": "likes", "author": "ann"}).content.decode()
+
+    assert 'aria-sort="descending"' in page
+    assert "?author=ann&amp;sort=likes&amp;order=up" in page
+    assert "?author=ann&amp;sort=impressions" in page
+
+
+def test_only_the_chosen_columns_are_shown(staff, three):
+    page = staff.get(LIST, {"columns": ["likes", "check"]}).content.decode()
+    rows = staff.get("/tweets/rows/", {"columns": "likes,check"}).content.decode()
+
+    for told in (page, rows):
+        assert 'data-metric="likes"' in told
+        assert 'data-metric="impressions"' not in told
+        assert 'class="curve"' not in told
+    assert page.count('<th scope="col"') == 3
+
+
+def test_it_says_how_many_there_are_where_that_is_known(staff, three):
+    assert 'id="known">3 tweets<' in staff.get(LIST).content.decode()
+    assert (
+        'id="known">2 tweets<'
+        in staff.get(LIST, {"sort": "likes", "author": "ann"}).content.decode()
+    )
+
+
+def test_the_number_of_statements_does_not_depend_on_the_number_of_tweets(staff):
+    def statements(query):
+        with CaptureQueriesContext(
+            connection,
+        ) as caught:
+            staff.get(LIST, query)
+        return len(caught)
+
+    queries = [
+        {}, {"sort": "likes"}, {"sort": "velocity-likes-60"}, {"author": "ada", "min_likes": "1"},
+    ]  # fmt: skip
+    grow(watched(1), 1, 2)
+    few = [statements(query) for query in queries]
+    for low in range(2, 30):
+        grow(watched(low), 1, low)
+
+    assert [statements(query) for query in queries] == few
+    assert max(few) < 30
+
+
+def test_a_search_replaces_the_address_by_a_short_one(staff, three):
+    query = {"q": "one", "state": "", "author": "", "min_likes": "", "columns": ["likes"]}
+    answer = staff.get(LIST, query, headers={"HX-Request": "true"})
+
+    assert answer["HX-Replace-Url"] == "/tweets/?q=one&columns=likes"
+
+
+def test_a_view_is_saved_replaced_and_removed_for_its_person_alone(staff, three, client):
+    query = "author=ann&sort=likes"
+    for _ in range(2):
+        staff.post("/tweets/views/save", {"name": " Of Ann ", "query": f"{query}&nonsense=1"})
+    [view] = SavedView.objects.all()
+    assert (view.name, view.query) == ("Of Ann", query)
+    page = staff.get(LIST).content.decode()
+    assert 'href="/tweets/?author=ann&amp;sort=likes">Of Ann</a>' in page
+
+    User.objects.create_superuser("bob", "", "another password of no account")
+    another = type(client)()
+    another.force_login(User.objects.get(username="bob"))
+    assert "Of Ann" not in another.get(LIST).content.decode()
+    assert another.post(f"/tweets/views/{view.pk}/remove").status_code == 404
+
+    staff.post(f"/tweets/views/{view.pk}/remove")
+    assert SavedView.objects.count() == 0
+
+
+def test_a_view_needs_a_name_and_there_are_not_endlessly_many(staff):
+    assert (
+        "needs a name"
+        in staff.post(
+            "/tweets/views/save", {"name": " ", "query": ""}, follow=True
+        ).content.decode()
+    )
+    me = User.objects.get(username="ada")
+    SavedView.objects.bulk_create(
+        SavedView(user=me, name=f"view {n}", query="") for n in range(VIEWS_MOST)
+    )
+    staff.post("/tweets/views/save", {"name": "one more", "query": ""})
+    assert SavedView.objects.count() == VIEWS_MOST
+
+
+def test_what_is_pasted_is_tracked_and_what_is_wrong_is_named(staff):
+    told = staff.post(
+        "/tweets/track",
+        {"lines": "https://x.com/a/status/1834567890123456789\nnonsense\n1834567890123456790"},
+        follow=True,
+    ).content.decode()
+
+    assert Tweet.objects.count() == 2
+    assert "2 tweets are now tracked." in told
+    assert "line 2" in told
+    assert (
+        "Nothing was pasted"
+        in staff.post("/tweets/track", {"lines": " "}, follow=True).content.decode()
+    )
+
+
+def test_whoever_may_only_look_has_no_box(client):
+    viewer = some_staff(client, "view_tweet")
+
+    assert 'id="track"' not in viewer.get(LIST).content.decode()
+    assert viewer.post("/tweets/track", {"lines": "1"}).status_code == 403
+    assert Tweet.objects.count() == 0
+
+
+def test_a_source_is_chosen_from_a_list(staff, three):
+    there = source("account", "nasa")
+    SourceTweet.objects.create(source=there, tweet_id=three[0], seen_at=datetime.now(UTC))
+
+    assert f'<option value="{there.pk}">' in staff.get(LIST).content.decode()
+    assert shown(staff.get(LIST, {"source": there.pk})) == [three[0]]
+    assert shown(staff.get(LIST, {"source": there.pk, "author": "bob"})) == []
+
+
+def exported(staff, **query):
+    told = b"".join(staff.get(f"{FILE}.csv", query).streaming_content).decode()
+    return list(csv.DictReader(io.StringIO(told, newline="")))
+
+
+def test_the_file_has_everything_that_matches_in_the_order_of_the_page(staff, monkeypatch):
+    monkeypatch.setattr("trackers.listing.lines.AT_ONCE", 7)
+    tweets = [watched(low, author_id=8 + low % 2, username="ab"[low % 2], text="=1+1")
+              for low in range(60)]  # fmt: skip
+    for low, tweet in enumerate(tweets):
+        measure(tweet, 60, likes=low)
+    ids = [str(tweet.pk) for tweet in tweets]
+
+    assert [row["tweet_id"] for row in exported(staff)] == ids[::-1]
+    assert [row["tweet_id"] for row in exported(staff, author="a")] == ids[::2][::-1]
+    assert [row["tweet_id"] for row in exported(staff, sort="likes", order="up")] == ids
+    [row] = exported(staff, q=ids[5])
+    assert (row["text"], row["state"], row["likes"], row["author"]) == ("'=1+1", "fresh", "5", "b")
+    assert row["created_at"] == f"{born():%Y-%m-%dT%H:%M:%S}.000000Z"
+
+
+def test_the_file_in_an_order_reads_the_list_once(staff):
+    def statements():
+        with CaptureQueriesContext(connection) as asked:
+            told = exported(staff, sort="likes")
+        return len(told), len(asked)
+
+    for low in range(60):
+        measure(watched(low), 60, likes=low)
+    few = statements()
+    for low in range(60, 120):
+        measure(watched(low), 60, likes=low)
+
+    assert few[0] == 60
+    assert statements() == (120, few[1])
+
+
+def test_the_file_of_what_grows_has_the_gains(staff):
+    tweet = watched()
+    grow(tweet, 1, 116)
+
+    [row] = exported(staff, sort="gain-likes-60")
+    assert (row["gain"], row["gain_per_hour"]) == ("115", "6900.0")
+    assert row["gained_since"] < row["gained_until"]
+    assert Mover.objects.filter(tweet_id=tweet.pk, metric="likes").exists()
+    in_parquet = staff.get(f"{FILE}.parquet", {"sort": "gain-likes-60"})
+    end(in_parquet)
+    assert in_parquet.status_code == 200
+    assert staff.get(f"{FILE}.xlsx").status_code == 404

@@ -1,0 +1,139 @@
+"""A request that X refuses, or does not answer: its tweets wait a while, and nobody is isolated."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from tests import queues
+from tests.factories import CredentialFactory
+from tests.updater.process.test_refresh import claim, held, refresh, tracked, turn_clock, x
+from trackers import tasks
+from trackers.credentials.models import Credential
+from trackers.jobs.models import Namespace, Tally
+from trackers.tweets.models import Tweet
+from trackers.updater.models import TweetUpdate
+
+__all__ = ["x"]
+pytestmark = pytest.mark.django_db
+HOLDING_NOTHING = ("", None)
+
+
+@pytest.mark.parametrize(
+    "kind", ["503_json", "503_text", "500", "html", "garbage_list", "reset", "truncated"]
+)
+def test_a_failed_request_gives_the_batch_back_for_a_while(x, kind):
+    ids = tracked(x)
+    x.put("faults", [{"kind": kind}])
+
+    refresh()
+
+    waits = {row.due_at - timezone.now() for row in TweetUpdate.objects.all()}
+    assert len(waits) > 0
+    assert all(timedelta(seconds=3) < wait < timedelta(seconds=7) for wait in waits)
+    assert queues.states(TweetUpdate) == {(None, 0)}
+    assert TweetUpdate.objects.count() == len(ids)
+    assert held() == HOLDING_NOTHING
+    assert not Tweet.objects.exclude(measurements=0).exists()
+    assert Tally.objects.get().failed == 100
+
+
+def test_three_failures_in_a_row_hold_everything_longer_and_longer_until_one_succeeds(x):
+    tracked(x)
+    x.put("faults", [{"kind": "503_json"}])
+    waits = []
+    for _ in range(6):
+        refresh()
+        until = held()[1]
+        waits.append(0 if until is None else (until - timezone.now()).total_seconds())
+        turn_clock(timedelta(minutes=20))
+
+    assert waits[:2] == [0, 0]
+    for wait, expected in zip(waits[2:], (5, 10, 20, 40), strict=True):
+        assert 0.75 * expected - 3 < wait < 1.25 * expected + 1
+    x.delete("faults")
+    refresh()
+    assert Namespace.objects.get(name="tweet:update").failures == 0
+
+
+def test_an_hour_of_outage_isolates_nobody(x):
+    ids = tracked(x, 50)
+    x.put("faults", [{"kind": "503_json"}])
+    outage = timedelta(0)
+    while outage < timedelta(hours=1):
+        claim_and_refresh()
+        turn_clock(timedelta(minutes=2))
+        outage += timedelta(minutes=2)
+    assert len(x.log()) < 40
+    assert not TweetUpdate.objects.exclude(attempts=0).exists()
+
+    x.delete("faults")
+    turn_clock(timedelta(hours=1))
+    assert sorted(refresh().keys) == sorted(ids)
+    assert Tweet.objects.exclude(measurements=0).count() > 40
+
+
+def claim_and_refresh():
+    batch = claim()
+    if batch:
+        tasks.update_tweets(batch)
+    return batch
+
+
+def test_a_used_up_window_holds_everything_until_its_reset(x):
+    tracked(x)
+    x.put("faults", [{"kind": "429", "params": {"reset_in": 300}}])
+
+    while claim_and_refresh():
+        pass
+
+    because, until = held()
+    assert "used up" in because
+    assert 290 < (until - timezone.now()).total_seconds() <= 301
+    assert len(x.log()) == 1
+    assert queues.states(TweetUpdate) == {(None, 0)}
+
+
+@pytest.mark.parametrize(
+    "fault", [{"kind": "401"}, {"kind": "403"}, {"kind": "429", "params": {"headers": False}}]
+)
+def test_a_credential_that_is_refused_does_not_ask_without_end(x, fault):
+    tracked(x)
+    x.put("faults", [fault])
+
+    for _ in range(20):
+        if not claim_and_refresh():
+            break
+
+    assert len(x.log()) <= 3
+    assert held()[1] is not None
+    assert Credential.objects.get().disabled_at is None
+    assert queues.states(TweetUpdate) == {(None, 0)}
+
+
+def test_where_one_credential_is_refused_another_asks_at_once(x):
+    CredentialFactory(name="two")
+    tracked(x)
+    x.put("faults", [{"kind": "401", "times": 1}])
+
+    refresh()
+    refresh()
+
+    assert [entry["status"] for entry in x.log()] == [401, 200]
+    assert len({entry["token"] for entry in x.log()}) == 2
+    assert held() == HOLDING_NOTHING
+
+
+def test_without_a_credential_everything_is_held_and_says_why(x):
+    Credential.objects.all().delete()
+    tracked(x)
+
+    refresh()
+
+    because, until = held()
+    assert "credential add" in because
+    assert until > timezone.now()
+    assert claim() is None
+    assert x.log() == []

@@ -1,0 +1,95 @@
+"""What X tells of a post besides its counts: the whole text, media, where it is withheld."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
+from trackers.credentials.models import Credential
+from trackers.ingest.files.lines import Found
+from trackers.ingest.track import track
+from trackers.tweets.finding.finder import Finder
+from trackers.tweets.finding.way import Way
+from trackers.tweets.models import Tweet, TweetText
+from trackers.xapi.endpoints import LOOK_FIELDS, POST_FIELDS
+from tweetwatch.bounded import bounded
+
+__all__ = ["x"]
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+LONG = "all that was said at length " * 20 + "and its last word is quixotic"
+WITHHELD = {"copyright": True, "country_codes": ["FR", "DE"], "scope": "tweet"}
+
+
+def look():
+    turn_clock(DAY)
+    refresh()
+
+
+def watch(*ids):
+    list(track([Found(id) for id in ids], came_from="a test"))
+    look()
+
+
+def test_the_whole_of_a_long_text_is_kept_and_found(x):
+    [id] = shown_of(x, 1)
+    x.put(f"said/{id}", {"text": LONG})
+
+    watch(id)
+
+    assert TweetText.objects.get().text == LONG
+    with bounded(timedelta(seconds=10)) as deadline:
+        assert Finder(deadline, 10).find("quixotic", Way()).ids == [id]
+
+
+def test_media_and_references_are_kept(x):
+    x.tell("POST", "posts", {"rate": 100_000, "count": 300, "replies": 0.4, "quotes": 0.4,
+                             "retweets": 0, "lag": {"usual_ms": 0, "late_share": 0,
+                                                    "very_late_share": 0}})  # fmt: skip
+    posts = x.get("visible?limit=300")["posts"]
+    ids = {
+        kind: next(int(one["id"]) for one in posts[::-1] if one["kind"] == kind)
+        for kind in ("reply", "quote")
+    }
+    x.put(f"said/{ids['reply']}", {"media_keys": ["3_71", "7_72"]})
+
+    watch(*ids.values())
+
+    reply, quote = (TweetText.objects.get(tweet=ids[kind]) for kind in ("reply", "quote"))
+    known = {int(one["id"]) for one in posts}
+    assert reply.replied_to in known
+    assert reply.conversation_id == reply.replied_to
+    assert (quote.quoted in known, quote.conversation_id) == (True, ids["quote"])
+    assert reply.media_keys == ["3_71", "7_72"]
+    assert (reply.quoted, quote.replied_to, quote.media_keys) == (None, None, None)
+
+
+@pytest.mark.parametrize("api", ["v2", "v1.1"])
+def test_where_a_post_is_withheld_is_followed(x, api):
+    Credential.objects.update(api=api)
+    id, other = shown_of(x, 2)
+    x.put(f"said/{id}", {"withheld": WITHHELD})
+    watch(id, other)
+    assert dict(Tweet.objects.values_list("id", "withheld")) == {id: "DE FR copyright", other: ""}
+
+    x.put(f"said/{id}", {"withheld": None})
+    x.put(f"said/{other}", {"withheld": {**WITHHELD, "copyright": False}})
+    look()
+
+    assert dict(Tweet.objects.values_list("id", "withheld")) == {id: "", other: "DE FR"}
+
+
+def test_what_never_changes_is_asked_for_until_it_is_told(x):
+    known, new = shown_of(x, 2)
+
+    watch(known)
+    look()
+    watch(new)
+
+    asked = [set(entry["fields"]) for entry in x.log()]
+    assert asked == [set(POST_FIELDS), set(LOOK_FIELDS), set(POST_FIELDS)]
+    assert set(LOOK_FIELDS) < set(POST_FIELDS)
