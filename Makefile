@@ -1,5 +1,5 @@
 # make demo   runs everything on this machine with a fake X; Ctrl-C ends it; PORT=9000 sets its port
-# make quick  runs the test suite without flows, browsers, benchmarks and other slow tests
+# make quick  runs the tests that start no process, fill no large table and commit nothing
 # make test   runs the test suite
 # make test-more   runs further, slower tests, and a short form of every benchmark
 # make chaos  injects seeded faults for CHAOS_MINUTES, then checks the books
@@ -10,6 +10,8 @@
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+QUICK := $(filter-out tests/admin/% tests/api/%, \
+    $(wildcard tests/*/unit tests/*/db tests/*/*/unit tests/*/*/db))
 # Where it is set, each of the many processes that the tests start would compile all the code anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -32,7 +34,7 @@ demo: .venv/made .env
 	$(BIN)/python manage.py demo $(if $(PORT),--port=$(PORT))
 
 quick: .venv/made-dev .env
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m quick tests
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(QUICK)
 
 test: .venv/made-dev .env
 	$(BIN)/python -m pytest -n 5 --dist loadgroup --no-loadscope-reorder -m "not more"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import subprocess
 import sys
 from contextlib import ExitStack, suppress
@@ -196,52 +195,19 @@ def pytest_runtest_setup(item):
 
 
 def pytest_itemcollected(item):
-    if is_quick(item):
-        item.add_marker("quick")
-
-
-# Whole folders, which start processes or go through every page, call and role.
-NOT_QUICK = {
-    "access", "admin", "api", "benchmarks", "bus", "chaos", "cluster", "embedded", "files",
-    "flows", "test_browser.py", "test_statements.py",
-}  # fmt: skip
-# What a module imports that starts processes and servers, or fills large tables.
-SLOW = {
-    "subprocess", "threading", "hypothesis",
-    "tests.large_tables", "tests.plans", "tests.jobs.plans", "tests.queues", "tests.jobs.ordinary",
-    "tests.pages.many", "tests.pages.sources",
-}  # fmt: skip
-IMPORTED = re.compile(r"^(?:from (?!tests import)(\S+) import|import (\S+))", re.MULTILINE)
-OF_TESTS = re.compile(r"^from tests import (.+)", re.MULTILINE)
-
-
-def pytest_ignore_collect(collection_path, config):
-    """`-m quick` reads only modules that have quick tests: reading all of them takes as long as
-    running these."""
-    if config.option.markexpr == "quick" and collection_path.name.startswith("test_"):
-        return not may_be_quick(collection_path) or None
-    return None
-
-
-def is_quick(item):
-    """It starts no process, browser or bench, fills no large table, and commits nothing: otherwise
-    the database would be made again."""
+    """A folder says what its tests need, and `make quick` runs those that need little."""
+    folder = item.path.parent.name
     database = item.get_closest_marker("django_db")
-    return may_be_quick(item.path) and not (
-        any(item.get_closest_marker(name) for name in ("alone", "browser", "more"))
-        or (database and database.kwargs.get("transaction"))
-        or {"fresh_database", "transactional_db"} & set(item.fixturenames)
+    commits = (database and database.kwargs.get("transaction")) or not COMMITTING.isdisjoint(
+        item.fixturenames
     )
+    if folder in {"unit", "db"} and commits:
+        raise pytest.UsageError(f"{item.nodeid} commits; {folder}/ is not for that")
+    if folder == "unit" and database:
+        raise pytest.UsageError(f"{item.nodeid} needs a database; unit/ is not for that")
 
 
-@cache
-def may_be_quick(path):
-    if NOT_QUICK & set(path.parts[len(PROJECT.parts) :]):
-        return False
-    text = path.read_text()
-    imported = {one for pair in IMPORTED.findall(text) for one in pair}
-    of_tests = {f"tests.{name}" for line in OF_TESTS.findall(text) for name in line.split(", ")}
-    return not SLOW & (imported | of_tests)
+COMMITTING = {"fresh_database", "live_server", "transactional_db"}
 
 
 class FakeX:
