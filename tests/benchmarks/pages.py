@@ -25,10 +25,10 @@ newest, oldest = (Tweet.objects.order_by(order).first().pk for order in ("-id", 
 deep = oldest + (newest - oldest) // 10
 word = TweetText.objects.order_by("-pk").first().text.split()[1]
 pages = {
-    "overview": "/", "overview, polled": "/overview/now/",
-    "the next hour": "/overview/ahead/", "the fastest": "/fastest/",
+    "overview": "/", "overview, polled": "/?part=now",
+    "the next hour": "/?part=ahead", "the fastest": "/fastest/",
     "tweets": "/tweets/", "tweets, deep": f"/tweets/?before={deep}",
-    "tweets, polled": "/tweets/rows/",
+    "tweets, polled": "/tweets/?part=rows",
     "resting": "/tweets/?state=resting", "gone": "/tweets/?state=gone",
     "isolated": "/tweets/?state=isolated",
     "a frequent word": "/tweets/?q=the", "a rare word": "/tweets/?q=zyzzyva",

@@ -18,14 +18,12 @@ from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Forms without a list, old addresses, what is the same page for a team, and what is of one rule or
+# Forms without a list, what is the same page for a team, and what is of one rule or
 # of one act on many tweets, of which the bench has none.
 LEFT_OUT = {
-    "/login/", "/account/password/", "/answers/", "/rows/", "/feeds/make/<int:watcher>",
-    "/subscribers/<int:id>/key", "/sources/import/<int:id>/choice/",
-    "/home/team/<int:team>/", "/home/team/<int:team>/rows/", "/home/team/<int:team>/now/",
-    "/home/team/<int:team>/new/", "/tweets/many/", "/tweets/many/<int:id>/",
-    "/tweets/many/<int:id>/now/", "/alerts/<int:id>/", "/alerts/<int:id>/now/",
+    "/login/", "/account/password/", "/answers/", "/feeds/make/<int:watcher>",
+    "/subscribers/<int:id>/key",
+    "/home/team/<int:team>/", "/tweets/many/", "/tweets/many/<int:id>/", "/alerts/<int:id>/",
     "/alerts/<int:id>/edit/",
 }  # fmt: skip
 TWEETS = 100

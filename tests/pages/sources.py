@@ -25,11 +25,11 @@ def source(kind="account", of="nasa", *, due_in=None, **given):
 
 
 def listed(staff):
-    return staff.get("/sources/now/").content.decode()
+    return staff.get("/sources/?part=list").content.decode()
 
 
 def paged(staff, made):
-    return staff.get(f"/sources/{made.pk}/now/").content.decode()
+    return staff.get(f"/sources/{made.pk}/?part=detail").content.decode()
 
 
 def some_staff(client, *permissions):

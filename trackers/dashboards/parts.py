@@ -28,11 +28,13 @@ def show(
     *,
     shared: Context,
     frame: Read = dict,
+    alone: Mapping[str, Read] | None = None,
 ) -> HttpResponse:
     """The page, or the part that the request names; 404 for a part that it does not have.
 
     `parts`: what reads the context of each partial. `shared`: what all of them show. `frame`: reads
-    what only the page shows, around its parts.
+    what only the page shows, around its parts. `alone`: parts that are read in another way when the
+    page shows them, so only a request for them reads this.
     """
     part = part_of(request)
     if part is None:
@@ -40,10 +42,7 @@ def show(
         for read in parts.values():
             context.update(read())
         return render(request, template, context)
-    if part not in parts:
-        raise no_part(part)
-    return render(request, f"{template}#{part}", {**shared, **parts[part]()})
-
-
-def no_part(part: str) -> Http404:
-    return Http404(f"This page has no part {part[:80]!r}.")
+    one = {**parts, **(alone or {})}.get(part)
+    if one is None:
+        raise Http404(f"This page has no part {part[:80]!r}.")
+    return render(request, f"{template}#{part}", {**shared, **one()})

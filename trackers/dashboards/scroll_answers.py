@@ -14,6 +14,7 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django_htmx.http import HttpResponseClientRedirect
 
+from trackers.dashboards.parts import part_of
 from trackers.dashboards.scrolled import NEW_MOST, NOTHING, Scrolled
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.words import counted
@@ -25,6 +26,7 @@ from trackers.tweets.snowflake import LARGEST_ID
 # At most this many new rows are inserted at once; for more, the page is reloaded.
 PUT_IN_MOST = 100
 IN_SIGHT_MOST = 100
+TEMPLATE = "dashboards/_scroll.html"
 NO_ANCHOR = "A page is before a tweet or after one, by its id."
 
 
@@ -61,12 +63,25 @@ def whole(scrolled: Scrolled, look: Look, query: QueryDict) -> dict[str, object]
     }
 
 
+def part(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse | None:
+    """What the request asks for of the list alone, by the name of the part; None for the page."""
+    match part_of(request):
+        case "rows":
+            return older_rows(request, scrolled, look)
+        case "now":
+            return now(request, scrolled, look)
+        case "new":
+            return new(request, scrolled, look)
+        case _:
+            return None
+
+
 def older_rows(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
     before, after = anchors(request.GET)
     with understood():
         page = scrolled.page(limit=look.limit, before=before, after=after)
     shown = {**told(scrolled, look, page.ids, page.embedded), "older": page.older}
-    return render(request, "dashboards/_scroll_rows.html", shown)
+    return render(request, f"{TEMPLATE}#rows", shown)
 
 
 def now(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
@@ -79,7 +94,7 @@ def now(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
         "news": news(came(scrolled, request.GET)),
         "top": request.GET.get("top"),
     }
-    return render(request, "dashboards/_scroll_now.html", shown)
+    return render(request, f"{TEMPLATE}#now", shown)
 
 
 def new(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
@@ -88,7 +103,7 @@ def new(request: HttpRequest, scrolled: Scrolled, look: Look) -> HttpResponse:
     if len(page.ids) > PUT_IN_MOST:
         return HttpResponseClientRedirect(look.here)
     shown = {**told(scrolled, look, page.ids, page.embedded, late=page.late), "page": page}
-    return render(request, "dashboards/_scroll_new.html", shown)
+    return render(request, f"{TEMPLATE}#new", shown)
 
 
 def came(scrolled: Scrolled, query: QueryDict) -> Page:

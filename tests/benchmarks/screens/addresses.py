@@ -109,12 +109,12 @@ def lists(it: World) -> Rows:
     """The overview, and the list of tweets by its filters and orders."""
     return [
         ("overview", "page", "/"), ("overview, on a wall", "page", "/?kiosk=1"),
-        ("overview, polled", "poll", "/overview/now/"),
-        ("the next hour, polled", "poll", "/overview/ahead/"),
-        ("what grows fastest, polled", "poll", "/overview/fastest/"),
-        ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/now/"),
+        ("overview, polled", "poll", "/?part=now"),
+        ("the next hour, polled", "poll", "/?part=ahead"),
+        ("what grows fastest, polled", "poll", "/?part=fastest"),
+        ("fastest", "page", "/fastest/"), ("fastest, polled", "poll", "/fastest/?part=fastest"),
         ("tweets", "page", "/tweets/"), ("tweets, deep", "page", f"/tweets/?before={it.deep}"),
-        ("tweets, polled", "poll", "/tweets/rows/"),
+        ("tweets, polled", "poll", "/tweets/?part=rows"),
         *((f"tweets: {state}", "page", f"/tweets/?state={state}") for state in STATES),
         *((f"tweets: {name}", "page", f"/tweets/?{query}") for name, query in FILTERS.items()),
         *((f"tweets by {by}", "page", f"/tweets/?sort={by}") for by in SORTS),
@@ -131,9 +131,9 @@ def lists(it: World) -> Rows:
 def one_tweet(it: World) -> Rows:
     """A tweet, and several beside each other."""
     return [
-        ("tweet", "page", it.newest), ("tweet, polled", "poll", f"{it.newest}now/"),
+        ("tweet", "page", it.newest), ("tweet, polled", "poll", f"{it.newest}?part=now"),
         ("tweet of 10,000 samples", "page", it.long_page),
-        ("tweet of 10,000 samples, polled", "poll", f"{it.long_page}now/"),
+        ("tweet of 10,000 samples, polled", "poll", f"{it.long_page}?part=now"),
         ("its curve", "page", f"{it.long_page}series.json"),
         ("its rate", "page", f"{it.long_page}series.json?view=rate"),
         ("its days", "page", f"{it.long_page}series.json?view=days"),
@@ -149,17 +149,19 @@ def one_tweet(it: World) -> Rows:
 def origins(_: World) -> Rows:
     """Authors, sources and imports."""
     return [
-        ("author of most", "page", "/authors/1/"), ("author, polled", "poll", "/authors/1/now/"),
-        ("author, further rows", "page", "/authors/1/rows/"),
+        ("author of most", "page", "/authors/1/"),
+        ("author, polled", "poll", "/authors/1/?part=author"),
+        ("author, further rows", "page", "/authors/1/?part=rows"),
         ("author as a file", "file", "/authors/1/posts.csv"),
-        ("sources", "page", "/sources/"), ("sources, polled", "poll", "/sources/now/"),
-        ("source of most", "page", "/sources/1/"), ("source, polled", "poll", "/sources/1/now/"),
-        ("source, its figures", "page", "/sources/1/figures/"),
-        ("source, further rows", "page", "/sources/1/rows/"),
+        ("sources", "page", "/sources/"), ("sources, polled", "poll", "/sources/?part=list"),
+        ("source of most", "page", "/sources/1/"),
+        ("source, polled", "poll", "/sources/1/?part=detail"),
+        ("source, its figures", "page", "/sources/1/?part=figures"),
+        ("source, further rows", "page", "/sources/1/?part=rows"),
         ("source as a file", "file", "/sources/1/days.csv"),
         ("source, to be removed", "page", "/sources/1/remove/"),
         ("import", "page", f"/sources/import/{FIRST_IMPORT}/"),
-        ("import, polled", "poll", f"/sources/import/{FIRST_IMPORT}/now/"),
+        ("import, polled", "poll", f"/sources/import/{FIRST_IMPORT}/?part=report"),
         ("import: rejected lines", "file", f"/sources/import/{FIRST_IMPORT}/rejected.csv"),
         ("to import a file", "page", "/sources/import/"),
     ]  # fmt: skip
@@ -183,20 +185,20 @@ def operations(_: World) -> Rows:
 def homes(it: World) -> Rows:
     """Homes, columns and feeds."""
     return [
-        ("home", "page", "/home/"), ("home, polled", "poll", "/home/now/"),
-        ("home, further rows", "page", f"/home/rows/?before={it.deep}"),
+        ("home", "page", "/home/"), ("home, polled", "poll", "/home/?part=now"),
+        ("home, further rows", "page", f"/home/?part=rows&before={it.deep}"),
         ("following", "page", "/following/"),
         ("following as a file", "file", "/following/follows.csv"),
-        ("home, what is new", "page", f"/home/new/?after={it.deep}"),
+        ("home, what is new", "page", f"/home/?part=new&after={it.deep}"),
         ("columns", "page", "/columns/"), ("column", "page", f"/columns/{it.me.column}/"),
-        ("column, polled", "poll", f"/columns/{it.me.column}/now/"),
-        ("column, further rows", "page", f"/columns/{it.me.column}/rows/?before={it.deep}"),
-        ("column, what is new", "page", f"/columns/{it.me.column}/new/?after={it.deep}"),
+        ("column, polled", "poll", f"/columns/{it.me.column}/?part=now"),
+        ("column, further rows", "page", f"/columns/{it.me.column}/?part=rows&before={it.deep}"),
+        ("column, what is new", "page", f"/columns/{it.me.column}/?part=new&after={it.deep}"),
         ("feed of a home", "page", f"/feeds/{it.me.feed}/home.atom"),
         ("feed of a home, JSON", "page", f"/feeds/{it.me.feed}/home.json"),
         ("feed of a source", "page", f"/feeds/{it.me.feed}/sources/1.atom"),
         ("feed of a source, JSON", "page", f"/feeds/{it.me.feed}/sources/1.json"),
-        ("live", "page", "/live/"), ("live, polled", "poll", "/live/rows/?after=0-0"),
+        ("live", "page", "/live/"), ("live, polled", "poll", "/live/?part=rows&after=0-0"),
     ]  # fmt: skip
 
 
@@ -204,16 +206,16 @@ def tellings(it: World) -> Rows:
     """Subscribers, alerts, and what is read by programs."""
     return [
         ("feeds", "page", "/feeds/"), ("subscribers", "page", "/subscribers/"),
-        ("subscribers, polled", "poll", "/subscribers/now/"),
+        ("subscribers, polled", "poll", "/subscribers/?part=list"),
         ("subscriber", "page", f"/subscribers/{it.subscriber.pk}/"),
-        ("subscriber, polled", "poll", f"/subscribers/{it.subscriber.pk}/now/"),
+        ("subscriber, polled", "poll", f"/subscribers/{it.subscriber.pk}/?part=detail"),
         ("to add a subscriber", "page", "/subscribers/add/"),
         ("to change a subscriber", "page", f"/subscribers/{it.subscriber.pk}/edit/"),
         ("to repeat deliveries", "page", f"/subscribers/{it.subscriber.pk}/replay/"),
         ("paused, polled", "poll", "/operations/paused/"),
-        ("cost of a source", "page", "/sources/cost/?kind=search&of=words"),
+        ("cost of a source", "page", "/sources/?part=cost&kind=search&of=words"),
         ("import: warnings", "file", f"/sources/import/{FIRST_IMPORT}/warnings.csv"),
-        ("alerts", "page", "/alerts/"), ("alerts, polled", "poll", "/alerts/now/"),
+        ("alerts", "page", "/alerts/"), ("alerts, polled", "poll", "/alerts/?part=list"),
         ("alerts: what they told", "page", "/alerts/log/"),
         ("to add an alert", "page", "/alerts/add/"),
         ("account", "page", "/account/"), ("metrics", "api", "/metrics"),

@@ -86,7 +86,7 @@ def test_a_page_of_a_session_that_is_over_is_come_back_to(viewer):
 def test_a_poll_of_a_session_that_is_over_leads_the_whole_page_to_the_login(viewer):
     headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/?q=moon"}
 
-    answer = over(viewer).get("/rows/?q=moon", headers=headers)
+    answer = over(viewer).get("/tweets/?part=rows&q=moon", headers=headers)
 
     assert (answer.status_code, answer.content) == (200, b"")
     assert answer.headers["HX-Redirect"] == "/login/?next=/%3Fq%3Dmoon&over=1"
@@ -106,7 +106,7 @@ def test_no_other_site_says_where_one_comes_back_to(client):
         {"HX-Request": "true", "HX-Current-URL": "https://evil.example/"},
         {"HX-Request": "true"},
     ):
-        answer = client.get("/rows/", headers=headers)
+        answer = client.get("/tweets/?part=rows", headers=headers)
         assert answer.headers["HX-Redirect"] == "/login/?next=/"
     answer = client.post("/sources/5/pause", headers={"Referer": "https://evil.example/"})
     assert answer.headers["Location"] == "/login/?next=/&lost=1"

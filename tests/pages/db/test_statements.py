@@ -56,8 +56,8 @@ def fill(number):
 
 
 PAGES = (
-    "/", "/overview/now/", "/overview/ahead/", "/fastest/", "/tweets/",
-    "/sources/", "/sources/now/", "/operations/", "/operations/?part=figures",
+    "/", "/?part=now", "/?part=ahead", "/fastest/", "/tweets/",
+    "/sources/", "/sources/?part=list", "/operations/", "/operations/?part=figures",
     "/operations/strip/", "/operations/?part=over-time", "/operations/?part=database",
     "/subscribers/", "/following/", "/columns/", "/feeds/", "/live/", "/metrics", "status",
     "/admin/trackers/source/", "/admin/trackers/credential/", "/admin/trackers/project/",

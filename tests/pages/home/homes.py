@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from urllib.parse import urlencode
 
@@ -52,8 +53,8 @@ def shown(page):
 
 def further(page):
     """Where the next older ones are."""
-    found = re.search(r'hx-get="(\S+rows/\?before=\d+)"', page.content.decode())
-    return found and found[1]
+    found = re.search(r'hx-get="(\S+\?part=rows&amp;before=\d+)"', page.content.decode())
+    return found and html.unescape(found[1])
 
 
 def asked(page, **more):

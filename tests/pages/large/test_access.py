@@ -42,7 +42,7 @@ OPEN = {
 PAGES = {
     "/": "view_tweet",
     "/tweets/": "view_tweet",
-    "/tweets/rows/": "view_tweet",
+    "/tweets/?part=rows": "view_tweet",
     "/compare/": "view_tweet",
     "/home/": "view_tweet",
     "/columns/": "view_tweet",
@@ -52,7 +52,7 @@ PAGES = {
     "/following/follows.csv": "view_source",
     "/feeds/": "view_source",
     "/sources/": "view_source",
-    "/sources/now/": "view_source",
+    "/sources/?part=list": "view_source",
     "/sources/import/": "add_source",
     "/subscribers/": "view_subscriber",
     "/operations/": "view_namespace",
@@ -218,7 +218,7 @@ def test_a_source_is_seen_without_its_tweets_and_the_other_way_round(client):
     some_staff(client, "view_source")
     page = client.get(f"/sources/{made.pk}/").content.decode()
     assert 'id="tweets"' not in page
-    assert client.get(f"/sources/{made.pk}/rows/").status_code == 403
+    assert client.get(f"/sources/{made.pk}/?part=rows").status_code == 403
 
 
 def test_a_subscriber_without_the_queues_is_reached_by_the_menu(client):

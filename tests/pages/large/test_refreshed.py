@@ -22,11 +22,11 @@ def parts():
     made = source(due_in=300, yielded=7)
     measure(watched(), 0, likes=1)
     return {
-        "list": "/sources/now/",
-        "source": f"/sources/{made.pk}/now/",
-        "rows": "/tweets/rows/",
-        "subscribers": "/subscribers/now/",
-        "home": "/home/now/?ids=&top=&clock=",
+        "list": "/sources/?part=list",
+        "source": f"/sources/{made.pk}/?part=detail",
+        "rows": "/tweets/?part=rows",
+        "subscribers": "/subscribers/?part=list",
+        "home": "/home/?part=now&ids=&top=&clock=",
     }
 
 

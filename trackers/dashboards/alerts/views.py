@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from trackers.alerts.forms import DigestForm
 from trackers.alerts.models import RULES_MOST, AlertDigest, AlertMail, AlertNotice, AlertRule
 from trackers.dashboards.access import ALERTS, needs
 from trackers.dashboards.alerts.line import notice_lines, rule_lines
+from trackers.dashboards.parts import show
 from trackers.dashboards.words import counted
 from trackers.schedule.intervals import current
 from trackers.tweets.snowflake import LARGEST_ID
@@ -26,25 +28,23 @@ FEW = 5
 @require_safe
 @needs(ALERTS)
 def alerts(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/alerts/list.html", {**shown(), "digest": digest_of(request)})
-
-
-@require_safe
-@needs(ALERTS)
-def alerts_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/alerts/_list.html", shown())
+    now, _ = current()
+    return show(
+        request,
+        "dashboards/alerts/list.html",
+        {"list": lambda: listed(now=now)},
+        shared={"now": now},
+        frame=lambda: {"digest": digest_of(request)},
+    )
 
 
 @require_safe
 @needs(ALERTS)
 def alert(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/alerts/rule.html", one_rule(id))
-
-
-@require_safe
-@needs(ALERTS)
-def alert_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/alerts/_rule.html", one_rule(id))
+    rule = get_object_or_404(AlertRule, pk=id)
+    now, _ = current()
+    parts = {"rule": lambda: one_rule(rule, now=now)}
+    return show(request, "dashboards/alerts/rule.html", parts, shared={"now": now})
 
 
 @require_safe
@@ -71,11 +71,9 @@ def before(request: HttpRequest) -> int:
     return int(given)
 
 
-def shown() -> dict[str, Any]:
-    now, _ = current()
+def listed(*, now: datetime) -> dict[str, Any]:
     lately = AlertNotice.objects.prefetch_related("mails")[:LATELY]
     return {
-        "now": now,
         "rules": rule_lines(AlertRule.objects.all()[:RULES_MOST]),
         "notices": notice_lines(lately, now=now, most=FEW),
         "post": post(),
@@ -92,12 +90,9 @@ def post() -> dict[str, object]:
     }
 
 
-def one_rule(id: int) -> dict[str, Any]:
-    now, _ = current()
-    rule = get_object_or_404(AlertRule, pk=id)
+def one_rule(rule: AlertRule, *, now: datetime) -> dict[str, Any]:
     lately = rule.alertnotice_set.prefetch_related("mails")[:LATELY]
     return {
-        "now": now,
         "rule": rule_lines([rule])[0],
         "row": rule,
         "notices": notice_lines(lately, now=now, most=FEW),

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, datetime
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.daily import daily, first_day
 from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.parts import Read, show
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.usual import COMPARED, usual
 from trackers.dashboards.words import counted
 from trackers.ingest.sources.models import Source
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.tweets.growth.earlier import of_author
 from trackers.tweets.models import Author, Tweet
 from trackers.tweets.posted import MOST, posted_by_day, tracked_of
@@ -26,20 +26,20 @@ NEWEST = 20
 @require_safe
 @needs(TWEETS)
 def author(request: HttpRequest, id: int) -> HttpResponse:
-    given = {**shown(id), **newest(id), "buttons": buttons_for(request.user, author_id=id)}
-    return render(request, "dashboards/authors/page.html", given)
-
-
-@require_safe
-@needs(TWEETS)
-def author_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/authors/_page.html", shown(id))
-
-
-@require_safe
-@needs(TWEETS)
-def author_rows(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/_tweet_rows.html", newest(find(id).pk))
+    found = find(id)
+    now, plan = current()
+    parts: dict[str, Read] = {
+        "author": lambda: shown(found, now=now),
+        "rows": lambda: newest(found, plan, now=now),
+    }
+    shared = {"now": now, "author": found}
+    return show(
+        request,
+        "dashboards/authors/page.html",
+        parts,
+        shared=shared,
+        frame=lambda: {"buttons": buttons_for(request.user, author_id=id)},
+    )
 
 
 def find(id: int) -> Author:
@@ -49,15 +49,12 @@ def find(id: int) -> Author:
         raise Http404(f"There is no author {id}.") from None
 
 
-def shown(id: int) -> dict[str, object]:
-    now, _ = current()
-    found = find(id)
+def shown(author: Author, *, now: datetime) -> dict[str, object]:
+    id = author.pk
     today = now.astimezone(UTC).date()
     tracked = tracked_of(id)
     posted = posted_by_day(id, since=first_day(today))
     return {
-        "now": now,
-        "author": found,
         "tracked": f"more than {counted(MOST)}" if tracked > MOST else counted(tracked),
         "days": daily(posted, today=today, what="Tracked posts"),
         "is_cut_off": sum(posted.values()) >= MOST,
@@ -67,8 +64,7 @@ def shown(id: int) -> dict[str, object]:
     }
 
 
-def newest(id: int) -> dict[str, object]:
-    now, plan = current()
-    tweets = Tweet.objects.select_related("author", "tweettext").filter(author=id)
+def newest(author: Author, plan: Plan, *, now: datetime) -> dict[str, object]:
+    tweets = Tweet.objects.select_related("author", "tweettext").filter(author=author)
     found = list(tweets.newest_first()[:NEWEST])
-    return {"now": now, "labels": LABELS.values(), "rows": rows(found, plan, now=now)}
+    return {"labels": LABELS.values(), "rows": rows(found, plan, now=now)}

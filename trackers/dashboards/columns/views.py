@@ -15,6 +15,7 @@ from trackers.dashboards import scroll_answers
 from trackers.dashboards.access import SOURCES, TWEETS, needs
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.homes import User, page_of
+from trackers.dashboards.parts import show
 from trackers.dashboards.scroll_answers import Look
 from trackers.dashboards.scrolled import OfHome, OfSource, Scrolled
 from trackers.dashboards.tweet_rows import LABELS
@@ -67,31 +68,16 @@ def columns(request: HttpRequest) -> HttpResponse:
 def column(request: HttpRequest, id: int) -> HttpResponse:
     """A single column, page by page."""
     found, homes = find(request.user, id)
-    drawn = scroll_answers.whole(scrolled(found, homes), Look(address(found)), request.GET)
-    return render(request, "dashboards/columns/alone.html", {**drawn, "column": found})
-
-
-@require_safe
-@needs(TWEETS)
-def column_rows(request: HttpRequest, id: int) -> HttpResponse:
-    return scroll_answers.older_rows(request, *asked(request, id))
-
-
-@require_safe
-@needs(TWEETS)
-def column_now(request: HttpRequest, id: int) -> HttpResponse:
-    return scroll_answers.now(request, *asked(request, id))
-
-
-@require_safe
-@needs(TWEETS)
-def column_new(request: HttpRequest, id: int) -> HttpResponse:
-    return scroll_answers.new(request, *asked(request, id))
-
-
-def asked(request: HttpRequest, id: int) -> tuple[Scrolled, Look]:
-    found, homes = find(request.user, id)
-    return scrolled(found, homes), look(found)
+    tweets = scrolled(found, homes)
+    if rows := scroll_answers.part(request, tweets, look(found)):
+        return rows
+    return show(
+        request,
+        "dashboards/columns/alone.html",
+        {},
+        shared={"column": found},
+        frame=lambda: scroll_answers.whole(tweets, Look(address(found)), request.GET),
+    )
 
 
 def find(user: User, id: int) -> tuple[Column, list[Home]]:

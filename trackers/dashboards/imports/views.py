@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from datetime import datetime
 from typing import BinaryIO, cast
 
 from django import forms
@@ -28,11 +29,13 @@ from trackers.dashboards.exports import in_turn
 from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
     BAD_LINES_SHOWN,
+    Choice,
     bad_lines,
     choice,
     place_of,
     progress,
 )
+from trackers.dashboards.parts import show
 from trackers.history import Actor, on_page
 from trackers.ingest.files import acts
 from trackers.ingest.files.limits import Limits, size
@@ -98,23 +101,18 @@ def limits() -> Limits:
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(SOURCES)
 def import_report(request: HttpRequest, id: int) -> HttpResponse:
+    """Its part `choice`: what the column and options in the form would give."""
     report = find(id)
     if request.method == "POST":
         return act(request, report)
-    return render(request, "dashboards/imports/report.html", shown(report, request.GET))
-
-
-@require_safe
-@needs(SOURCES)
-def import_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/imports/_report.html", shown(find(id), request.GET))
-
-
-@require_safe
-@needs(SOURCES)
-def import_choice(request: HttpRequest, id: int) -> HttpResponse:
-    """What the column and options in the form would give."""
-    return render(request, "dashboards/imports/_choice.html", shown(find(id), request.GET))
+    now, _ = current()
+    return show(
+        request,
+        "dashboards/imports/report.html",
+        {"report": lambda: shown(report, request.GET, now=now)},
+        shared={"now": now, "report": report, "source": report.source},
+        alone={"choice": lambda: {"choice": chosen(report, request.GET)}},
+    )
 
 
 @require_safe
@@ -189,18 +187,19 @@ def column_in(report: Import, given: QueryDict) -> int | None:
     return number if 0 < number <= len(columns(report)) else None
 
 
-def shown(report: Import, given: QueryDict) -> dict[str, object]:
-    now, _ = current()
-    column, referenced = column_in(report, given), "referenced" in given
-    waits = report.began_at is None and report.uploaded_at is not None
+def shown(report: Import, given: QueryDict, *, now: datetime) -> dict[str, object]:
     return {
-        "now": now,
-        "report": report,
-        "source": report.source,
         "progress": progress(report, limits(), now=now),
-        "choice": choice(report, column=column, referenced=referenced) if waits else None,
+        "choice": chosen(report, given),
         "rejected": bad_lines(report, tracked=False),
         "rejected_more": report.rejected > BAD_LINES_SHOWN,
         "warnings": bad_lines(report, tracked=True),
         "warnings_more": report.warnings > BAD_LINES_SHOWN,
     }
+
+
+def chosen(report: Import, given: QueryDict) -> Choice | None:
+    """None once it was started, and before all of it is there."""
+    if report.began_at is not None or report.uploaded_at is None:
+        return None
+    return choice(report, column=column_in(report, given), referenced="referenced" in given)

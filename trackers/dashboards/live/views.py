@@ -7,17 +7,17 @@ like all others.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards import access
 from trackers.dashboards.access import needs
 from trackers.dashboards.live.line import Line, line, source_of
+from trackers.dashboards.parts import part_of, show
 from trackers.events.live.cursor import Cursor, read_cursor
 from trackers.events.live.read import Wanted, begin, look, newest
 from trackers.events.live.watch import watch
@@ -49,36 +49,39 @@ class Shown:
 @require_safe
 @needs(access.TWEETS)
 def live(request: HttpRequest) -> HttpResponse:
+    """Its part `rows`: what came after the cursor `after`, up to a hundred, the newest."""
     topics = topics_of(request)
-    shown = rows(topics, Cursor(0))
-    asked = {"topics": ",".join(topics)}
-    return render(
-        request,
-        "dashboards/live/page.html",
-        {
-            **in_words(shown),
+    after = Cursor(0) if part_of(request) is None else after_of(request)
+    now, _ = current()
+
+    def read() -> dict[str, object]:
+        shown = rows(topics, after, now=now)
+        return {"lines": shown.lines, "after": str(shown.after)}
+
+    def frame() -> dict[str, object]:
+        show = request.GET.get("show", "")
+        stream = urlencode({"topics": ",".join(topics)})
+        return {
             "choices": [
                 (key, words, reverse("live") + (f"?show={key}" if key else ""))
                 for key, (words, told) in CHOICES.items()
                 if allowed(request, told)
             ],
-            "show": request.GET.get("show", ""),
+            "show": show,
             "most": MOST,
-            "stream": f"{reverse('api:event_stream')}?{urlencode(asked)}",
-            "rows": f"{reverse('live-rows')}?{urlencode({'show': request.GET.get('show', '')})}",
-        },
-    )
+            "stream": f"{reverse('api:event_stream')}?{stream}",
+            "rows": f"{reverse('live')}?{urlencode({'part': 'rows', 'show': show})}",
+        }
+
+    page = "dashboards/live/page.html"
+    return show(request, page, {"rows": read}, shared={"now": now}, frame=frame)
 
 
-@require_safe
-@needs(access.TWEETS)
-def live_rows(request: HttpRequest) -> HttpResponse:
-    """What came after the cursor `after`: up to a hundred, the newest."""
+def after_of(request: HttpRequest) -> Cursor:
     try:
-        after = read_cursor(request.GET.get("after", ""))
+        return read_cursor(request.GET.get("after", ""))
     except ValueError as error:
         raise Http404(str(error)) from None
-    return render(request, "dashboards/live/_rows.html", in_words(rows(topics_of(request), after)))
 
 
 def topics_of(request: HttpRequest) -> tuple[str, ...]:
@@ -99,7 +102,7 @@ def allowed(request: HttpRequest, topics: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
-def rows(topics: tuple[str, ...], after: Cursor) -> Shown:
+def rows(topics: tuple[str, ...], after: Cursor, *, now: datetime) -> Shown:
     wanted = Wanted(frozenset(watch(topics).values()))
     look()
     # Before reading: the stream announces anything in between once more, and its rows are the same.
@@ -109,11 +112,5 @@ def rows(topics: tuple[str, ...], after: Cursor) -> Shown:
     tweets = Tweet.objects.select_related("author", "tweettext").in_bulk(ids)
     named = {id for _, told in found if (id := source_of(told)) is not None}
     sources = Source.objects.in_bulk(named)
-    now, _ = current()
     lines = [line(at, told, tweets, sources, now=now) for at, told in found]
     return Shown(lines, max(reached, found[0][0]) if found else max(reached, after))
-
-
-def in_words(shown: Shown) -> dict[str, Any]:
-    now, _ = current()
-    return {"now": now, "lines": shown.lines, "after": str(shown.after)}

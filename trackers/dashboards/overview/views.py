@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
-from django.shortcuts import render
-from django.urls import reverse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
@@ -23,51 +21,38 @@ from trackers.dashboards.overview.credentials import gauges
 from trackers.dashboards.overview.fastest import FEW, MANY, board
 from trackers.dashboards.overview.headline import headline
 from trackers.dashboards.overview.schedule import schedule
+from trackers.dashboards.parts import Read, show
 from trackers.jobs.ahead import ahead
 from trackers.jobs.figures import by_minute, lateness_at
 from trackers.jobs.observed.tasks import NotedTask
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.status import Status
-
-# What an address of the tweets page may ask for. That page was at `/` once.
-OF_THE_TWEETS = {"q", "state", "source", "before", "after"}
 
 
 @require_safe
 @needs(TWEETS)
 def overview(request: HttpRequest) -> HttpResponse:
-    if OF_THE_TWEETS & request.GET.keys():
-        return moved(request, "tweets")
-    given = {**ranked(request, most=FEW), **planned(), **freshness(request)}
-    return render(request, "dashboards/overview/page.html", given)
-
-
-@require_safe
-@needs(TWEETS)
-def overview_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_now_and_means.html", freshness(request))
-
-
-@require_safe
-@needs(TWEETS)
-def overview_ahead(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_ahead_and_days.html", planned())
-
-
-@require_safe
-@needs(TWEETS)
-def old_rows(request: HttpRequest) -> HttpResponse:
-    return moved(request, "tweet-rows")
-
-
-def moved(request: HttpRequest, name: str) -> HttpResponse:
-    query = request.GET.urlencode()
-    return HttpResponsePermanentRedirect(reverse(name) + (f"?{query}" if query else ""))
-
-
-def freshness(request: HttpRequest) -> dict[str, object]:
     status = Status()
+    now = status.now
+    parts: dict[str, Read] = {
+        "now": lambda: freshness(request, status),
+        "ahead": lambda: planned(status.plan, now=now),
+        "fastest": lambda: ranked(request, most=FEW),
+    }
+    shared = {"now": now, "kiosk": is_kiosk(request)}
+    return show(request, "dashboards/overview/page.html", parts, shared=shared)
+
+
+@require_safe
+@needs(TWEETS)
+def fastest(request: HttpRequest) -> HttpResponse:
+    parts = {"fastest": lambda: ranked(request, most=MANY)}
+    shared = {"now": timezone.now(), "kiosk": is_kiosk(request)}
+    return show(request, "dashboards/overview/fastest.html", parts, shared=shared)
+
+
+def freshness(request: HttpRequest, status: Status) -> dict[str, object]:
     now, queue = status.now, status.tweet_queue
     steps = checklist(now=now)
     # What a step says already is not said again.
@@ -77,7 +62,6 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     waiting = sum(one.waiting for one in status.projects if one.is_dry(now=now))
     behind = queue.due + queue.in_flight
     shown: dict[str, object] = {
-        "now": now,
         "steps": steps,
         "notices": advice,
         "headline": headline(queue, idle=idle(now=now), waiting=waiting),
@@ -97,10 +81,8 @@ def freshness(request: HttpRequest) -> dict[str, object]:
     return shown
 
 
-def planned() -> dict[str, object]:
-    now, plan = current()
+def planned(plan: Plan, *, now: datetime) -> dict[str, object]:
     return {
-        "now": now,
         "schedule": schedule(ahead(TWEET_UPDATE), now=now),
         "days": days(plan, now=now),
     }
@@ -114,29 +96,8 @@ def failed_because(*, now: datetime) -> str:
     return found.reason if found else ""
 
 
-@require_safe
-@needs(TWEETS)
-def fastest(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/fastest.html", ranked(request, most=MANY))
-
-
-@require_safe
-@needs(TWEETS)
-def fastest_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_fastest.html", ranked(request, most=MANY))
-
-
-@require_safe
-@needs(TWEETS)
-def overview_fastest(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/overview/_fastest.html", ranked(request, most=FEW))
-
-
 def ranked(request: HttpRequest, *, most: int) -> dict[str, object]:
-    kiosk = is_kiosk(request)
     return {
-        "now": timezone.now(),
-        "board": board(request.GET, most=most, kiosk=kiosk),
+        "board": board(request.GET, most=most, kiosk=is_kiosk(request)),
         "is_whole": most == MANY,
-        "kiosk": kiosk,
     }

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
+from trackers.dashboards.access import SOURCES, TWEETS, needs
 from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.parts import Read, show
 from trackers.dashboards.sources.connection import connection_of
 from trackers.dashboards.sources.figure_views import figures, find
 from trackers.dashboards.sources.line import line
 from trackers.dashboards.sources.progress import Reading, reading
-from trackers.dashboards.tweet_rows import LABELS, Row, rows
+from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.words import Moment, ago, exactly, lasting
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
@@ -69,49 +69,40 @@ class Late:
 
 
 @require_safe
-@needs(SOURCES)
+@needs(SOURCES, rows=TWEETS)
 def source(request: HttpRequest, id: int) -> HttpResponse:
-    found = {
-        **figures(id),
-        **shown(id),
-        **newest(id),
-        "buttons": buttons_for(request.user, source_id=id),
-    }
-    return render(request, "dashboards/sources/detail.html", found)
-
-
-@require_safe
-@needs(SOURCES)
-def source_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/sources/_detail.html", shown(id))
-
-
-@require_safe
-@needs(SOURCES)
-def source_rows(request: HttpRequest, id: int) -> HttpResponse:
-    demand(request, TWEETS)
-    return render(request, "dashboards/_tweet_rows.html", newest(find(id).pk))
-
-
-def shown(id: int) -> dict[str, object]:
-    now, _ = current()
     found = find(id)
-    [standing] = standings([found], now=now)
+    now, plan = current()
+    parts: dict[str, Read] = {
+        "figures": lambda: figures(found, now=now),
+        "detail": lambda: shown(found, now=now),
+    }
+    if request.user.has_perm(TWEETS):
+        parts["rows"] = lambda: newest(found, plan, now=now)
+    return show(
+        request,
+        "dashboards/sources/detail.html",
+        parts,
+        shared={"now": now, "source": found},
+        frame=lambda: {"buttons": buttons_for(request.user, source_id=id)},
+    )
+
+
+def shown(source: Source, *, now: datetime) -> dict[str, object]:
+    [standing] = standings([source], now=now)
     return {
-        "now": now,
-        "source": found,
         "line": line(standing, now=now),
         "reading": how_far(standing, now=now),
         "report": standing.report,
         "connection": connection_of(standing.stream, now=now)
-        if found.kind == Source.Kind.STREAM
+        if source.kind == Source.Kind.STREAM
         else None,
-        "gaps": gaps(found, now=now),
-        "late": late(found, now=now),
-        "late_more": found.leaked > LATE_MOST,
-        "created": ago(found.created_at, now=now),
-        "paused": ago(found.paused_at, now=now) if found.paused_at else None,
-        "leaving": leaving(found),
+        "gaps": gaps(source, now=now),
+        "late": late(source, now=now),
+        "late_more": source.leaked > LATE_MOST,
+        "created": ago(source.created_at, now=now),
+        "paused": ago(source.paused_at, now=now) if source.paused_at else None,
+        "leaving": leaving(source),
     }
 
 
@@ -176,16 +167,12 @@ def late_one(one: SourceTweet, *, now: datetime) -> Late:
     )
 
 
-def newest(id: int) -> dict[str, object]:
-    now, plan = current()
-    return {"now": now, "labels": LABELS.values(), "rows": newest_rows(id, plan, now=now)}
-
-
-def newest_rows(id: int, plan: Plan, *, now: datetime) -> list[Row]:
-    ids = SourceTweet.objects.filter(source=id).order_by("-tweet_id")
+def newest(source: Source, plan: Plan, *, now: datetime) -> dict[str, object]:
+    ids = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
     chosen = list(ids.values_list("tweet_id", flat=True)[:NEWEST])
     tweets = Tweet.objects.select_related("author", "tweettext").filter(pk__in=chosen)
-    return rows(list(tweets.newest_first()), plan, now=now)
+    found = list(tweets.newest_first())
+    return {"labels": LABELS.values(), "rows": rows(found, plan, now=now)}
 
 
 def helps(gap: Gap) -> str:

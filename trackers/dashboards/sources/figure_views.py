@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_safe
+from django.http import Http404
 
-from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.daily import daily, first_day
 from trackers.dashboards.usual import COMPARED, usual
 from trackers.dashboards.words import counted
 from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.schedule.intervals import current
 from trackers.tweets.growth.earlier import of_these
 from trackers.tweets.models import Author
 
@@ -32,12 +28,6 @@ class CostWords:
     over: str
 
 
-@require_safe
-@needs(SOURCES)
-def source_figures(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/sources/_figures.html", figures(id))
-
-
 def find(id: int) -> Source:
     try:
         return Source.objects.get(pk=id)
@@ -45,15 +35,12 @@ def find(id: int) -> Source:
         raise Http404(f"There is no source {id}.") from None
 
 
-def figures(id: int) -> dict[str, object]:
-    now, _ = current()
-    source, today = find(id), now.astimezone(UTC).date()
-    found = days_of(id, since=first_day(today))
-    newest = SourceTweet.objects.filter(source=id).order_by("-tweet_id")
+def figures(source: Source, *, now: datetime) -> dict[str, object]:
+    today = now.astimezone(UTC).date()
+    found = days_of(source.pk, since=first_day(today))
+    newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
     ids = list(newest.values_list("tweet_id", flat=True)[:COMPARED])
     return {
-        "now": now,
-        "source": source,
         "author": author_of(source),
         "days": daily({one.day: one.posts for one in found}, today=today, what="New posts"),
         "cost": cost_words(found, today=today),

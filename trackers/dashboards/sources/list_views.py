@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_safe
+from django.shortcuts import redirect
+from django.views.decorators.http import require_http_methods
 
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.notices import notices
+from trackers.dashboards.parts import show
 from trackers.dashboards.sources.connection import Connection, connection_of
 from trackers.dashboards.sources.line import Line, lines
 from trackers.history import on_page
@@ -29,35 +30,31 @@ FILES_MOST = 20
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(SOURCES)
 def sources(request: HttpRequest) -> HttpResponse:
-    if request.method == "POST":
-        return add(request)
-    return render(request, "dashboards/sources/list.html", {**shown(), "form": SourceForm()})
-
-
-@require_safe
-@needs(SOURCES)
-def sources_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/sources/_list.html", shown())
-
-
-@require_safe
-@needs(SOURCES)
-def source_cost(request: HttpRequest) -> HttpResponse:
-    """What the source in the form would cost as filled in now."""
-    return render(request, "dashboards/sources/_cost.html", {"form": SourceForm(request.GET)})
-
-
-def add(request: HttpRequest) -> HttpResponse:
-    demand(request, acts.ADD)
-    form = SourceForm(request.POST)
-    if form.is_valid() and acts.add(form, on_page(request.user)):
-        messages.success(request, f"Now watching {form.instance}.")
-        return redirect("source", id=form.instance.pk)
-    return render(request, "dashboards/sources/list.html", {**shown(), "form": form})
-
-
-def shown() -> dict[str, object]:
+    """Its part `cost`: what the source in the form would cost as filled in now."""
+    form = SourceForm(request.POST) if request.method == "POST" else SourceForm()
+    if request.method == "POST" and (done := add(request, form)):
+        return done
     now, _ = current()
+    return show(
+        request,
+        "dashboards/sources/list.html",
+        {"list": lambda: listed(now=now)},
+        shared={"now": now},
+        frame=lambda: {"form": form},
+        alone={"cost": lambda: {"form": SourceForm(request.GET)}},
+    )
+
+
+def add(request: HttpRequest, form: SourceForm) -> HttpResponse | None:
+    """None if the form has faults, which it then shows."""
+    demand(request, acts.ADD)
+    if not (form.is_valid() and acts.add(form, on_page(request.user))):
+        return None
+    messages.success(request, f"Now watching {form.instance}.")
+    return redirect("source", id=form.instance.pk)
+
+
+def listed(*, now: datetime) -> dict[str, object]:
     read = Source.objects.exclude(kind=Source.Kind.IMPORT)
     watched = list(read.troubled_first()[: MOST + 1])
     files = list(Source.objects.files()[: FILES_MOST + 1])
@@ -65,7 +62,6 @@ def shown() -> dict[str, object]:
     all_rows = lines(found, now=now)
     rows = sorted((one for one in all_rows if not one.is_finished), key=lambda one: one.rank)
     return {
-        "now": now,
         "rows": rows,
         # The newest first.
         "finished": [one for one in all_rows if one.is_finished],
@@ -76,7 +72,7 @@ def shown() -> dict[str, object]:
     }
 
 
-def connection(rows: list[Line], *, now: Any) -> Connection | None:
+def connection(rows: list[Line], *, now: datetime) -> Connection | None:
     """The stream's card, if there is a rule for it."""
     if not any(row.kind == Source.Kind.STREAM for row in rows):
         return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SUBSCRIBERS, needs
+from trackers.dashboards.parts import show
 from trackers.dashboards.sparkline import Sparkline
 from trackers.dashboards.subscribers.hour import curve, rate
 from trackers.dashboards.subscribers.line import is_behind, line
@@ -76,33 +76,27 @@ class Batch:
 @require_safe
 @needs(SUBSCRIBERS)
 def subscribers(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/subscribers/list.html", shown())
-
-
-@require_safe
-@needs(SUBSCRIBERS)
-def subscribers_now(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboards/subscribers/_list.html", shown())
+    now, _ = current()
+    parts = {"list": lambda: listed(now=now)}
+    return show(request, "dashboards/subscribers/list.html", parts, shared={"now": now})
 
 
 @require_safe
 @needs(SUBSCRIBERS)
 def subscriber(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/subscribers/detail.html", detail(request, id))
-
-
-@require_safe
-@needs(SUBSCRIBERS)
-def subscriber_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/subscribers/_detail.html", detail(request, id))
-
-
-def shown() -> dict[str, Any]:
+    found = find(id)
+    outcome = request.GET.get("outcome", "")
+    if outcome not in ("", *Attempt.Outcome.values):
+        raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
     now, _ = current()
+    parts = {"detail": lambda: detail(found, outcome, now=now)}
+    return show(request, "dashboards/subscribers/detail.html", parts, shared={"now": now})
+
+
+def listed(*, now: datetime) -> dict[str, Any]:
     delivered, published = hours_of_subscribers(), hours_of_topics()
     rows = [line(one, delivered.get(one.subscriber.pk, Hour())) for one in standings(now=now)]
     return {
-        "now": now,
         "rows": rows,
         "topics": [told(one, published.get(one.pk, Hour())) for one in topics()],
         "staged": staged(),
@@ -110,17 +104,11 @@ def shown() -> dict[str, Any]:
     }
 
 
-def detail(request: HttpRequest, id: int) -> dict[str, Any]:
-    now, _ = current()
-    one = find(id)
-    outcome = request.GET.get("outcome", "")
-    if outcome not in ("", *Attempt.Outcome.values):
-        raise Http404(f"{outcome[:80]!r} is not an outcome of an attempt.")
+def detail(one: Subscriber, outcome: str, *, now: datetime) -> dict[str, Any]:
     found = read_attempts(one, limit=ATTEMPTS, outcome=outcome)
     batches = one.batches.order_by("place")[: BATCHES + 1]
     row = line(standing_of(one, now=now), hours_of_subscribers(one.pk).get(one.pk, Hour()))
     return {
-        "now": now,
         "line": row,
         "headers": sorted(one.secrets.get("headers") or ()),
         "subscriber": one,
@@ -131,7 +119,6 @@ def detail(request: HttpRequest, id: int) -> dict[str, Any]:
         "more_attempts": len(found) == ATTEMPTS,
         "outcome": outcome,
         "outcomes": Attempt.Outcome.values,
-        "query": f"?{urlencode({'outcome': outcome})}" if outcome else "",
     }
 
 

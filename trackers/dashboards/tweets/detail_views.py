@@ -8,12 +8,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.exports import as_file
-from trackers.dashboards.follow_buttons import Button, buttons_for
+from trackers.dashboards.follow_buttons import buttons_for
+from trackers.dashboards.parts import part_of, show
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweets.curve import (
     POINTS_LEAST,
@@ -38,7 +39,7 @@ from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
 from trackers.dashboards.words import Moment, ago, counted, exactly, signed
 from trackers.ingest.sources.models import SourceTweet
-from trackers.schedule.intervals import current
+from trackers.schedule.intervals import Plan, current
 from trackers.tweets.history import Run
 from trackers.tweets.models import Tweet, TweetVersion
 from trackers.tweets.snowflake import LARGEST_ID
@@ -139,47 +140,48 @@ class Version:
 @require_safe
 @needs(TWEETS)
 def tweet(request: HttpRequest, id: int) -> HttpResponse:
-    try:
-        found = shown(request, id)
-        found["buttons"] = author_buttons(request, found["tweet"])
-        found["tags"] = tags_of([id]).get(id, [])
-        found["offered"] = offered() if request.user.has_perm("trackers.change_tweet") else []
-        return render(request, "dashboards/tweets/detail.html", found)
-    except Http404:
-        if of := tweet_of_version(id):
-            return redirect("tweet", of)
-        raise
-
-
-def author_buttons(request: HttpRequest, tweet: Tweet) -> list[Button]:
-    author = tweet.author_id
-    return buttons_for(request.user, author_id=author) if author is not None else []
-
-
-@require_safe
-@needs(TWEETS)
-def tweet_now(request: HttpRequest, id: int) -> HttpResponse:
-    """What is new for a page that shows `version`; 204, which changes nothing, if there is nothing.
+    """Its part `now` is what is new for a page that shows `version`; 204, which changes nothing, if
+    there is nothing.
 
     Every tab asks this every few seconds: then the rows of the tweet, its job and its claim are all
     that is read.
     """
-    if request.GET.get("version") == version_now(find(id)):
+    is_tick = part_of(request) == "now"
+    try:
+        found = find(id)
+    except Http404:
+        if not is_tick and (of := tweet_of_version(id)):
+            return redirect("tweet", of)
+        raise
+    if is_tick and request.GET.get("version") == version_now(found):
         return HttpResponse(status=204)
-    return render(request, "dashboards/tweets/_detail.html", shown(request, id))
-
-
-def shown(request: HttpRequest, id: int) -> dict[str, Any]:
-    found = find(id)
     now, plan = current()
+    return show(
+        request,
+        "dashboards/tweets/detail.html",
+        {"now": lambda: shown(request, found, plan, now=now)},
+        shared={"now": now, "tweet": found},
+        frame=lambda: acts_of(request, found),
+    )
+
+
+def acts_of(request: HttpRequest, tweet: Tweet) -> dict[str, Any]:
+    """Its tags, and whether its author is followed: what a person may change beside it."""
+    author = tweet.author_id
+    return {
+        "buttons": buttons_for(request.user, author_id=author) if author is not None else [],
+        "tags": tags_of([tweet.pk]).get(tweet.pk, []),
+        "offered": offered() if request.user.has_perm("trackers.change_tweet") else [],
+    }
+
+
+def shown(request: HttpRequest, found: Tweet, plan: Plan, *, now: datetime) -> dict[str, Any]:
     asked = asked_of(request)
     drawn = curve(found, plan, range=asked.range, now=now)
     steps = steps_of(found, drawn, asked.view)
     row = rows([found], plan, now=now)[0]
     why = why_late(row.due.at if row.due else None, row.state, now=now)
     return {
-        "now": now,
-        "tweet": found,
         "row": replace(row, version=row.version + mark(why)),
         "labels": LABELS,
         "asked": asked,

@@ -1,4 +1,4 @@
-"""The page of tweets, and its rows alone, for polling."""
+"""The page of tweets: what is found, and by what it can be searched."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from datetime import datetime
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
+from trackers.dashboards.parts import part_of, show
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.tweets.gains import gain_cell
 from trackers.dashboards.tweets.headings import headings, orders
@@ -41,36 +41,32 @@ SOURCES_MOST = 200
 @require_safe
 @needs(TWEETS)
 def tweets(request: HttpRequest) -> HttpResponse:
+    """Its parts: the `rows`, for a tick, and all that was `found`, for a search."""
     asked = wanted(request.GET)
     now, plan = current()
+    is_tick = part_of(request) == "rows"
     try:
         found = found_for(request, asked, now=now)
     except GivenUp:
         return HttpResponse(status=CLOSED_BY_CLIENT)
-    except TookTooLong:
-        found = Page([], note=TOO_LONG)
-    except Busy:
-        found = Page([], note=BUSY)
-    shown = {**listed(asked, found, plan, now=now), **around(request, asked, found)}
-    response = render(request, "dashboards/tweets/list.html", shown)
-    # The form sends its empty fields, too.
-    response["HX-Replace-Url"] = f"{request.path}?{asked.here}" if asked.here else request.path
+    except (TookTooLong, Busy) as error:
+        if is_tick:
+            # The rows stay as they are until the next poll.
+            return HttpResponse(status=204)
+        found = Page([], note=BUSY if isinstance(error, Busy) else TOO_LONG)
+    source = None if is_tick or not asked.source else Source.objects.filter(pk=asked.source).first()
+    response = show(
+        request,
+        "dashboards/tweets/list.html",
+        {"rows": lambda: listed(asked, found, plan, now=now)},
+        shared={"now": now, "wanted": asked, "source": source},
+        frame=lambda: {**around(asked, found), **form_of(request, asked, source)},
+        alone={"found": lambda: {**listed(asked, found, plan, now=now), **around(asked, found)}},
+    )
+    if not is_tick:
+        # The form sends its empty fields, too.
+        response["HX-Replace-Url"] = f"{request.path}?{asked.here}" if asked.here else request.path
     return response
-
-
-@require_safe
-@needs(TWEETS)
-def tweet_rows(request: HttpRequest) -> HttpResponse:
-    asked = wanted(request.GET)
-    now, plan = current()
-    try:
-        found = found_for(request, asked, now=now)
-    except GivenUp:
-        return HttpResponse(status=CLOSED_BY_CLIENT)
-    except (TookTooLong, Busy):
-        # The rows stay as they are until the next poll.
-        return HttpResponse(status=204)
-    return render(request, "dashboards/_tweet_rows.html", listed(asked, found, plan, now=now))
 
 
 def found_for(request: HttpRequest, asked: Wanted, *, now: datetime) -> Page:
@@ -97,8 +93,6 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
     with_tags = "tags" in asked.columns
     tags = tags_of([tweet.pk for tweet in found.tweets]) if with_tags else {}
     return {
-        "now": now,
-        "wanted": asked,
         "rows": [
             replace(
                 row,
@@ -116,15 +110,25 @@ def listed(asked: Wanted, found: Page, plan: Plan, *, now: datetime) -> dict[str
     }
 
 
-def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object]:
+def around(asked: Wanted, found: Page) -> dict[str, object]:
     """What stands around the rows, and is not polled."""
-    source = Source.objects.filter(pk=asked.source).first() if asked.source else None
     known = found.known
     if known is None and not asked.narrowed and not asked.sort.window:
         known = counted_all()
     return {
         "page": found,
         "headings": headings(asked),
+        "tag": named(asked.tag) if asked.tag else None,
+        "known": how_many(known),
+        # Nothing is tracked at all: then the box to paste into is open.
+        "is_empty": known == 0 and not asked.narrowed,
+        "exports_query": asked.address(),
+    }
+
+
+def form_of(request: HttpRequest, asked: Wanted, source: Source | None) -> dict[str, object]:
+    """What there is to choose from, and the person's own views."""
+    return {
         "orders": orders(asked),
         "states": STATES.items(),
         "ages": [(name, words) for name, (words, _) in AGES.items()],
@@ -132,13 +136,7 @@ def around(request: HttpRequest, asked: Wanted, found: Page) -> dict[str, object
         "choices": [(name, COLUMN_LABELS[name], name in asked.columns) for name in COLUMNS],
         "sources": source_choices(source),
         "tags": tag_choices(asked.tag),
-        "tag": named(asked.tag) if asked.tag else None,
-        "source": source,
-        "known": how_many(known),
-        # Nothing is tracked at all: then the box to paste into is open.
-        "is_empty": known == 0 and not asked.narrowed,
         "saved": SavedView.objects.filter(user=request.user.pk),
-        "exports_query": asked.address(),
     }
 
 

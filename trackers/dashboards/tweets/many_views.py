@@ -3,6 +3,7 @@ of what the workers do with very many."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,12 +11,14 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import needs
+from trackers.dashboards.parts import show
 from trackers.dashboards.tweets.chosen import chosen, how_many
 from trackers.dashboards.tweets.many_acts import find_begun, of_tweets
 from trackers.dashboards.words import ago, counted
 from trackers.schedule.acts import ACTS, CHANGE, WITH_TAG
 from trackers.schedule.bulk import PIECE
 from trackers.schedule.intervals import current
+from trackers.schedule.models import BulkAct
 from trackers.tweets.tags.models import Tag
 from trackers.tweets.tags.names import offered
 from trackers.tweets.tags.tagging import tags_of
@@ -56,22 +59,16 @@ def many(request: HttpRequest) -> HttpResponse:
 @require_safe
 @needs(CHANGE)
 def progress(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/tweets/progress.html", told(id))
-
-
-@require_safe
-@needs(CHANGE)
-def progress_now(request: HttpRequest, id: int) -> HttpResponse:
-    return render(request, "dashboards/tweets/_progress.html", told(id))
-
-
-def told(id: int) -> dict[str, Any]:
     act = find_begun(id)
     now, _ = current()
+    parts = {"progress": lambda: how_far(act, now=now)}
+    shared = {"now": now, "act": act}
+    return show(request, "dashboards/tweets/progress.html", parts, shared=shared)
+
+
+def how_far(act: BulkAct, *, now: datetime) -> dict[str, Any]:
     tag = Tag.objects.live().filter(pk=act.tag).first() if act.tag else None
     return {
-        "now": now,
-        "act": act,
         "tag": tag,
         "seen": counted(act.seen),
         "tweets": of_tweets(act.tweets),

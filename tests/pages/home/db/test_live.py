@@ -90,12 +90,12 @@ def test_the_newest_is_on_top_and_what_a_page_shows_is_not_brought_again(staff):
     measure(tweet, 60, likes=1_001)
     hidden = {"source": 4, "what": "hidden", "why": "It is private."}
     tell([Told("sources", "update", url="/sources/4/", data=hidden)])
-    brought = staff.get(f"/live/rows/?show=&after={after(page)}")
+    brought = staff.get(f"/live/?part=rows&show=&after={after(page)}")
 
     assert [row.split()[0] for row in rows(brought)] == ["hidden", "milestone", "moved"]
     assert "1,000 likes reached, now 1,001" in rows(brought)[1]
     assert "It is private." in rows(brought)[0]
-    assert rows(staff.get(f"/live/rows/?show=&after={after(brought)}")) == []
+    assert rows(staff.get(f"/live/?part=rows&show=&after={after(brought)}")) == []
     assert [row.split()[0] for row in rows(staff.get("/live/?show=milestones"))] == ["milestone"]
 
 
@@ -112,8 +112,8 @@ def test_a_page_has_a_hundred_rows_at_the_most_and_never_markup_of_others(staff)
 
 
 def test_what_is_asked_wrong_is_not_found_and_who_may_not_look_is_refused(staff, client):
-    for address in ("/live/?show=x", "/live/rows/", "/live/rows/?after=1", "/live/rows/?after=x-1"):
-        assert staff.get(address).status_code == 404
+    for query in ("show=x", "part=rows", "part=rows&after=1", "part=rows&after=x-1"):
+        assert staff.get(f"/live/?{query}").status_code == 404
 
     client.force_login(User.objects.create_user("bob"))
     assert client.get("/live/").status_code == 403

@@ -62,7 +62,7 @@ def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staf
     TweetText.objects.filter(pk=tweet(2)).delete()
     clock = f"ids={ids(tweet(1), tweet(2), tweet(3))}&clock="
 
-    for address in ("/home/", f"/home/now/?{clock}"):
+    for address in ("/home/", f"/home/?part=now&{clock}"):
         rows = re.findall(r"<tr id=.*?</tr>", staff.get(address).content.decode(), re.S)
         one, _, another = sorted(rows)
         assert ">words</a>" in one
@@ -124,7 +124,7 @@ def test_without_javascript_links_lead_to_the_end_and_back(staff):
         "before=5&after=4", "before=٣",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("page", ["/home/", "/home/rows/"])
+@pytest.mark.parametrize("page", ["/home/", "/home/?part=rows"])
 def test_an_anchor_that_is_none_is_not_there(staff, page, query):
     followed(tweet(1))
 
@@ -138,12 +138,13 @@ def test_an_anchor_that_is_none_is_not_there(staff, page, query):
 def test_a_clock_that_is_none_is_not_there(staff, clock):
     followed(tweet(1))
 
-    for page in ("/home/now/", "/home/new/"):
-        assert staff.get(page, {"clock": clock, "top": "1"}).status_code == 404
+    for part in ("now", "new"):
+        given = {"part": part, "clock": clock, "top": "1"}
+        assert staff.get("/home/", given).status_code == 404
 
 
 def test_more_rows_than_a_screen_has_are_not_asked_for_at_once(staff):
-    assert staff.get("/home/now/", {"ids": ids(*range(1, 102))}).status_code == 404
+    assert staff.get("/home/", {"part": "now", "ids": ids(*range(1, 102))}).status_code == 404
 
 
 def test_rows_in_sight_are_told_as_they_are_and_the_deleted_ones_as_gone(staff):
@@ -152,7 +153,7 @@ def test_rows_in_sight_are_told_as_they_are_and_the_deleted_ones_as_gone(staff):
     Tweet.objects.filter(pk=tweet(2)).update(gone_at=timezone.now())
     bring(source(), tweet(9))
 
-    now = staff.get("/home/now/", {"ids": ids(tweet(1), tweet(2), tweet(9))})
+    now = staff.get("/home/", {"part": "now", "ids": ids(tweet(1), tweet(2), tweet(9))})
 
     assert shown(now) == [tweet(1)]
     assert "4,711" in now.content.decode()
@@ -197,7 +198,7 @@ def test_fifty_rows_cost_as_many_queries_as_one(staff):
 def queries(staff, sight):
     told = asked(staff.get("/home/"), ids=sight)
     counted = []
-    for address in ("/home/", f"/home/rows/?before={tweet(9)}", f"/home/now/?{told}"):
+    for address in ("/home/", f"/home/?part=rows&before={tweet(9)}", f"/home/?part=now&{told}"):
         with CaptureQueriesContext(connection) as made:
             staff.get(address)
         counted.append(len(made))
@@ -214,7 +215,7 @@ def test_a_team_has_a_home_that_its_members_see(staff, client):
     assert made
 
     client.force_login(User.objects.create_superuser("eve", "", "x"))
-    for page in ("", "rows/", "now/", "new/"):
+    for page in ("", "?part=rows", "?part=now", "?part=new"):
         assert client.get(f"/home/team/{crew.pk}/{page}").status_code == 403
 
 

@@ -17,7 +17,7 @@ def test_a_bar_tells_how_many_are_new_and_late(staff):
     page = staff.get("/home/")
     bring(made, tweet(6), tweet(7), tweet(2))
 
-    told = staff.get(f"/home/now/?{asked(page)}").content.decode()
+    told = staff.get(f"/home/?part=now&{asked(page)}").content.decode()
 
     assert words(told) == "3 new , 1 of them late"
     assert shown(staff.get("/home/")) == [tweet(7), tweet(6), tweet(5), tweet(2)]
@@ -28,8 +28,8 @@ def test_a_press_brings_what_came_and_marks_what_is_late(staff):
     page = staff.get("/home/")
     bring(made, tweet(6), tweet(2))
 
-    new = staff.get(f"/home/new/?{asked(page)}")
-    again = staff.get(f"/home/now/?{urlencode({'clock': clock_of(new), 'top': tweet(6)})}")
+    new = staff.get(f"/home/?part=new&{asked(page)}")
+    again = staff.get(f"/home/?part=now&{urlencode({'clock': clock_of(new), 'top': tweet(6)})}")
 
     assert shown(new) == [tweet(6), tweet(2)]
     assert new.content.decode().count("badge late") == 1
@@ -41,8 +41,8 @@ def test_very_many_that_are_new_lead_to_the_home_as_it_is_now(staff):
     page = staff.get("/home/")
     bring(made, *(tweet(2, n) for n in range(101)))
 
-    told = staff.get(f"/home/now/?{asked(page)}").content.decode()
-    new = staff.get(f"/home/new/?{asked(page)}")
+    told = staff.get(f"/home/?part=now&{asked(page)}").content.decode()
+    new = staff.get(f"/home/?part=new&{asked(page)}")
 
     assert "101" in told
     assert "hx-get" not in told

@@ -70,7 +70,7 @@ def test_a_table_is_shown_before_anything_is_imported_and_then_started(staff):
 def test_another_column_shows_other_tweets_and_is_the_one_that_is_imported(staff):
     address = uploaded(staff, f"tweet_id,answer_to\n{A},{B}\n")
 
-    seen = staff.get(f"{address}choice/", {"column": "2"}).content.decode()
+    seen = staff.get(address, {"part": "choice", "column": "2"}).content.decode()
     assert f"<code>{B}</code>" in seen
     assert f"<code>{A}</code>" not in seen
 
@@ -93,7 +93,7 @@ def test_a_table_without_a_column_of_tweets_asks_for_one_and_does_not_start_with
 def test_no_column_of_the_form_breaks_the_page(staff, column):
     address = uploaded(staff, f"tweet_id,answer_to\n{A},{B}\n")
 
-    assert staff.get(f"{address}choice/", {"column": column}).status_code == 200
+    assert staff.get(address, {"part": "choice", "column": column}).status_code == 200
     assert staff.post(address, {"act": "start", "column": column}).status_code == 302
 
 
@@ -163,7 +163,7 @@ def test_while_it_runs_the_page_shows_how_far_it_is_and_asks_again(staff):
     )
     Import.objects.update(parts_done=1, read=4000, tracked=4000)
 
-    running = staff.get(f"{address}now/").content.decode()
+    running = staff.get(f"{address}?part=report").content.decode()
 
     assert 'hx-trigger="tick from:body"' in running
     assert "33%: 1 of 3 parts" in running
@@ -171,7 +171,7 @@ def test_while_it_runs_the_page_shows_how_far_it_is_and_asks_again(staff):
     assert "qcluster" not in running
     Import.objects.update(parts_done=0)
     work()
-    ended = staff.get(f"{address}now/").content.decode()
+    ended = staff.get(f"{address}?part=report").content.decode()
     assert "hx-trigger" not in ended
     assert "Done in" in ended
 
@@ -278,7 +278,7 @@ def test_an_upload_that_goes_on_or_broke_off_says_so(staff):
     assert not ImportJob.objects.exists()
 
 
-ADDRESSES = ("", "{id}/", "{id}/now/", "{id}/choice/", "{id}/rejected.csv")
+ADDRESSES = ("", "{id}/", "{id}/?part=report", "{id}/?part=choice", "{id}/rejected.csv")
 
 
 @pytest.mark.parametrize("address", ADDRESSES)

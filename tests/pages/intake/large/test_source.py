@@ -111,7 +111,7 @@ def test_its_newest_posts_are_shown_as_on_the_page_of_tweets(staff):
 
     assert "Of &lt;ours&gt;" in page
     assert "Of theirs" not in page
-    assert f'id="row-{ours.pk}"' in staff.get(f"/sources/{made.pk}/rows/").content.decode()
+    assert f'id="row-{ours.pk}"' in staff.get(f"/sources/{made.pk}/?part=rows").content.decode()
 
 
 def test_a_tweets_page_says_where_it_came_from(staff):
@@ -146,7 +146,7 @@ def test_a_person_polls_pauses_resumes_and_removes_it(staff):
 
 @pytest.mark.parametrize("id", ["1", "99999999999999999999999"])
 def test_a_source_that_is_not_there_is_not_found(staff, id):
-    for address in (f"/sources/{id}/", f"/sources/{id}/now/"):
+    for address in (f"/sources/{id}/", f"/sources/{id}/?part=detail"):
         assert staff.get(address).status_code == 404
     assert staff.post(f"/sources/{id}/pause").status_code == 404
 
@@ -165,7 +165,7 @@ def test_who_may_only_look_sees_no_form_and_no_buttons(client):
 def test_nobody_else_may_look(client):
     made = source()
 
-    for address in ("/sources/", "/sources/cost/", f"/sources/{made.pk}/"):
+    for address in ("/sources/", "/sources/?part=cost", f"/sources/{made.pk}/"):
         assert client.get(address).headers["Location"].startswith("/login/")
     assert client.post(f"/sources/{made.pk}/remove").status_code == 302
     assert Source.objects.exists()
@@ -208,7 +208,7 @@ def test_what_came_in_and_what_it_cost_is_told_by_the_day(staff):
     brought(made, 0, posts=100, billed=100, money=Decimal("0.5"))
     brought(made, 40, posts=9999, billed=9999, money=Decimal("50"))
 
-    said = words(staff.get(f"/sources/{made.pk}/figures/").content.decode())
+    said = words(staff.get(f"/sources/{made.pk}/?part=figures").content.decode())
 
     assert "New posts a day · 400 in 30 days, at most 300 a day" in said
     # 2.05 dollars in four days, and for four hundred new posts.
@@ -230,7 +230,7 @@ def test_a_file_costs_nothing(staff):
     made = source("import", "old.csv")
     brought(made, 0, posts=5)
 
-    said = words(staff.get(f"/sources/{made.pk}/figures/").content.decode())
+    said = words(staff.get(f"/sources/{made.pk}/?part=figures").content.decode())
 
     assert "Cost a day $0 Cost of a new post $0" in said
 

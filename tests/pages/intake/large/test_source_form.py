@@ -158,11 +158,13 @@ def test_the_form_says_what_it_may_cost(staff):
     assert "288 polls a day (one every 5 minutes)" in staff.get("/sources/").content.decode()
 
     given = {"kind": "search", "of": "", "every": "30s", "pages": "2"}
-    told = staff.get("/sources/cost/", given).content.decode()
+    told = staff.get("/sources/", {"part": "cost", **given}).content.decode()
     assert "2,880 polls a day (one every 30 seconds)" in told
     assert "200 at most" in told
-    assert "one every 5 minutes" in staff.get("/sources/cost/", {"every": "never"}).content.decode()
-    assert "is not polled" in staff.get("/sources/cost/", {"kind": "stream"}).content.decode()
+    told = staff.get("/sources/?part=cost&every=never").content.decode()
+    assert "one every 5 minutes" in told
+    told = staff.get("/sources/?part=cost&kind=stream").content.decode()
+    assert "is not polled" in told
 
 
 def edited(**changed):

@@ -78,9 +78,7 @@ def scraped(client, settings):
     return lambda: [line for line in page().content.decode().splitlines() if line[0] != "#"]
 
 
-@pytest.mark.parametrize(
-    "address", ["/", "/overview/ahead/", "/operations/", "/operations/?part=days"]
-)
+@pytest.mark.parametrize("address", ["/", "/?part=ahead", "/operations/", "/operations/?part=days"])
 def test_a_page_has_the_days_and_the_stretch_with_its_reason(staff, now, address):
     days(now)
     stretched(now)
@@ -105,7 +103,7 @@ def test_operations_show_each_project_with_its_money(staff, now):
     assert f"acme 2,003 2,950 ${Decimal('14.75'):,.2f} – 2,800 2,900" in seen
 
 
-@pytest.mark.parametrize("address", ["/overview/ahead/", "/operations/?part=days"])
+@pytest.mark.parametrize("address", ["/?part=ahead", "/operations/?part=days"])
 def test_what_is_not_known_is_said_and_is_no_0(staff, now, address):
     seen = words(staff.get(address))
 
@@ -121,7 +119,7 @@ def test_why_nothing_is_expected_is_said(staff, now):
         day=now.date(), counted_at=now, expected_at=now, looks=5, tweet_days=5, why="Because."
     )
 
-    seen = words(staff.get("/overview/ahead/"))
+    seen = words(staff.get("/?part=ahead"))
 
     assert "Because." in seen
     assert "Today so far 5 5 Today by midnight – –" in seen
@@ -138,7 +136,7 @@ def test_figures_of_a_cluster_that_ended_are_told_with_their_age(staff, now):
     days(now)
     ForecastDay.objects.filter(day=now.date()).update(counted_at=now - 20 * MINUTE)
 
-    assert re.search(r"Last counted \d+ min ago", words(staff.get("/overview/ahead/")))
+    assert re.search(r"Last counted \d+ min ago", words(staff.get("/?part=ahead")))
 
 
 def test_status_has_the_same(now):

@@ -86,11 +86,11 @@ def test_that_nobody_delivers_is_said_while_events_wait_for_one_who_would_take_t
     assert "Start manage.py deliver" in words(staff.get("/subscribers/"))
 
     acts.pause(one, by_command())
-    assert "Start" not in words(staff.get("/subscribers/now/"))
+    assert "Start" not in words(staff.get("/subscribers/?part=list"))
 
     now = timezone.now()
     Staged.objects.bulk_create([Staged(received_at=now, events=[1]) for _ in range(101)])
-    assert "Start manage.py deliver" in words(staff.get("/subscribers/now/"))
+    assert "Start manage.py deliver" in words(staff.get("/subscribers/?part=list"))
 
 
 def test_the_page_of_one_tells_what_waits_and_why_and_what_came_back(staff):
@@ -105,7 +105,7 @@ def test_the_page_of_one_tells_what_waits_and_why_and_what_came_back(staff):
     assert re.search(r"Waiting batches .*? waits 1 .*? 1 It answered 500\.", page)
     assert "delivered" in page
     assert "&lt;b&gt;oops" in staff.get(f"/subscribers/{one.pk}/").content.decode()
-    failed = words(staff.get(f"/subscribers/{one.pk}/now/?outcome=failed"))
+    failed = words(staff.get(f"/subscribers/{one.pk}/?part=detail&outcome=failed"))
     assert "It answered 500." in failed
     assert "204" not in failed
     assert "None with this outcome" in words(staff.get(f"/subscribers/{one.pk}/?outcome=lost"))

@@ -46,8 +46,13 @@ def everywhere(staff):
     made = source(due_in=15, problem=turns.take().why)
     rule = source("stream", "#artemis", polled_at=None)
     Stream.objects.create(state="waiting", because=listening())
-    addresses = ("/operations/strip/", "/operations/", "/sources/now/", f"/sources/{made.pk}/now/")
-    return [read(staff, address) for address in (*addresses, f"/sources/{rule.pk}/now/")]
+    addresses = (
+        "/operations/strip/",
+        "/operations/",
+        "/sources/?part=list",
+        f"/sources/{made.pk}/?part=detail",
+    )
+    return [read(staff, address) for address in (*addresses, f"/sources/{rule.pk}/?part=detail")]
 
 
 def test_a_disabled_credential_is_told_in_one_sentence_on_every_page(staff):
@@ -112,7 +117,10 @@ def dry(**given):
 def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
     made, sentence = dry()
 
-    listed, paged = read(staff, "/sources/now/"), read(staff, f"/sources/{made.pk}/now/")
+    listed, paged = (
+        read(staff, "/sources/?part=list"),
+        read(staff, f"/sources/{made.pk}/?part=detail"),
+    )
 
     for page in (listed, paged):
         assert "Waits for money" in page
@@ -123,12 +131,12 @@ def test_a_source_without_money_waits_for_money_and_nothing_else(staff):
     assert re.search(r"next in (59 min|1 h)", listed)
     assert re.search(r"next poll in (59 min|1 h)", paged)
     assert "A poll is waiting to continue: 4 pages read" in paged
-    assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/now/").content.decode()
+    assert 'class="badge warn"' in staff.get(f"/sources/{made.pk}/?part=detail").content.decode()
 
     # Nor is one under way at X's locked door.
     made.hidden_because, made.problem, made.polled_at = "protected", "", None
     made.save()
-    locked = read(staff, f"/sources/{made.pk}/now/")
+    locked = read(staff, f"/sources/{made.pk}/?part=detail")
     assert "A poll is waiting to continue: 4 pages read" in locked
     assert "Nothing read yet" in locked
 
@@ -138,13 +146,13 @@ def test_a_stream_without_money_waits_for_money(staff):
     _, sentence = dry()
     Stream.objects.create(state="waiting", because=sentence)
 
-    assert "Waits for money" in read(staff, f"/sources/{made.pk}/now/")
+    assert "Waits for money" in read(staff, f"/sources/{made.pk}/?part=detail")
 
 
 def test_what_x_does_not_find_is_not_found(staff):
     made = source(due_in=60, hidden_because="not_found", problem="X has no such account or list.")
 
-    page = read(staff, f"/sources/{made.pk}/now/")
+    page = read(staff, f"/sources/{made.pk}/?part=detail")
 
     assert "Not found on X" in page
     assert "X does not know this name: correct it, or remove the source" in page

@@ -39,7 +39,7 @@ def words(page):
     return " ".join(text.split())
 
 
-def read(staff, address="/overview/now/"):
+def read(staff, address="/?part=now"):
     return words(staff.get(address))
 
 
@@ -62,22 +62,6 @@ def test_nothing_is_called_fresh_while_nobody_checks(staff):
     assert "No tweet is late yet, but everything is paused." in read(staff)
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("/?q=moon+landing&state=resting", "/tweets/?q=moon+landing&state=resting"),
-        ("/?source=7", "/tweets/?source=7"),
-        ("/?before=12", "/tweets/?before=12"),
-        ("/?after=12", "/tweets/?after=12"),
-        ("/rows/", "/tweets/rows/"),
-        ("/rows/?q=moon", "/tweets/rows/?q=moon"),
-    ],
-)
-def test_old_addresses_of_the_tweets_lead_there(staff, old, new):
-    answer = staff.get(old)
-    assert (answer.status_code, answer.headers["Location"]) == (301, new)
-
-
 def test_a_new_installation_has_a_list_of_first_steps(staff):
     page = read(staff)
 
@@ -96,7 +80,7 @@ def test_a_new_installation_has_a_list_of_first_steps(staff):
 
 
 def test_whoever_may_not_add_gets_the_sentence_without_the_link(client):
-    page = some_staff(client, "view_tweet").get("/overview/now/").content.decode()
+    page = some_staff(client, "view_tweet").get("/?part=now").content.decode()
     assert "There is no credential for X yet" in page
     assert "credential/add" not in page
 
@@ -111,7 +95,7 @@ def test_the_headline_is_how_long_the_most_overdue_tweet_waits(staff, seconds, m
 
     CredentialFactory()
 
-    page = staff.get("/overview/now/")
+    page = staff.get("/?part=now")
 
     assert f'class="headline {mood}"' in page.content.decode()
     assert title in words(page)
@@ -149,7 +133,7 @@ def test_the_cards_say_what_is_due_checked_late_and_failed_and_why(staff):
 def test_isolated_tweets_are_told_while_there_are_any(staff):
     assert "Isolated" not in read(staff)
     TweetUpdateFactory(attempts=4)
-    page = staff.get("/overview/now/")
+    page = staff.get("/?part=now")
     assert "Isolated 1 set aside after" in words(page)
     assert 'href="/tweets/?state=isolated"' in page.content.decode()
 
@@ -191,7 +175,7 @@ def test_credentials_are_gauges_of_what_x_still_allows(staff):
             resets_at=now() + HOUR, seen_at=now(), learned_at=now(),
         )  # fmt: skip
 
-    page = staff.get("/overview/now/").content.decode()
+    page = staff.get("/?part=now").content.decode()
 
     assert '<meter min="0" max="900" value="30" aria-label="Requests left with main at GET' in page
     assert page.count('aria-label="Requests left') == 1, "the scarcest"
@@ -211,7 +195,7 @@ def test_the_next_hour_is_a_chart_with_a_table_under_it(staff):
     TweetUpdateFactory.create_batch(4, due_at=at)
     TweetUpdateFactory.create(due_at=now() + 3 * HOUR)
 
-    page = staff.get("/overview/ahead/")
+    page = staff.get("/?part=ahead")
 
     assert "4 checks are due, at most 4 in a minute" in words(page)
     assert f"{at:%H:%M} 4" in words(page)
@@ -245,7 +229,7 @@ def test_what_grows_fastest_is_a_list_by_window_and_metric(staff):
     assert order(page) == [quick.pk, slow.pk]
     assert "+1,234 in 58 min 1,234" in words(page)
     assert order(staff.get("/?window=15&metric=likes")) == [liked.pk]
-    assert order(staff.get("/overview/fastest/?window=15&metric=likes")) == [liked.pk]
+    assert order(staff.get("/?part=fastest&window=15&metric=likes")) == [liked.pk]
     assert order(staff.get("/?window=nonsense&metric=%00")) == [quick.pk, slow.pk]
     assert "No tweet gained quotes in the last 24 hours" in read(
         staff, "/?window=1440&metric=quotes"
@@ -256,14 +240,14 @@ def test_arrows_say_who_rose_since_some_minutes_ago(staff):
     first, second, third = fast(30, 20, 10)
     start = now() - timedelta(minutes=12)
     remember(now=start)
-    assert "same place" not in read(staff, "/overview/fastest/")
+    assert "same place" not in read(staff, "/?part=fastest")
 
     Mover.objects.filter(tweet=third).update(velocity=40)
     remember(now=start + timedelta(minutes=2))
     remember(now=start + timedelta(minutes=6))
-    page = read(staff, "/overview/fastest/")
+    page = read(staff, "/?part=fastest")
 
-    assert order(staff.get("/overview/fastest/")) == [third.pk, first.pk, second.pk]
+    assert order(staff.get("/?part=fastest")) == [third.pk, first.pk, second.pk]
     assert "▲ up 2" in page
     assert page.count("▼ down 1") == 2
     assert f"since {start:%H:%M} UTC" in page
@@ -273,7 +257,9 @@ def test_the_page_of_the_fastest_has_fifty_and_the_overview_ten(staff):
     fast(*range(1, 13))
     assert len(order(staff.get("/"))) == 10
     assert "Show the first 50" in read(staff, "/")
-    assert len(order(staff.get("/fastest/"))) == len(order(staff.get("/fastest/now/"))) == 12
+    assert (
+        len(order(staff.get("/fastest/"))) == len(order(staff.get("/fastest/?part=fastest"))) == 12
+    )
 
 
 @pytest.mark.parametrize("address", ["/", "/fastest/", "/operations/"])
@@ -287,7 +273,7 @@ def test_a_wall_has_no_menu_and_keeps_polling(staff, address):
     assert "kiosk.css" not in staff.get(address).content.decode()
 
 
-@pytest.mark.parametrize("part", ["/overview/now/", "/overview/ahead/", "/overview/fastest/"])
+@pytest.mark.parametrize("part", ["/?part=now", "/?part=ahead", "/?part=fastest"])
 def test_an_idle_poll_is_empty_and_no_part_is_large(staff, part):
     worker()
     CredentialFactory()

@@ -76,7 +76,7 @@ def test_each_post_is_compared_with_the_usual(staff, ada, usual_ones):
     tweet = posted_tweet(ada, 2 * DAY, text="A <b>success</b>")
     measured(tweet, 23 * HOUR, impressions=1400)
 
-    html = staff.get("/authors/7/now/").content.decode()
+    html = staff.get("/authors/7/?part=author").content.decode()
 
     # The median of six is now 350.
     assert "A &lt;b&gt;success&lt;/b&gt;" in html
@@ -151,10 +151,19 @@ def test_names_of_authors_lead_to_their_page(staff):
 
 
 def test_who_is_not_there_is_a_404_and_a_permission_is_needed(staff, client, ada):
-    for address in ("/authors/8/", "/authors/99999999999999999999/rows/", "/authors/8/posts.csv"):
+    for address in (
+        "/authors/8/",
+        "/authors/99999999999999999999/?part=rows",
+        "/authors/8/posts.csv",
+    ):
         assert staff.get(address).status_code == 404
     bob = some_staff(client, "view_source")
-    for address in ("/authors/7/", "/authors/7/now/", "/authors/7/rows/", "/authors/7/posts.csv"):
+    for address in (
+        "/authors/7/",
+        "/authors/7/?part=author",
+        "/authors/7/?part=rows",
+        "/authors/7/posts.csv",
+    ):
         assert bob.get(address).status_code == 403
 
 

@@ -51,7 +51,7 @@ def test_while_nothing_is_new_the_samples_are_not_read(staff, tweet, django_asse
 
     # Session, user, the tweet, its job, its claim.
     with django_assert_num_queries(5):
-        answer = staff.get(f"/tweets/{tweet.id}/now/?range=all&version={shown}")
+        answer = staff.get(f"/tweets/{tweet.id}/?part=now&range=all&version={shown}")
 
     assert (answer.status_code, answer.content) == (204, b"")
     assert reads() == before
@@ -71,7 +71,7 @@ def test_what_is_new_comes_with_the_next_tick(staff, tweet, change):
     shown = version_in(staff.get(f"/tweets/{tweet.id}/"))
 
     change(tweet)
-    answer = staff.get(f"/tweets/{tweet.id}/now/?version={shown}")
+    answer = staff.get(f"/tweets/{tweet.id}/?part=now&version={shown}")
 
     assert answer.status_code == 200
     assert version_in(answer) != shown
@@ -79,7 +79,7 @@ def test_what_is_new_comes_with_the_next_tick(staff, tweet, change):
 
 
 def test_a_page_that_names_no_version_gets_everything(staff, tweet):
-    answer = staff.get(f"/tweets/{tweet.id}/now/")
+    answer = staff.get(f"/tweets/{tweet.id}/?part=now")
 
     assert answer.status_code == 200
     assert 'id="samples-body"' in answer.content.decode()
@@ -112,13 +112,13 @@ def test_that_nobody_looks_comes_with_a_tick_and_goes_with_one(staff, tweet):
     worker = Worker.objects.create(
         cluster=uuid4(), host="h", pid=1, started_at=now, seen_at=now + timedelta(hours=1)
     )
-    ticks = [staff.get(f"/tweets/{tweet.id}/now/")]
+    ticks = [staff.get(f"/tweets/{tweet.id}/?part=now")]
 
     worker.delete()
-    ticks.append(staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}"))
-    again = staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}")
+    ticks.append(staff.get(f"/tweets/{tweet.id}/?part=now&version={version_in(ticks[-1])}"))
+    again = staff.get(f"/tweets/{tweet.id}/?part=now&version={version_in(ticks[-1])}")
     worker.save()
-    ticks.append(staff.get(f"/tweets/{tweet.id}/now/?version={version_in(ticks[-1])}"))
+    ticks.append(staff.get(f"/tweets/{tweet.id}/?part=now&version={version_in(ticks[-1])}"))
 
     told = ["It waits, because no worker is running." in one.content.decode() for one in ticks]
     assert (told, again.status_code) == ([False, True, False], 204)

@@ -68,7 +68,7 @@ def test_each_person_has_columns_of_their_own(staff, client):
     client.force_login(User.objects.create_superuser("eve", "", "x"))
 
     assert names(client.get("/columns/")) == []
-    for page in ("", "rows/", "now/", "new/"):
+    for page in ("", "?part=rows", "?part=now", "?part=new"):
         assert client.get(f"/columns/{mine}/{page}").status_code == 404
     assert client.post(f"/columns/{mine}/remove").status_code == 404
     assert only() == mine
@@ -121,7 +121,7 @@ def test_nobody_sees_a_team_that_they_left(staff):
     User.objects.get(username="ada").groups.clear()
 
     assert names(staff.get("/columns/")) == []
-    assert staff.get(f"/columns/{only()}/rows/").status_code == 403
+    assert staff.get(f"/columns/{only()}/?part=rows").status_code == 403
     assert add(staff, f"home:{crew.pk}").status_code == 403
 
 
@@ -153,7 +153,7 @@ def test_a_column_by_itself_leads_to_its_end_and_back_without_javascript(staff, 
     assert len(shown(older)) == 20
     assert shown(back) == shown(first)
     assert staff.get(f"{address}?before=x").status_code == 404
-    assert staff.get(f"{address}new/?clock=x").status_code == 404
+    assert staff.get(f"{address}?part=new&clock=x").status_code == 404
 
 
 def test_a_source_tells_what_is_new_and_late_and_what_is_gone(staff):
@@ -166,8 +166,8 @@ def test_a_source_tells_what_is_new_and_late_and_what_is_gone(staff):
     Tweet.objects.filter(pk=tweet(5)).update(gone_at=timezone.now())
     given = {"clock": clock, "top": tweet(6), "ids": f"{tweet(6)},{tweet(5)}"}
 
-    now = staff.get(f"/columns/{only()}/now/", given)
-    new = staff.get(f"/columns/{only()}/new/", given)
+    now = staff.get(f"/columns/{only()}/", {"part": "now", **given})
+    new = staff.get(f"/columns/{only()}/", {"part": "new", **given})
 
     assert words(now.content.decode()).startswith("2 new , 1 of them late")
     assert f'data-gone="{tweet(5)}"' in now.content.decode()

@@ -35,7 +35,7 @@ def test_only_its_tweets_are_listed_by_words_and_state_too(staff):
     assert shown(staff.get(f"{ours}&q={theirs.pk}")) == []
     assert shown(staff.get(f"{ours}&state=paused")) == [mars.pk]
     assert shown(staff.get(f"{ours}&state=resting")) == []
-    assert shown(staff.get(f"/tweets/rows/?source={made.pk}")) == [mars.pk, moon.pk]
+    assert shown(staff.get(f"/tweets/?part=rows&source={made.pk}")) == [mars.pk, moon.pk]
 
 
 def test_the_page_says_of_which_source_and_its_page_leads_there(staff):

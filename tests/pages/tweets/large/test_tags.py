@@ -88,12 +88,13 @@ def test_the_list_is_narrowed_to_a_tag_and_shows_tags_in_a_column(staff, three):
     assert "There is no tag “nonsense”" in told(nothing)
 
     assert 'class="tags"' not in told(staff.get(LIST))
-    rows = told(staff.get("/tweets/rows/", {"columns": "tags,likes"}))
+    rows = told(staff.get("/tweets/", {"part": "rows", "columns": "tags,likes"}))
     assert rows.index('href="/tweets/?tag=b-side"') < rows.index('href="/tweets/?tag=launch"')
     # A row is sent again when its tags changed.
     before = rows.split("data-version=")[1:]
     put("later", three[1])
-    after = told(staff.get("/tweets/rows/", {"columns": "tags,likes"})).split("data-version=")[1:]
+    rows = told(staff.get("/tweets/", {"part": "rows", "columns": "tags,likes"}))
+    after = rows.split("data-version=")[1:]
     changed = [one[:8] != two[:8] or "later" in two for one, two in zip(before, after, strict=True)]
     assert changed == [False, True, False]
 
@@ -177,7 +178,7 @@ def test_very_many_are_tagged_by_the_workers_in_pieces_that_can_be_stopped(staff
     TweetFactory(id=9999)
     run_all()
 
-    assert "2,500 of 2,500 tweets (100%)" in told(staff.get(f"{MANY}{act.pk}/now/"))
+    assert "2,500 of 2,500 tweets (100%)" in told(staff.get(f"{MANY}{act.pk}/?part=progress"))
     assert len(tagging.tags_of(list(range(1, 10_000)))) == 2500
 
     staff.post(ACT, {"all": "1", "query": "tag=launch", "act": "untag", "tag": "launch"})

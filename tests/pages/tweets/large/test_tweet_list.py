@@ -158,7 +158,7 @@ def test_a_heading_leads_to_its_order_and_then_to_the_reverse(staff, three):
 
 def test_only_the_chosen_columns_are_shown(staff, three):
     page = staff.get(LIST, {"columns": ["likes", "check"]}).content.decode()
-    rows = staff.get("/tweets/rows/", {"columns": "likes,check"}).content.decode()
+    rows = staff.get("/tweets/", {"part": "rows", "columns": "likes,check"}).content.decode()
 
     for told in (page, rows):
         assert 'data-metric="likes"' in told
