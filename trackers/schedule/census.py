@@ -18,37 +18,15 @@ from django.db import transaction
 from django.db.models import Q
 
 from trackers.jobs.figures import FRESH_FOR, MOST, NOW, ONE_PROCESS, RESTS, TAKEN_EVERY
-from trackers.jobs.queue import on
 from trackers.schedule.cost import AGES
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import TweetCensus
-from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.snowflake import first_id_at
 from tweetwatch.database import array, cursor
+from tweetwatch.statements import statement
 
-# Ids carry their time, so one scan of the narrow queue gives the tiers, without the tweets.
-# Tallies would be cheaper still, but they show what was done, not what the plan needs after a
-# person changed it, or after a file of tweets came in during an outage.
-# ORDER BY: rare states are found by their small indexes, whatever the statistics say.
-COUNTED = """
-    SELECT now(),
-        (SELECT count(*) FROM (
-            SELECT FROM trackers_tweet WHERE gone_at IS NOT NULL ORDER BY id {few}) AS gone),
-        (SELECT count(*) FROM (
-            SELECT FROM trackers_tweet WHERE paused ORDER BY id {few}) AS paused),
-        (SELECT count(*) FROM (
-            SELECT FROM trackers_tweet WHERE unclear_since IS NOT NULL ORDER BY id {few})
-            AS unclear),
-        (SELECT array_agg(ARRAY[tier::bigint, many]) FROM (
-            SELECT width_bucket(key, %(bounds)s::bigint[]) AS tier, count(*) AS many
-            FROM (SELECT key FROM {{job}} {few}) AS scheduled GROUP BY 1) AS tiers),
-        (SELECT reltuples::bigint FROM pg_class WHERE oid = 'trackers_tweet'::regclass),
-        (SELECT array_agg(ARRAY[age::bigint, many]) FROM (
-            SELECT width_bucket(id, %(ages)s::bigint[]) AS age, count(*) AS many
-            FROM (SELECT id FROM trackers_tweet {few}) AS tracked GROUP BY 1) AS ages)
-"""
-LOOK = COUNTED.format(few=f"LIMIT {MOST}")
-COUNT = COUNTED.format(few="")
+LOOK = statement(__file__, "counted", few=f"LIMIT {MOST}")
+COUNT = statement(__file__, "counted", few="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +116,7 @@ def count(plan: Plan, *, now: datetime) -> Census:
     )
 
 
-def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
+def asked(query: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
     def bounds(ages: Iterable[timedelta]) -> Any:
         return array(first_id_at(int((now - age).timestamp() * 1000)) for age in ages)
 
@@ -147,7 +125,7 @@ def asked(statement: str, plan: Plan, *, now: datetime) -> tuple[Any, ...]:
         "ages": bounds(reversed(AGES)),
     }
     with cursor() as db:
-        found = db.execute(on(TWEET_UPDATE, statement), given).fetchone()
+        found = db.execute(query, given).fetchone()
     assert found is not None
     return found
 
