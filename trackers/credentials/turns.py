@@ -216,8 +216,6 @@ def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> 
         standing.note(turn.credential)
     elif now and isinstance(error, Refused):
         refuse(turn.credential, str(error), now=now)
-    if now and isinstance(error, Depleted):
-        stops.stop(turn.credential.app_id, error, now=now)
     if error.sent and (rest := rests.rest_after(error)):
         # First, or another worker would find room in a window that is to be left alone.
         rests.rest(turn.reservation, rest, because=error.reason)
@@ -227,6 +225,8 @@ def settle_failed(turn: Turn, error: XError, *, now: datetime | None = None) -> 
         learning.settle_all([(turn.reservation, error.window)], answered=answered)
     else:
         cancel(turn)
+    if now and isinstance(error, Depleted):
+        stops.stop(turn.credential.app_id, error, now=now)
 
 
 def loaded(row: Sequence[Any]) -> Credential:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 # A datetime, not '-infinity': with two parameter types each statement would be prepared twice.
@@ -40,3 +41,13 @@ class Batch:
     is_full: bool = False
     strikes: int = 0
     next_low: Low = field(default=THE_HEAD, repr=False)
+
+    def only(self, keys: Collection[int]) -> Batch:
+        """The batch with those of its keys that are among these."""
+        those = frozenset(keys)
+        return replace(self, keys=tuple(key for key in self.keys if key in those))
+
+    def without(self, keys: Collection[int]) -> Batch:
+        """The batch with its other keys."""
+        those = frozenset(keys)
+        return replace(self, keys=tuple(key for key in self.keys if key not in those))

@@ -49,6 +49,8 @@ def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) ->
     `anew`: they count as due only from then on. Otherwise they are late since they were first due,
     and the figures say so.
     """
+    if not batch.keys:
+        return set()
     with cursor() as db:
         db.execute(
             on(batch.namespace, RELEASE),
@@ -59,6 +61,8 @@ def release(batch: Batch, delay: timedelta = NO_DELAY, *, anew: bool = False) ->
 
 def put_back(batch: Batch) -> set[int]:
     """Give the batch back where it stood in line; return the keys still ours."""
+    if not batch.keys:
+        return set()
     with cursor() as db:
         db.execute(
             on(batch.namespace, PUT_BACK),

@@ -1,4 +1,10 @@
-"""When a namespace must wait: holds until a time, and the ladder of waits while requests fail."""
+"""When a namespace must wait, and how many keys a claim of it may take.
+
+A hold lasts until a time; while requests fail, a ladder of waits climbs. While X's windows are
+short of requests claims are smaller: keys that a batch claims and cannot ask for go back into the
+queue, each written twice for nothing. So the next batch is only as large as the room that the last
+one found, and batches double again with each one that found enough.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +45,22 @@ SUCCEED = """
     WHERE name = %(namespace)s AND failures > 0
 """
 
+# SKIP LOCKED: this is only a hint, not worth waiting for behind a burst of arrivals.
+NARROW = """
+    UPDATE trackers_namespace SET room = %(keys)s
+    WHERE name = (SELECT name FROM trackers_namespace
+                  WHERE name = %(namespace)s AND (room IS NULL OR room > %(keys)s)
+                  FOR UPDATE SKIP LOCKED)
+"""
+
+# Writes nothing in the ordinary case.
+WIDEN = """
+    UPDATE trackers_namespace SET room = CASE WHEN 2 * room < batch_size THEN 2 * room END
+    WHERE name = (SELECT name FROM trackers_namespace
+                  WHERE name = %(namespace)s AND room IS NOT NULL
+                  FOR UPDATE SKIP LOCKED)
+"""
+
 
 def hold(namespace: str, *, until: datetime, because: str) -> None:
     """Claim nothing from the namespace until then."""
@@ -72,3 +94,13 @@ def succeed(namespace: str) -> None:
     """A request was answered: reset the ladder."""
     with cursor() as db:
         db.execute(SUCCEED, {"namespace": namespace})
+
+
+def resize(namespace: str, room: int | None) -> None:
+    """Let the next claims take as many keys as the last batch found room for; None: it found enough
+    for all, so they may take more."""
+    with cursor() as db:
+        if room:
+            db.execute(NARROW, {"namespace": namespace, "keys": room})
+        else:
+            db.execute(WIDEN, {"namespace": namespace})

@@ -14,8 +14,8 @@ from trackers.jobs import (
 from trackers.jobs.begun import begins
 from trackers.jobs.queue import Batch
 from trackers.timelines import deliver, feeds
-from trackers.updater.follow import follow
 from trackers.updater.refresh import Asking, refresh
+from trackers.updater.settle import settle_batch
 from tweetwatch.pieces import time_for_a_chore
 
 
@@ -28,7 +28,8 @@ def update_tweets(batch: Batch) -> None:
         confirm_gone_after=settings.CONFIRM_GONE_AFTER,
         gone_every=settings.GONE_EVERY,
     )
-    follow(batch, refresh(batch, asking))
+    outcome = refresh(batch, asking)
+    settle_batch(batch, outcome)
 
 
 @begins

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import DatabaseError, InterfaceError
@@ -22,9 +22,9 @@ from trackers.money import ledger
 from trackers.tweets.paid import mark_paid
 from trackers.updater.before import Before, read_before
 from trackers.updater.lookups import Answered, Broke, Sender, Unanswered, look_up
-from trackers.updater.promote import CheckRules
 from trackers.updater.reserve import Granted, Held, Waiting, reserve
 from trackers.updater.save import Saved
+from trackers.updater.verdicts import CheckRules
 from trackers.updater.write import write
 from trackers.xapi.errors import Depleted, NotReady, Refused
 from trackers.xapi.results import Lookup, Shown
@@ -134,8 +134,8 @@ def only_tracked(batch: Batch, before: Before) -> Batch:
     over = before.untracked | {id for id, one in before.odd.items() if one.version_of is not None}
     if not over:
         return batch
-    queue.finish(replace(batch, keys=tuple(id for id in batch.keys if id in over)), {})
-    return replace(batch, keys=tuple(id for id in batch.keys if id not in over))
+    queue.finish(batch.only(over), {})
+    return batch.without(over)
 
 
 def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
@@ -149,8 +149,8 @@ def failed(unanswered: Unanswered, *, now: datetime | None) -> Failed:
     turns.settle_failed(turn, error, now=now)
     if error.sent and error.maybe_billed:
         # Counted, and marked as paid: an hour of such replies costs each tweet only once.
-        ledger.keep(asked.payment)
         mark_paid(asked.unpaid, day=asked.payment.day, project=turn.project)
+        ledger.keep(asked.payment)
     else:
         ledger.cancel(asked.payment)
     # The credential is not used for a while (turns.settle_failed); the others continue.

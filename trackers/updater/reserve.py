@@ -18,15 +18,15 @@ from trackers.money import ledger
 from trackers.money.ledger import Payment
 from trackers.money.purses import Purse
 from trackers.updater.before import Before
-from trackers.updater.hundreds import (
-    AT_ONCE,
-    hundreds,
-    now_of,
+from trackers.updater.morning import until_rationed
+from trackers.updater.requests import (
+    REQUEST_SIZE,
+    due_for_project,
     requests_for,
     room_for,
-    some_of,
+    rotate,
+    split_into_requests,
 )
-from trackers.updater.morning import until_rationed
 from trackers.updater.shares import Share, share_out
 from tweetwatch.database import cursor
 
@@ -93,27 +93,29 @@ def reserve(batch: Batch, before: Before, *, timeout: timedelta) -> Granted | He
         delay = min(wait_for_money(batch.due_at, one) for one in purses if one.usable)
         logger.info("%d tweets wait for money, for %s", len(shared.waiting), delay)
         is_for_floors = any(one.awaits_floors for one in purses if one.usable)
-        batch = put_off(batch, shared.waiting, delay, anew=not is_for_floors)
+        queue.release(batch.only(shared.waiting), delay, anew=not is_for_floors)
+        batch = batch.without(shared.waiting)
         if not is_for_floors:
             mark(shared.waiting)
         if not batch.keys:
             return Waiting()
     # After a full request there is usually another. With more than one tier they are spread over
     # the window, so as not to take all of it from the young.
-    spread = len(batch.keys) >= AT_ONCE and len(before.plan.tiers) > 1
+    spread = len(batch.keys) >= REQUEST_SIZE and len(before.plan.tiers) > 1
     asking, shut = whose_turn(shared.shares, batch, spread=spread)
     if not asking:
         until, because = first_room([no_room for _, no_room in shut] or [nobody()], now=now)
         return Held(batch, until, because, room_for(0, len(shared.shares)))
     for other, no_room in shut:
-        batch = put_off(batch, other.ids, wait_for(no_room, now=now))
+        queue.release(batch.only(other.ids), wait_for(no_room, now=now))
+        batch = batch.without(other.ids)
     # What found no room, or waits to fill a request, goes back to its place in line.
     asked = {id for share, _, _ in asking for id in share.ids}
-    batch = leave(batch, set(batch.keys) - asked)
+    queue.put_back(batch.without(asked))
     grants = [
         grant
         for share, in_turn, _ in asking
-        for grant in pay(parted(batch, share.ids)[0], share, in_turn, before.odd, timeout=timeout)
+        for grant in pay(batch.only(share.ids), share, in_turn, before.odd, timeout=timeout)
     ]
     is_short = shut or any(len(in_turn) < requests_for(wanted) for _, in_turn, wanted in asking)
     room = room_for(len(grants), len(shared.shares)) if is_short else None
@@ -139,11 +141,13 @@ def pay(
     )
     if payment is None:
         turns.cancel_all(in_turn)
-        put_off(batch, batch.keys, A_MOMENT)
+        queue.release(batch, A_MOMENT)
         return []
-    batch = put_off(batch, [one.tweet_id for one in unpaid[payment.posts :]], A_MOMENT)
+    too_many = [one.tweet_id for one in unpaid[payment.posts :]]
+    queue.release(batch.only(too_many), A_MOMENT)
+    batch = batch.without(too_many)
     paid_for = {one.tweet_id for one in unpaid[: payment.posts]}
-    requests = hundreds(batch.keys, odd)
+    requests = split_into_requests(batch.keys, odd)
     turns.cancel_all(in_turn[len(requests) :])
     payments = payment.parts([(len(paid_for.intersection(ids)), len(ids)) for ids in requests])
     return [
@@ -167,9 +171,9 @@ def whose_turn(
     asking: list[ShareTurns] = []
     shut: list[tuple[Share, NoTurn]] = []
     for share in shares:
-        ids: Sequence[int] = share.ids
+        ids = rotate(share.ids, turn=batch.lease)
         if len(shares) > 1:
-            ids = now_of(ids, is_full=batch.is_full, is_first=not asking, turn=batch.lease)
+            ids = due_for_project(ids, is_full=batch.is_full, is_first=not asking)
         if not ids:
             continue
         found = turns.take_several(
@@ -178,8 +182,8 @@ def whose_turn(
         if isinstance(found, turns.NoRoom | turns.NoCredential):
             shut.append((share, found))
             continue
-        some = some_of(ids, len(found) * AT_ONCE, turn=batch.lease)
-        asking.append((share.only(set(some)), found, len(ids)))
+        with_room = set(ids[: len(found) * REQUEST_SIZE])
+        asking.append((share.only(with_room), found, len(ids)))
     return asking, shut
 
 
@@ -216,31 +220,6 @@ def mark(ids: Collection[int]) -> None:
     """Record that these tweets wait for money until they are due."""
     with cursor() as db:
         db.execute(MARK, {"ids": sorted(ids)})
-
-
-def put_off(batch: Batch, ids: Collection[int], delay: timedelta, *, anew: bool = False) -> Batch:
-    """Give these back, due after `delay`; return the rest. `anew`: they are not late until then."""
-    back, batch = parted(batch, ids)
-    if back.keys:
-        queue.release(back, delay, anew=anew)
-    return batch
-
-
-def leave(batch: Batch, ids: Collection[int]) -> Batch:
-    """Give these back with their old due times; return the batch without them."""
-    back, batch = parted(batch, ids)
-    if back.keys:
-        queue.put_back(back)
-    return batch
-
-
-def parted(batch: Batch, ids: Collection[int]) -> tuple[Batch, Batch]:
-    """The batch with only these, and the batch without them."""
-    those = set(ids)
-    return (
-        replace(batch, keys=tuple(id for id in batch.keys if id in those)),
-        replace(batch, keys=tuple(id for id in batch.keys if id not in those)),
-    )
 
 
 def wait_for_money(due_at: datetime, purse: Purse) -> timedelta:

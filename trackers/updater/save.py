@@ -15,7 +15,7 @@ from trackers.outbox.staging import TWEETS, later
 from trackers.schedule import adapt
 from trackers.schedule.intervals import Plan, jittered
 from trackers.tweets.record import recording
-from trackers.updater.promote import Verdict
+from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Shown
 from tweetwatch.database import array, cursor
 

@@ -21,9 +21,9 @@ from trackers.tweets.describe import describe, withhold
 from trackers.updater.before import NOTHING, Before, Prior, read_priors
 from trackers.updater.edits import billed, learn_edits
 from trackers.updater.lookups import Answered
-from trackers.updater.promote import CheckRules, verdicts
 from trackers.updater.reserve import BatchGrant
 from trackers.updater.save import NOTHING_SAVED, Judged, Saved, save
+from trackers.updater.verdicts import CheckRules, verdicts
 from trackers.xapi.results import Lookup, Post, Shown
 from tweetwatch.database import persist, together
 

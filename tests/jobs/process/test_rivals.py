@@ -21,8 +21,8 @@ from trackers.jobs import queue
 from trackers.schedule import steer
 from trackers.schedule.intervals import Plan
 from trackers.tweets.models import Tweet
-from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
+from trackers.updater.verdicts import Verdict
 
 NOW = timedelta(0)
 

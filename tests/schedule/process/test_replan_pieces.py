@@ -21,8 +21,8 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.replan import LOST_AFTER, find_lost, go_on, plan_piece, progress, replan
 from trackers.schedule.steer import refresh_now
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
+from trackers.updater.verdicts import Verdict
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

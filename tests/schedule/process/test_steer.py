@@ -19,8 +19,8 @@ from trackers.tweets.history import history
 from trackers.tweets.models import PackedSamples, Sample, Tweet, TweetText
 from trackers.tweets.record import Measured, record
 from trackers.updater.models import TweetUpdate
-from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
+from trackers.updater.verdicts import Verdict
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db

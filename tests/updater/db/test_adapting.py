@@ -17,8 +17,8 @@ from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import pace, strangers_pace
 from trackers.updater.models import TweetUpdate
-from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
+from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Figures, Shown
 
 pytestmark = pytest.mark.django_db

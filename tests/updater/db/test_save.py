@@ -17,9 +17,9 @@ from trackers.tweets.describe import describe
 from trackers.tweets.history import history
 from trackers.tweets.models import Sample, Tweet, TweetText
 from trackers.updater.models import TweetBucket, TweetUpdate
-from trackers.updater.promote import Verdict
 from trackers.updater.save import NOTHING_SAVED, Judged
 from trackers.updater.save import save as save_judged
+from trackers.updater.verdicts import Verdict
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,7 @@ from trackers.tweets.snowflake import first_id_at
 from trackers.updater.leftover import CONSIDERED, hand_out
 from trackers.updater.models import TweetUpdate
 from trackers.updater.ration import ration
-from trackers.updater.reserve import mark, put_off
+from trackers.updater.reserve import mark
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,7 +46,7 @@ def waiting(clock):
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     batch = queue.get(TWEET_UPDATE, 100)
-    put_off(batch, batch.keys, 2 * HOUR, anew=True)
+    queue.release(batch, 2 * HOUR, anew=True)
     mark(batch.keys)
     return sorted(batch.keys, reverse=True)
 

@@ -16,8 +16,8 @@ from trackers.schedule.adapt import Bounds, adapted_wait
 from trackers.schedule.intervals import Plan, Tier
 from trackers.schedule.paid_days import across_days
 from trackers.tweets.models import Tweet
-from trackers.updater.promote import Verdict
 from trackers.updater.save import Judged, save
+from trackers.updater.verdicts import Verdict
 from trackers.xapi.results import Figures
 from tweetwatch.database import cursor
 

@@ -18,7 +18,7 @@ from trackers.money.projects import Project, Spending
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import Tweet
 from trackers.updater.models import TweetBucket
-from trackers.updater.promote import ASK_AGAIN
+from trackers.updater.verdicts import ASK_AGAIN
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db(transaction=True)

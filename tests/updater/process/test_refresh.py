@@ -22,7 +22,7 @@ from trackers.schedule.models import Interval
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.tweets.models import METRICS, Author, Sample, Tweet, TweetText
 from trackers.updater.models import TweetUpdate
-from trackers.updater.promote import ASK_AGAIN
+from trackers.updater.verdicts import ASK_AGAIN
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db

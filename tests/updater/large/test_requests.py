@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.updater.hundreds import hundreds, now_of, requests_for, room_for, some_of
 from trackers.updater.models import TweetUpdate
+from trackers.updater.requests import (
+    due_for_project,
+    requests_for,
+    room_for,
+    rotate,
+    split_into_requests,
+)
 
 IDS = st.lists(st.integers(1, 10**6), unique=True, max_size=450)
 
@@ -21,7 +27,7 @@ def test_a_request_of_the_queue_is_a_request_to_x():
 
 @given(IDS, st.sets(st.integers(1, 10**6), max_size=50))
 def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
-    found = hundreds(ids, odd)
+    found = split_into_requests(ids, odd)
 
     assert sorted(id for one in found for id in one) == sorted(ids)
     assert len(found) == requests_for(len(ids))
@@ -33,9 +39,13 @@ def test_every_tweet_is_in_one_request_and_the_odd_ones_are_together(ids, odd):
 def test_what_goes_back_is_another_part_each_time():
     ids = list(range(150))
 
-    asked = Counter(id for turn in range(150) for id in some_of(ids, 100, turn=turn))
+    asked = Counter(id for turn in range(150) for id in rotate(ids, turn)[:100])
 
     assert set(asked.values()) == {100}
+
+
+def test_nothing_rotates_to_nothing():
+    assert rotate([], 7) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +61,7 @@ def test_what_goes_back_is_another_part_each_time():
 def test_of_several_projects_each_asks_for_whole_hundreds_while_more_is_due(
     count, is_full, is_first, asked
 ):
-    found = now_of(list(range(count)), is_full=is_full, is_first=is_first, turn=7)
+    found = due_for_project(list(range(count)), is_full=is_full, is_first=is_first)
 
     assert len(found) == asked
 

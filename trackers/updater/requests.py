@@ -9,12 +9,12 @@ from collections.abc import Collection, Sequence
 
 from trackers.xapi.client import MOST_IDS
 
-AT_ONCE = MOST_IDS
+REQUEST_SIZE = MOST_IDS
 
 
 def requests_for(count: int) -> int:
     """How many requests this many tweets take."""
-    return -(-count // AT_ONCE)
+    return -(-count // REQUEST_SIZE)
 
 
 def room_for(requests: int, projects: int) -> int:
@@ -22,32 +22,29 @@ def room_for(requests: int, projects: int) -> int:
 
     With several projects, each needs enough tweets for a full request of its own.
     """
-    return AT_ONCE * max(requests, 1 if projects < 2 else 2 * projects)
+    return REQUEST_SIZE * max(requests, 1 if projects < 2 else 2 * projects)
 
 
-def hundreds(ids: Sequence[int], odd: Collection[int]) -> list[tuple[int, ...]]:
+def split_into_requests(ids: Sequence[int], odd: Collection[int]) -> list[tuple[int, ...]]:
     """The ids of each request, ascending; odd tweets together, as more is requested for them."""
     ordered = sorted(ids, key=lambda id: (id in odd, id)) if odd else sorted(ids)
     return [
-        tuple(sorted(ordered[start : start + AT_ONCE])) for start in range(0, len(ordered), AT_ONCE)
+        tuple(sorted(ordered[start : start + REQUEST_SIZE]))
+        for start in range(0, len(ordered), REQUEST_SIZE)
     ]
 
 
-def some_of(ids: Sequence[int], count: int, *, turn: int) -> Sequence[int]:
-    """Up to `count` of the ids, starting at `turn`, so that no id is put back every time."""
-    if count >= len(ids):
-        return ids
-    start = turn % len(ids)
-    return [*ids[start:], *ids[:start]][:count]
+def rotate(ids: Sequence[int], turn: int) -> Sequence[int]:
+    """The ids from another one on in each turn, so that none is always the last."""
+    start = turn % len(ids) if ids else 0
+    return [*ids[start:], *ids[:start]]
 
 
-def now_of(ids: Sequence[int], *, is_full: bool, is_first: bool, turn: int) -> Sequence[int]:
-    """Which tweets of a project to request now, in a batch of more than one project.
+def due_for_project(ids: Sequence[int], *, is_full: bool, is_first: bool) -> Sequence[int]:
+    """Which tweets of a project to request now, in a batch of more than one project: the first.
 
     `is_full`: more tweets are due than the batch took. Then an incomplete hundred waits for the
     next batch, to fill a request there, unless nothing at all would be requested.
     """
-    if not is_full:
-        return ids
-    full = len(ids) // AT_ONCE * AT_ONCE
-    return some_of(ids, full, turn=turn) if full or not is_first else ids
+    full = len(ids) // REQUEST_SIZE * REQUEST_SIZE
+    return ids[:full] if is_full and (full or not is_first) else ids

@@ -9,7 +9,7 @@ import pytest
 
 from tests.factories import figures, id_born, post
 from trackers.schedule.intervals import Plan, Tier
-from trackers.updater.promote import ASK_AGAIN, CheckRules, Prior, Verdict, verdicts
+from trackers.updater.verdicts import ASK_AGAIN, CheckRules, Prior, Verdict, verdicts
 from trackers.xapi.results import Lookup
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

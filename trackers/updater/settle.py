@@ -1,4 +1,4 @@
-"""After a batch: keys to give back, holds, the size of the next batch, metrics."""
+"""Settle a batch: keys to give back, holds, the size of the next batch, metrics."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from trackers.jobs import holds, queue, room, tallies
+from trackers.jobs import holds, queue, tallies
 from trackers.jobs.observed import tasks as noted
 from trackers.jobs.queue import Batch
-from trackers.updater.refresh import Refreshed, sum_up
+from trackers.updater.refresh import Refreshed, Said, sum_up
 from trackers.updater.reserve import Held, Waiting
 from tweetwatch.database import together
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 LONG = timedelta(minutes=1)
 
 
-def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
+def settle_batch(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
     """Apply a batch's outcome to the queue; then raise what broke a request."""
     match outcome:
         case Refreshed():
@@ -29,10 +29,13 @@ def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
                 give_back(outcome)
             if outcome.answers:
                 # Locks: the namespace's row, and one that only this process uses.
+                said = sum_up(outcome.answers, outcome.saved)
+                done = batch_done(outcome, said)
                 with together():
                     holds.succeed(batch.namespace)
-                    make_room(outcome)
-                    tell_refreshed(outcome)
+                    holds.resize(batch.namespace, outcome.room)
+                    tallies.count(batch.namespace, done)
+                log_refreshed(outcome, said)
             for error in outcome.broke:
                 raise error
         case Held():
@@ -43,7 +46,7 @@ def follow(batch: Batch, outcome: Refreshed | Held | Waiting) -> None:
 
 def hold(batch: Batch, outcome: Held) -> None:
     """Hold the namespace for a while, and give back what was claimed."""
-    room.narrow(batch.namespace, outcome.room)
+    holds.resize(batch.namespace, outcome.room)
     holds.hold(batch.namespace, until=outcome.until, because=outcome.because)
     queue.put_back(outcome.batch)
     is_long = outcome.until > (batch.claimed_at or outcome.until) + LONG
@@ -54,14 +57,6 @@ def hold(batch: Batch, outcome: Held) -> None:
         outcome.until.isoformat(timespec="seconds"),
         outcome.because,
     )
-
-
-def make_room(done: Refreshed) -> None:
-    """Limit the next batches to the available room."""
-    if done.room:
-        room.narrow(done.batch.namespace, done.room)
-    else:
-        room.widen(done.batch.namespace)
 
 
 def give_back(done: Refreshed) -> None:
@@ -101,30 +96,29 @@ def lateness(done: Refreshed) -> Sequence[int]:
     return batch.late if share == 1 else [round(count * share) for count in batch.late]
 
 
-def tell_refreshed(done: Refreshed) -> None:
-    batch, saved, said = done.batch, done.saved, sum_up(done.answers, done.saved)
-    tallies.count(
-        batch.namespace,
-        tallies.BatchDone(
-            requests=len(done.answers),
-            asked=said.asked,
-            measured=said.measured,
-            changed=saved.changed,
-            missing=said.missing,
-            late=lateness(done),
-        ),
+def batch_done(done: Refreshed, said: Said) -> tallies.BatchDone:
+    return tallies.BatchDone(
+        requests=len(done.answers),
+        asked=said.asked,
+        measured=said.measured,
+        changed=done.saved.changed,
+        missing=said.missing,
+        late=lateness(done),
     )
+
+
+def log_refreshed(done: Refreshed, said: Said) -> None:
     logger.info(
         "refreshed %d of %d tweets in %d requests, %d changed, %d missing, %d broken, "
         "%d counts unreadable, %d not ours any more, requests left: %s",
         said.measured,
         said.asked,
         len(done.answers),
-        saved.changed,
+        done.saved.changed,
         said.missing,
         said.broken,
         said.unread,
-        said.asked - len(saved.ours),
+        said.asked - len(done.saved.ours),
         ", ".join(f"{name} {left}" for name, left in said.left.items()),
     )
     if done.unclear:
