@@ -201,13 +201,18 @@ def pytest_itemcollected(item):
     commits = (database and database.kwargs.get("transaction")) or not COMMITTING.isdisjoint(
         item.fixturenames
     )
-    if folder in {"unit", "db"} and commits:
-        raise pytest.UsageError(f"{item.nodeid} commits; {folder}/ is not for that")
+    starts = any(item.get_closest_marker(name) for name in ("alone", "browser")) or not (
+        STARTING.isdisjoint(item.function.__code__.co_names)
+    )
+    if folder in {"unit", "db"} and (commits or starts):
+        what = "starts processes" if starts else "commits"
+        raise pytest.UsageError(f"{item.nodeid} {what}; {folder}/ is not for that")
     if folder == "unit" and database:
         raise pytest.UsageError(f"{item.nodeid} needs a database; unit/ is not for that")
 
 
 COMMITTING = {"fresh_database", "live_server", "transactional_db"}
+STARTING = {"Demo", "Popen", "Product"}
 
 
 class FakeX:
