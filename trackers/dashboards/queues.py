@@ -1,4 +1,4 @@
-"""The queues as pages show them: which run, which are paused or held, and why."""
+"""The queues as pages show them: which run, which are paused or held, and why nothing is done."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from datetime import datetime
 
 from django.utils.safestring import SafeString
 
+from trackers.credentials import trouble
 from trackers.dashboards.words import Moment, ahead, coded
-from trackers.jobs.models import Namespace
+from trackers.jobs.models import Namespace, Worker
+from trackers.jobs.pausing import paused_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +40,12 @@ def queues(rows: Iterable[Namespace], *, now: datetime) -> list[Queue]:
         )
         for namespace in rows
     ]
+
+
+def idle(*, now: datetime) -> str:
+    """Such as "no worker is running"; empty if tweets are being checked."""
+    if paused_all():
+        return "everything is paused"
+    if not Worker.objects.alive(now=now).exists():
+        return "no worker is running"
+    return "no credential is enabled" if trouble.none_enabled() else ""

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from trackers.dashboards import answers, metrics
+from trackers.dashboards import health, metrics
 from trackers.dashboards.account import views as account
 from trackers.dashboards.alerts import acts as alert_acts
 from trackers.dashboards.alerts import form_views as alert_forms
 from trackers.dashboards.alerts import views as alerts
 from trackers.dashboards.authors import views as authors
-from trackers.dashboards.authors.export import author_posts
 from trackers.dashboards.columns import acts as column_acts
 from trackers.dashboards.columns import views as columns
 from trackers.dashboards.compare import views as compare
@@ -22,13 +21,12 @@ from trackers.dashboards.live import views as live
 from trackers.dashboards.operations import acts as operation_acts
 from trackers.dashboards.operations import pausing
 from trackers.dashboards.operations import views as operations
-from trackers.dashboards.operations.export import queues_file
+from trackers.dashboards.operations.over_time import queues_file
 from trackers.dashboards.overview import views as overview
 from trackers.dashboards.sources import acts as source_acts
 from trackers.dashboards.sources import detail_views as source
 from trackers.dashboards.sources import list_views as sources
 from trackers.dashboards.sources import remove_views as source_removal
-from trackers.dashboards.sources.export import source_days
 from trackers.dashboards.subscribers import acts as subscriber_acts
 from trackers.dashboards.subscribers import form_views as subscriber_forms
 from trackers.dashboards.subscribers import replay_views as subscriber_replay
@@ -36,7 +34,6 @@ from trackers.dashboards.subscribers import views as subscribers
 from trackers.dashboards.tweets import acts as tweet_acts
 from trackers.dashboards.tweets import detail_views as tweet
 from trackers.dashboards.tweets import list_acts as tweet_list_acts
-from trackers.dashboards.tweets import list_file as tweet_file
 from trackers.dashboards.tweets import list_views as tweets
 from trackers.dashboards.tweets import many_acts as many_tweets
 from trackers.dashboards.tweets import many_views as many_tweets_views
@@ -47,10 +44,10 @@ urlpatterns = [
     path("logout/", account.LogOut.as_view(), name="logout"),
     path("account/", account.account, name="account"),
     path("account/password/", account.Password.as_view(), name="password"),
-    path("answers/", answers.answers, name="answers"),
+    path("answers/", health.answers, name="answers"),
     path("fastest/", overview.fastest, name="fastest"),
     path("tweets/", tweets.tweets, name="tweets"),
-    path("tweets/export.<str:form>", tweet_file.tweets_file, name="tweets-file"),
+    path("tweets/export.<str:form>", tweets.tweets_file, name="tweets-file"),
     path("tweets/track", tweet_list_acts.track_pasted, name="tweets-track"),
     path("tweets/views/save", tweet_list_acts.save_view, name="view-save"),
     path("tweets/views/<int:id>/remove", tweet_list_acts.remove_view, name="view-remove"),
@@ -78,7 +75,7 @@ urlpatterns = [
     path("columns/<int:id>/<str:act>", column_acts.act_on_column, name="column-act"),
     path("live/", live.live, name="live"),
     path("authors/<int:id>/", authors.author, name="author"),
-    path("authors/<int:id>/posts.<str:form>", author_posts, name="author-posts"),
+    path("authors/<int:id>/posts.<str:form>", authors.author_posts, name="author-posts"),
     path("sources/", sources.sources, name="sources"),
     path("sources/act", source_acts.act_on_ticked, name="sources-act"),
     path("sources/import/", imports.import_file, name="import-file"),
@@ -86,7 +83,7 @@ urlpatterns = [
     path("sources/import/<int:id>/rejected.csv", imports.import_rejected, name="import-rejected"),
     path("sources/import/<int:id>/warnings.csv", imports.import_warnings, name="import-warnings"),
     path("sources/<int:id>/", source.source, name="source"),
-    path("sources/<int:id>/days.<str:form>", source_days, name="source-days"),
+    path("sources/<int:id>/days.<str:form>", source.source_days, name="source-days"),
     path("sources/<int:id>/edit/", source_acts.edit_source, name="source-edit"),
     path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),

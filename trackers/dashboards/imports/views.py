@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 from collections.abc import Iterator
 from datetime import datetime
-from typing import BinaryIO, cast
+from typing import IO, Any, BinaryIO, cast
 
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler
 from django.http import (
     Http404,
     HttpRequest,
@@ -26,7 +28,6 @@ from trackers.acts import Done
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.carry_out import say
 from trackers.dashboards.exports import in_turn
-from trackers.dashboards.imports.receiving import Unnamed
 from trackers.dashboards.imports.report import (
     BAD_LINES_SHOWN,
     Choice,
@@ -203,3 +204,25 @@ def chosen(report: Import, given: QueryDict) -> Choice | None:
     if report.began_at is not None or report.uploaded_at is None:
         return None
     return choice(report, column=column_in(report, given), referenced="referenced" in given)
+
+
+class Unnamed(FileUploadHandler):
+    chunk_size = 1 << 18
+
+    def new_file(self, *args: Any, **kwargs: Any) -> None:
+        super().new_file(*args, **kwargs)
+        # Open as long as the request holds it.
+        self.file: IO[bytes] = tempfile.TemporaryFile(  # noqa: SIM115
+            dir=settings.FILE_UPLOAD_TEMP_DIR
+        )
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
+        self.file.write(raw_data)
+
+    def file_complete(self, file_size: int) -> UploadedFile:
+        self.file.seek(0)
+        return UploadedFile(self.file, self.file_name, self.content_type, file_size)
+
+    def upload_interrupted(self) -> None:
+        if hasattr(self, "file"):
+            self.file.close()

@@ -6,10 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from django.http import HttpRequest, HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from trackers.dashboards.access import OPERATIONS, needs
 from trackers.dashboards.bar_chart import BarChart
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.words import counted, exactly, lasting
-from trackers.jobs.observed.minutes import Stretch
+from trackers.jobs.observed.minutes import Stretch, by_time
 from trackers.jobs.queue import namespaces
+from tweetwatch.tables import Column, Table
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -124,3 +130,28 @@ def line(one: Stretch) -> Line:
         done="–" if one.measured is None else counted(one.measured),
         failed="–" if one.failed is None else counted(one.failed),
     )
+
+
+COLUMNS = (
+    Column("queue", "text"),
+    Column("from", "time"),
+    Column("most_due", "whole"),
+    Column("longest_overdue_seconds", "number"),
+    Column("done", "whole"),
+    Column("failed", "whole"),
+)
+
+
+@require_safe
+@needs(OPERATIONS)
+def queues_file(request: HttpRequest, form: str) -> HttpResponseBase:
+    """For the time that the page shows, in the same steps."""
+    over = request.GET.get("over", "")
+    over = over if over in SPANS else "hour"
+    span = SPANS[over]
+    rows = (
+        (name, one.at, one.due, one.oldest_due_seconds, one.measured, one.failed)
+        for name, found in by_time(over=span.over, step=span.step).items()
+        for one in found
+    )
+    return as_file(request, Table(f"queues-{over}", COLUMNS, rows), form)

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import TWEETS, needs
 from trackers.dashboards.days import days
-from trackers.dashboards.idle import idle
 from trackers.dashboards.kiosk import is_kiosk
 from trackers.dashboards.notices import notices
 from trackers.dashboards.operations.catch_up import sentence_of
@@ -22,6 +21,7 @@ from trackers.dashboards.overview.fastest import FEW, MANY, board
 from trackers.dashboards.overview.headline import headline
 from trackers.dashboards.overview.schedule import schedule
 from trackers.dashboards.parts import Read, show
+from trackers.dashboards.queues import idle
 from trackers.jobs.ahead import ahead
 from trackers.jobs.figures import by_minute, lateness_at
 from trackers.jobs.observed.tasks import NotedTask

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from trackers.dashboards.access import SOURCES, demand, needs
 from trackers.dashboards.asking import unsure
 from trackers.dashboards.carry_out import act_on, say
-from trackers.dashboards.sources.figure_views import find
+from trackers.dashboards.sources.detail_views import find
 from trackers.dashboards.sources.list_views import MOST
 from trackers.history import on_page
 from trackers.ingest.sources.acts import ACTS, CHANGE, change

@@ -1,29 +1,35 @@
-"""The page of one source: how far it is read, what is missing, and what it yielded."""
+"""The page of one source: how far it is read, what is missing, what it brought and what it cost."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from trackers.dashboards.access import SOURCES, TWEETS, needs
+from trackers.dashboards.daily import daily, first_day
+from trackers.dashboards.exports import as_file
 from trackers.dashboards.follow_buttons import buttons_for
 from trackers.dashboards.parts import Read, show
 from trackers.dashboards.sources.connection import connection_of
-from trackers.dashboards.sources.figure_views import figures, find
 from trackers.dashboards.sources.line import line
 from trackers.dashboards.sources.progress import Reading, reading
 from trackers.dashboards.tweet_rows import LABELS, rows
-from trackers.dashboards.words import Moment, ago, exactly, lasting
+from trackers.dashboards.usual import COMPARED, usual
+from trackers.dashboards.words import Moment, ago, counted, exactly, lasting
+from trackers.ingest.sources.days import Cost, SourceDay, cost_of, days_of
 from trackers.ingest.sources.models import Gap, Source, SourceTweet
 from trackers.ingest.sources.naming import short
 from trackers.ingest.sources.standing import Standing, standings
 from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import BulkAct
-from trackers.tweets.models import Tweet
+from trackers.tweets.growth.earlier import of_these
+from trackers.tweets.models import Author, Tweet
 from trackers.tweets.snowflake import born_at
+from tweetwatch.tables import Column, Table
 
 NEWEST, LATE_MOST, GAPS_MOST = 20, 50, 50
 # States in which nothing is read, although a poll may have been begun.
@@ -183,3 +189,81 @@ def helps(gap: Gap) -> str:
     if gap.closed_at is None:
         return HELPS[Gap.Why(gap.why)]
     return FILLED_BY_SEARCH if gap.is_of_stream else ""
+
+
+@dataclass(frozen=True, slots=True)
+class CostWords:
+    """`over`: the days that it is the average of."""
+
+    a_day: str
+    a_post: str
+    billed: str
+    money: str
+    over: str
+
+
+def find(id: int) -> Source:
+    try:
+        return Source.objects.get(pk=id)
+    except (Source.DoesNotExist, OverflowError):
+        raise Http404(f"There is no source {id}.") from None
+
+
+def figures(source: Source, *, now: datetime) -> dict[str, object]:
+    today = now.astimezone(UTC).date()
+    found = days_of(source.pk, since=first_day(today))
+    newest = SourceTweet.objects.filter(source=source).order_by("-tweet_id")
+    ids = list(newest.values_list("tweet_id", flat=True)[:COMPARED])
+    return {
+        "author": author_of(source),
+        "days": daily({one.day: one.posts for one in found}, today=today, what="New posts"),
+        "cost": cost_words(found, today=today),
+        "usual": usual(of_these(ids), now=now),
+    }
+
+
+def author_of(source: Source) -> Author | None:
+    """The account whose posts it reads, if it is only one and any post has come."""
+    if source.kind != Source.Kind.ACCOUNT or source.account_id is None:
+        return None
+    return Author.objects.filter(pk=source.account_id).first()
+
+
+def cost_words(found: list[SourceDay], *, today: date) -> CostWords | None:
+    cost: Cost | None = cost_of(found, today=today)
+    if cost is None:
+        return None
+    return CostWords(
+        a_day=fine(cost.a_day),
+        a_post="–" if cost.a_post is None else fine(cost.a_post),
+        billed=counted(cost.billed),
+        money=fine(cost.money),
+        over="today" if cost.days == 1 else f"in the last {cost.days} days",
+    )
+
+
+def fine(amount: Decimal) -> str:
+    """To a hundredth of a cent below a dollar: a post costs half a cent."""
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}" if amount else "$0"
+
+
+COLUMNS = (
+    Column("day", "text"),
+    Column("posts", "whole"),
+    Column("repeats", "whole"),
+    Column("late", "whole"),
+    Column("tweet_days_billed", "whole"),
+    Column("dollars", "number"),
+)
+
+
+@require_safe
+@needs(SOURCES)
+def source_days(request: HttpRequest, id: int, form: str) -> HttpResponseBase:
+    """All that are kept: three months."""
+    found = days_of(find(id).pk, since=date.min)
+    rows = (
+        (one.day.isoformat(), one.posts, one.again, one.late, one.billed, float(one.money))
+        for one in found
+    )
+    return as_file(request, Table(f"source-{id}-days", COLUMNS, rows), form)

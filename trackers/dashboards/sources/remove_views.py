@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from trackers.dashboards.access import demand, needs
 from trackers.dashboards.carry_out import say
-from trackers.dashboards.sources.figure_views import find
+from trackers.dashboards.sources.detail_views import find
 from trackers.history import on_page
 from trackers.ingest.sources.acts import DELETE, remove_with_tweets
 from trackers.ingest.sources.only_here import brought, only_here

@@ -1,4 +1,4 @@
-"""A subscriber as a row: how it stands, what waits for it, and why."""
+"""A subscriber as a row: how it stands, what waits for it, and why; and its last hour."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from urllib.parse import urlsplit
 
-from trackers.dashboards.sparkline import Sparkline
-from trackers.dashboards.subscribers.hour import curve, rate
+from trackers.dashboards.sparkline import Sparkline, by_minute
 from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.events.minutes import Hour
 from trackers.events.models import HEALTHY
@@ -99,3 +98,20 @@ def said_of(one: Standing) -> str:
 def is_behind(lines: list[Line]) -> bool:
     """Whether events wait for one that nothing holds back: then no deliverer runs."""
     return any(one.state == "ready" and one.is_late and not one.is_paced for one in lines)
+
+
+def rate(hour: Hour) -> str:
+    """Events a minute, lately."""
+    per_minute = hour.per_minute
+    if 0 < per_minute < 10:
+        return f"{per_minute:.1f} a minute"
+    return f"{counted(round(per_minute))} a minute"
+
+
+def curve(hour: Hour, done: str) -> Sparkline | None:
+    """`done`: what was done with the events. None where there were none."""
+    if not hour.events:
+        return None
+    most = counted(max(hour.minutes))
+    label = f"{counted(hour.events)} {done} in the last hour, at most {most} in a minute"
+    return by_minute(hour.minutes, label)

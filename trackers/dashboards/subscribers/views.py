@@ -13,8 +13,7 @@ from django.views.decorators.http import require_safe
 from trackers.dashboards.access import SUBSCRIBERS, needs
 from trackers.dashboards.parts import show
 from trackers.dashboards.sparkline import Sparkline
-from trackers.dashboards.subscribers.hour import curve, rate
-from trackers.dashboards.subscribers.line import is_behind, line
+from trackers.dashboards.subscribers.line import curve, is_behind, line, rate
 from trackers.dashboards.words import Moment, ago, ahead, counted
 from trackers.events.delivery.attempts import read_attempts
 from trackers.events.minutes import Hour, hours_of_subscribers, hours_of_topics

@@ -1,4 +1,4 @@
-"""The curve of one tweet: its runs, its holes, and the JSON for the chart."""
+"""The curve of one tweet: its runs, its holes, the JSON for the chart, and its tables as files."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from trackers.dashboards.tweets.steps import DAY, Step, day_of
 from trackers.dashboards.words import counted, lasting
 from trackers.schedule.intervals import Plan
 from trackers.tweets.history import Run
-from trackers.tweets.models import Tweet
+from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import holes, since
+from tweetwatch.tables import Column, Table
 
 RANGES = {
     "1h": timedelta(hours=1),
@@ -236,3 +237,36 @@ def told_in_steps(steps: Sequence[Step], view: str) -> str:
 
 def amount(step: Step, metric: str, view: str) -> float | None:
     return step.gained[metric] if view == "days" else step.per_hour(metric)
+
+
+def of_runs(tweet: Tweet, runs: Sequence[Run]) -> Table:
+    columns = [
+        Column("tweet_id", "id"),
+        Column("taken_at", "time"),
+        Column("measured_until", "time"),
+        Column("measurements", "whole"),
+        *(Column(metric, "whole") for metric in METRICS),
+    ]
+    return Table(f"tweet-{tweet.pk}", columns, runs)
+
+
+def of_steps(tweet: Tweet, steps: Sequence[Step], view: str) -> Table:
+    """Per hour, or per UTC day; `has_gap`: for a part of that time nobody looked."""
+    columns = [
+        Column("tweet_id", "id"),
+        Column("since", "time"),
+        Column("until", "time"),
+        *(Column(metric, "whole" if view == "days" else "number") for metric in METRICS),
+        Column("has_gap", "yes_no"),
+    ]
+    rows = (
+        (
+            tweet.pk,
+            day_of(step.until) if view == "days" else step.since,
+            step.until,
+            *(amount(step, metric, view) for metric in METRICS),
+            step.gap,
+        )
+        for step in steps
+    )
+    return Table(f"tweet-{tweet.pk}-{view}", columns, rows)

@@ -25,6 +25,8 @@ from trackers.dashboards.tweets.curve import (
     amount,
     curve,
     marked,
+    of_runs,
+    of_steps,
     series,
     shaded,
     stepped,
@@ -32,9 +34,7 @@ from trackers.dashboards.tweets.curve import (
     told_in_steps,
 )
 from trackers.dashboards.tweets.happened import happened
-from trackers.dashboards.tweets.late import mark, version_now, why_late
-from trackers.dashboards.tweets.next_look import reason
-from trackers.dashboards.tweets.of_curve import of_runs, of_steps
+from trackers.dashboards.tweets.next_look import mark, reason, version_now, why_late
 from trackers.dashboards.tweets.outlook import bands_of, outlook
 from trackers.dashboards.tweets.steps import Step, day_of, days, rates
 from trackers.dashboards.words import Moment, ago, counted, exactly, signed

@@ -1,13 +1,19 @@
-"""Why the tweet's next look is when it is, according to the rule that decided it."""
+"""Why the tweet's next check is when it is, by the rule that decided it, and why it is late."""
 
 from __future__ import annotations
 
+import zlib
 from datetime import UTC, datetime
 from math import isfinite
 
 from django.db.models import F, Subquery
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
+from trackers.dashboards.queues import idle
+from trackers.dashboards.tweet_rows import version
+from trackers.dashboards.words import OVERDUE
+from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
 from trackers.schedule.models import Stretch
 from trackers.schedule.stretch_words import room as room_for
@@ -15,6 +21,8 @@ from trackers.schedule.stretched import StretchMinute
 from trackers.schedule.why import EVENING, FOR_ALL, MORNING, TOMORROW, Room, Waiting, why
 from trackers.tweets.models import Tweet
 from trackers.tweets.pace import strangers_pace
+from trackers.updater.models import TweetUpdate
+from trackers.updater.states import State, state_of
 
 NOON = 12
 # Stretches that differ by no more than this factor are told as one.
@@ -79,3 +87,23 @@ def room(at: datetime) -> Room:
 
 def alike(one: float, other: float) -> bool:
     return max(one, other) <= ALIKE * min(one, other)
+
+
+def why_late(due_at: datetime | None, state: State, *, now: datetime) -> str:
+    """Empty if it is not late. One that waits for money says so itself."""
+    if due_at is None or not state.is_scheduled or state.name == "no_money":
+        return ""
+    return idle(now=now) if now - due_at >= OVERDUE else ""
+
+
+def mark(why: str) -> str:
+    """What it adds to the version: the reason comes and goes while the tweet stays as it is."""
+    return f"{zlib.crc32(why.encode()):08x}" if why else ""
+
+
+def version_now(tweet: Tweet) -> str:
+    text = getattr(tweet, "tweettext", None)
+    job = TweetUpdate.objects.filter(pk=tweet.pk).first()
+    claimed_until = queue.claims(TweetUpdate.namespace, [tweet.pk]).get(tweet.pk)
+    why = why_late(job.due_at, state_of(tweet, job), now=timezone.now()) if job else ""
+    return version(tweet, job, text and text.text, claimed_until) + mark(why)
