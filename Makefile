@@ -51,6 +51,7 @@ screenshots: .venv/made-dev .env
 lint: .venv/made-dev .env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/djlint templates --lint --quiet
 	$(BIN)/mypy tweetwatch trackers fakex
 	$(BIN)/lint-imports
 	$(BIN)/python manage.py makemigrations --check --dry-run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 
@@ -49,6 +50,14 @@ def staff(client, db):
     """A client that is logged in as an administrator."""
     client.force_login(User.objects.create_superuser("ada", "", "a password of no account"))
     return client
+
+
+def flat(answer):
+    """The HTML of an answer in one line, without whitespace that does not show: in tags, at the
+    ends of elements, and between the cells of tables and lists."""
+    line = " ".join(answer.content.decode().split()).replace(" >", ">")
+    line = re.sub(r"(<[a-z][^>]*>) ", r"\1", line).replace(" </", "</")
+    return re.sub(r"(</(?:dt|dd|dl|div|td|th|tr)>) (?=<)", r"\1", line)
 
 
 def born():

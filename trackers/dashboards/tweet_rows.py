@@ -85,6 +85,14 @@ class Row:
         return text if len(text) <= EXCERPT else Truncator(text).chars(EXCERPT)
 
     @property
+    def why_first_seen(self) -> str:
+        are = "are" if " and " in self.first_seen else "is"
+        return (
+            f"The {self.first_seen} {are} shown as first seen. "
+            "Open the tweet to read it as it is now."
+        )
+
+    @property
     def cells(self) -> SafeString:
         """A table cell for each figure."""
         return SafeString("\n  ".join([cell(figure, self.since) for figure in self.figures]))

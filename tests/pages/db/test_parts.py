@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 pytestmark = pytest.mark.django_db
-TEMPLATES = Path("templates")
 
 
 def statements(staff, address):
@@ -47,11 +43,3 @@ def test_a_part_is_closed_as_its_page_is(client):
     assert client.get("/operations/?part=database").headers["Location"].startswith("/login/")
     client.force_login(User.objects.create_user("eve"))
     assert client.get("/operations/?part=database").status_code == 403
-
-
-def test_no_tick_loads_a_whole_page():
-    """Neither to pick a part of it, nor without the name of one."""
-    for template in TEMPLATES.rglob("*.html"):
-        for tag in re.findall(r"<\w[^>]*hx-trigger=\"[^\"]*\btick\b[^>]*>", template.read_text()):
-            assert "hx-select=" not in tag, template
-            assert "part=" in tag or "-strip'" in tag or "paused-now" in tag, (template, tag)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.pages.conftest import watched
+from tests.pages.conftest import flat, watched
 from tests.pages.sources import now, source
 
 pytestmark = pytest.mark.django_db
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.django_db
 def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
     tweet = watched(paused=True)
 
-    refused = staff.post(f"/tweets/{tweet.pk}/refresh", follow=True).content.decode()
-    done = staff.post(f"/tweets/{tweet.pk}/resume", follow=True).content.decode()
+    refused = flat(staff.post(f"/tweets/{tweet.pk}/refresh", follow=True))
+    done = flat(staff.post(f"/tweets/{tweet.pk}/resume", follow=True))
 
     assert '<p class="notice bad" role="alert">' in refused
     assert "Not refreshed: it is paused" in refused
@@ -24,7 +24,7 @@ def test_what_is_refused_is_an_error_and_what_was_done_is_none(staff):
 def test_a_paused_source_that_is_asked_to_be_polled_says_no_in_red(staff):
     paused = source(paused_at=now())
 
-    refused = staff.post(f"/sources/{paused.pk}/poll", follow=True).content.decode()
+    refused = flat(staff.post(f"/sources/{paused.pk}/poll", follow=True))
 
     assert '<p class="notice bad" role="alert">' in refused
 

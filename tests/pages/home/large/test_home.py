@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from tests.pages.conftest import flat
 from tests.pages.home.homes import (
     asked,
     bring,
@@ -44,7 +45,7 @@ def test_a_home_has_what_is_followed_and_nothing_else(staff):
 def test_each_row_is_that_of_the_page_of_tweets(staff):
     followed(tweet(1))
 
-    row = staff.get("/home/").content.decode()
+    row = flat(staff.get("/home/"))
 
     assert (
         f'<a class="text" dir="auto" id="tweet-{tweet(1)}" href="/tweets/{tweet(1)}/">words</a>'
@@ -63,7 +64,7 @@ def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staf
     clock = f"ids={ids(tweet(1), tweet(2), tweet(3))}&clock="
 
     for address in ("/home/", f"/home/?part=now&{clock}"):
-        rows = re.findall(r"<tr id=.*?</tr>", staff.get(address).content.decode(), re.S)
+        rows = re.findall(r"<tr id=.*?</tr>", flat(staff.get(address)))
         one, _, another = sorted(rows)
         assert ">words</a>" in one
         assert "as first seen" in one

@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from tests.ingest.files.uploads import FIRST, imported, upload, v2_tweet, work
 from tests.pages.chromium import Demo, screen
+from tests.pages.conftest import flat
 from trackers.ingest.files import importing
 from trackers.ingest.sources.imports import Import, ImportJob, ImportPart
 from trackers.ingest.sources.models import Source
@@ -38,7 +39,7 @@ def page_of(client, address, **values):
     reply = client.get(address, values)
     assert reply.status_code == 200
     # As a person reads it.
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", reply.content.decode()))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", flat(reply)))
 
 
 def uploaded(staff, data, name="mine.txt"):
@@ -163,7 +164,7 @@ def test_while_it_runs_the_page_shows_how_far_it_is_and_asks_again(staff):
     )
     Import.objects.update(parts_done=1, read=4000, tracked=4000)
 
-    running = staff.get(f"{address}?part=report").content.decode()
+    running = flat(staff.get(f"{address}?part=report"))
 
     assert 'hx-trigger="tick from:body"' in running
     assert "33%: 1 of 3 parts" in running

@@ -223,7 +223,7 @@ def test_trouble_comes_first_then_the_name(staff):
 
     page = listed(staff)
 
-    names = re.findall(r"<strong>(.*?)</strong></a>", page)
+    names = re.findall(r"<strong>(.*?)</strong>\s*</a>", page)
     assert [html.unescape(name) for name in names] == [
         "@lost's posts", "@yyy's posts", "search: zebra", "@open's posts", "@aaa's posts",
         "@Bbb's posts",

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.core.management import call_command
 
+from tests.pages.conftest import flat
 from tests.queues import fill_buckets
 from trackers.jobs.figures import MOST
 from trackers.jobs.models import QueueFigures
@@ -86,7 +87,7 @@ def test_while_none_runs_a_page_counts_a_bounded_part(many, staff, settings, rea
 
 
 def test_a_queue_that_was_never_counted_is_told_so(many, staff):
-    page = staff.get("/operations/").content.decode()
+    page = flat(staff.get("/operations/"))
 
     assert '<dt>Due</dt><dd><data value="10000"' in page
     assert "they have not been counted yet" in page
@@ -100,7 +101,7 @@ def test_an_old_count_is_told_with_its_age(many, staff):
             row.whole_at -= timedelta(minutes=5)
         row.save()
 
-    page, told = staff.get("/operations/").content.decode(), status()
+    page, told = flat(staff.get("/operations/")), status()
 
     assert "The queue was last counted" in page
     assert "5 min ago" in page

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from tests.events.conftest import books, deliver, subscriber, take, told
+from tests.pages.conftest import flat
 from trackers.events.minutes import TopicMinute
 from trackers.events.models import Attempt, EventBatch, Subscriber, SubscriberState
 from trackers.events.spread import spread
@@ -69,7 +70,7 @@ def test_topics_have_a_rate_and_each_has_its_last_hour_as_a_curve(staff):
     told(1, 2, 3)
     deliver(take())
     TopicMinute.objects.update(minute=F("minute") - timedelta(minutes=2), events=12)
-    page = staff.get("/subscribers/").content.decode()
+    page = flat(staff.get("/subscribers/"))
 
     [topic] = re.findall(r'<tr data-topic="news">.*?</tr>', page)
     assert "2.4 a minute" in topic

@@ -11,6 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from tests.factories import CredentialFactory, ProjectFactory
+from tests.pages.conftest import flat
 from tests.pages.sources import some_staff
 from trackers.credentials import trouble
 from trackers.credentials.models import Credential, Window
@@ -40,7 +41,7 @@ def spend(project, day=None, **given):
 
 def page(staff):
     """The page's text as it is read, and its markup."""
-    html = staff.get("/operations/").content.decode()
+    html = flat(staff.get("/operations/"))
     apart = re.sub(r"</?(strong|a|time)\b[^>]*>", "", html)
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", apart)), html
 
@@ -58,7 +59,7 @@ def test_todays_money_is_a_gauge_against_the_budget_with_what_is_reserved(staff)
     # The accounts are itemised, so that the sum can be checked.
     paid = "2,100 posts × $0.005 = $10.50, 12 accounts × $0.01 = $0.12"
     assert f"Money today $10.62 $10.62 of $25.00 {paid}" in words
-    assert "of which $0.12 for 12 accounts" in staff.get("/").content.decode()
+    assert "of which $0.12 for 12 accounts" in flat(staff.get("/"))
 
 
 def test_the_month_is_the_sum_of_its_days(staff):

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from tests.factories import CredentialFactory, TweetUpdateFactory, id_born
+from tests.pages.conftest import flat
 from tests.pages.sources import words
 from trackers.credentials.models import Window
 from trackers.jobs.models import Namespace, Tally, Worker
@@ -56,7 +57,7 @@ def test_the_figures_are_those_of_the_queue(staff):
     TweetUpdateFactory.create_batch(3, due_at=now() - timedelta(seconds=90))
     TweetUpdateFactory.create_batch(2, due_at=now() + timedelta(seconds=900))
 
-    page = staff.get("/operations/").content.decode()
+    page = flat(staff.get("/operations/"))
 
     assert '<dt>Scheduled</dt><dd><data value="5"' in page
     assert '<dt>Due</dt><dd><data value="3"' in page
@@ -129,7 +130,7 @@ def behind(count=60, age=timedelta(minutes=5)):
 
 
 def test_while_nothing_is_behind_the_card_says_fresh(staff):
-    page = staff.get("/operations/").content.decode()
+    page = flat(staff.get("/operations/"))
 
     assert '<dt>Catch-up</dt><dd><data value="0 s" title="0 s">fresh</data>' in page
     assert "Behind." not in page

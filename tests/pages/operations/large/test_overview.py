@@ -11,7 +11,7 @@ import pytest
 
 from tests import large_tables, plans
 from tests.factories import CredentialFactory, TweetUpdateFactory
-from tests.pages.conftest import measure, watched
+from tests.pages.conftest import flat, measure, watched
 from tests.pages.sources import some_staff
 from trackers.credentials.models import Window as Limits
 from trackers.credentials.trouble import NONE_YET
@@ -175,7 +175,7 @@ def test_credentials_are_gauges_of_what_x_still_allows(staff):
             resets_at=now() + HOUR, seen_at=now(), learned_at=now(),
         )  # fmt: skip
 
-    page = staff.get("/?part=now").content.decode()
+    page = flat(staff.get("/?part=now"))
 
     assert '<meter min="0" max="900" value="30" aria-label="Requests left with main at GET' in page
     assert page.count('aria-label="Requests left') == 1, "the scarcest"

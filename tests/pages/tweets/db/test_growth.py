@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from tests.factories import TweetFactory, figures, id_born, post
-from tests.pages.conftest import born, measure, watched
+from tests.pages.conftest import born, flat, measure, watched
 from trackers import history
 from trackers.dashboards.tweets.outlook import standing
 from trackers.milestones.models import Milestone
@@ -25,7 +25,7 @@ H, D = timedelta(hours=1), timedelta(days=1)
 
 
 def page_of(staff, tweet, query=""):
-    return unescape(staff.get(f"/tweets/{tweet.id}/{query}").content.decode())
+    return unescape(flat(staff.get(f"/tweets/{tweet.id}/{query}")))
 
 
 def earlier(number, *, author_id=7, every=30 * H, early=100, late=200, text="words"):
@@ -209,7 +209,7 @@ def test_a_view_has_its_sentence_its_table_and_its_files(staff, view, said, head
 
 
 def test_a_view_and_a_scale_stay_in_the_links(staff):
-    page = staff.get(f"/tweets/{watched().id}/?view=rate&scale=log&range=7d").content.decode()
+    page = flat(staff.get(f"/tweets/{watched().id}/?view=rate&scale=log&range=7d"))
 
     assert '<a href="?range=24h&amp;view=rate&amp;scale=log"' in page
     assert '<a href="?range=7d&amp;view=days&amp;scale=log"' in page

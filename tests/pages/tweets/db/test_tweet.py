@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 
 from tests.factories import TweetFactory, post
-from tests.pages.conftest import born, measure, watched
+from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.tweets.history import history
 from trackers.tweets.models import METRICS, Tweet, TweetText
@@ -122,10 +122,10 @@ def test_a_version_that_was_tracked_by_itself_says_whose_it_is(staff):
     learn([Seen(edited, born())])
     TweetUpdate.objects.filter(pk=second.id).delete()
 
-    page = staff.get(f"/tweets/{second.id}/").content.decode()
+    page = flat(staff.get(f"/tweets/{second.id}/"))
 
     assert f'is a version of <a href="/tweets/{first.id}/">' in page
-    assert "its own samples" in staff.get(f"/tweets/{first.id}/").content.decode()
+    assert "its own samples" in flat(staff.get(f"/tweets/{first.id}/"))
 
 
 def test_the_csv_has_the_whole_history(staff):
@@ -219,8 +219,8 @@ def test_an_act_needs_a_post_and_the_permission(client, act):
 def test_a_range_keeps_the_curves_that_were_chosen(staff):
     tweet = watched()
 
-    page = staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense").content.decode()
-    usual = staff.get(f"/tweets/{tweet.id}/").content.decode()
+    page = flat(staff.get(f"/tweets/{tweet.id}/?range=7d&metrics=likes+quotes+nonsense"))
+    usual = flat(staff.get(f"/tweets/{tweet.id}/"))
 
     assert pressed(page) == ["likes", "quotes"]
     assert '<a href="?range=24h&amp;metrics=likes+quotes+nonsense"' in page

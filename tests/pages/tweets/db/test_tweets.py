@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from tests.factories import TweetFactory, TweetUpdateFactory
-from tests.pages.conftest import born, measure, watched
+from tests.pages.conftest import born, flat, measure, watched
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.updater.models import TweetBucket
 
@@ -195,7 +195,7 @@ def test_an_isolated_tweet_is_said_to_be_so(staff):
     tweet = TweetFactory(measured=True)
     TweetUpdateFactory(key=tweet.id, attempts=4, due_at=datetime(9000, 1, 1, tzinfo=UTC))
 
-    page = staff.get("/tweets/").content.decode()
+    page = flat(staff.get("/tweets/"))
 
     assert "Isolated" in page
     assert "no check planned" in page

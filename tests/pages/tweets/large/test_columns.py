@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from tests.pages.conftest import flat
 from tests.pages.home.homes import bring, followed, further, home_of, shown, source, team, tweet
 from tests.pages.sources import words
 from trackers.dashboards.columns.models import Column
@@ -24,9 +25,7 @@ def add(staff, shows):
 
 
 def names(page):
-    return re.findall(
-        r'<h2 id="column-\d+"><a [^>]*>(?:search: )?([^<]+)</a>', page.content.decode()
-    )
+    return re.findall(r'<h2 id="column-\d+"><a [^>]*>(?:search: )?([^<]+)</a>', flat(page))
 
 
 def only():

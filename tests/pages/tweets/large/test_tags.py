@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from tests.factories import TweetFactory
 from tests.jobs.ordinary import run_all
-from tests.pages.conftest import measure, watched
+from tests.pages.conftest import flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.ingest.sources.models import SourceTweet
@@ -44,7 +44,7 @@ def put(name, *ids):
 
 
 def told(page):
-    return page.content.decode()
+    return flat(page)
 
 
 def test_a_tweet_is_tagged_on_its_page_and_the_tag_is_removed(staff, three):

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from tests.api.conftest import end
 from tests.factories import TweetFactory, id_born
-from tests.pages.conftest import born, measure, watched
+from tests.pages.conftest import born, flat, measure, watched
 from tests.pages.sources import some_staff, source
 from tests.pages.tweets.db.test_tweets import shown
 from trackers.dashboards.tweets.list_acts import VIEWS_MOST
@@ -208,7 +208,7 @@ def test_a_view_is_saved_replaced_and_removed_for_its_person_alone(staff, three,
         staff.post("/tweets/views/save", {"name": " Of Ann ", "query": f"{query}&nonsense=1"})
     [view] = SavedView.objects.all()
     assert (view.name, view.query) == ("Of Ann", query)
-    page = staff.get(LIST).content.decode()
+    page = flat(staff.get(LIST))
     assert 'href="/tweets/?author=ann&amp;sort=likes">Of Ann</a>' in page
 
     User.objects.create_superuser("bob", "", "another password of no account")

@@ -1,0 +1,43 @@
+"""The templates: a person can read each line, and each part that is asked for is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TEMPLATES = sorted(Path("templates").rglob("*.html"))
+# A tag may have `>` in what its attributes ask.
+TAGS = re.compile(r"<\w(?:\{[%{].*?[%}]\}|[^>])*>", re.DOTALL)
+LONGEST = 140
+# What pages of others poll: addresses of their own.
+OF_OTHER_PAGES = ("operations-strip", "paused-now")
+
+
+@pytest.fixture(params=TEMPLATES, ids=str)
+def template(request):
+    return request.param.read_text()
+
+
+def tags_with(template, attribute):
+    return [tag for tag in TAGS.findall(template) if attribute in tag]
+
+
+def test_no_line_is_longer_than_a_person_reads(template):
+    assert [line for line in template.splitlines() if len(line) > LONGEST] == []
+
+
+def test_no_tick_loads_a_whole_page(template):
+    """Neither to pick a part of it, nor for want of the name of one."""
+    for tag in tags_with(template, "hx-trigger="):
+        if re.search(r'hx-trigger="[^"]*\btick\b', tag):
+            assert "hx-select=" not in tag
+            assert "?part=" in tag or any(name in tag for name in OF_OTHER_PAGES), tag
+
+
+def test_each_part_that_is_asked_for_is_a_partial_of_the_template(template):
+    there = set(re.findall(r"{% partialdef ([\w-]+)", template))
+    asked = set(re.findall(r'hx-get="(?:{{ look.here }})?\?part=([\w-]+)', template))
+
+    assert asked - there == set()
