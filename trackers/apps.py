@@ -18,7 +18,7 @@ class TrackersConfig(AppConfig):
         import_module("tweetwatch.old_databases").refuse_from_now_on()
         import_module("trackers.jobs.checks")
         import_module("trackers.credentials.checks")
-        import_module("trackers.timelines.leaving")
+        import_module("trackers.timelines.removed_followers")
         roles = import_module("trackers.roles")
         post_migrate.connect(roles.make_roles, dispatch_uid="roles")
         network = import_module("trackers.xapi.wire.network")

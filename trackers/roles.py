@@ -34,9 +34,9 @@ HIDDEN = {
 # money (intervals, projects, credentials) and who may come in.
 RUN = {
     *("tweet", "author", "source", "import", "gap", "bulkact"),
-    *("subscriber", "topic", "milestone", "column", "savedview", "watcher", "follow"),
+    *("subscriber", "topic", "milestone", "column", "savedview", "follower", "follow"),
     *("tag", "tweettag"),
-    "feedsettings",
+    "homesettings",
     "alertrule",
 }
 # The queues are there, and are paused and resumed.

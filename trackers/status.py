@@ -32,7 +32,7 @@ from trackers.schedule.intervals import Plan, current
 from trackers.schedule.models import Stretch
 from trackers.schedule.namespace import TWEET_UPDATE
 from trackers.schedule.stretched import Stretched, by_time
-from trackers.timelines.figures import Timelines, timelines
+from trackers.timelines.statistics import Timelines, timelines
 
 
 class Status:

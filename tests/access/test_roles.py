@@ -8,7 +8,7 @@ from django.core.management import call_command
 
 from trackers import roles
 from trackers.roles import OPERATOR, OWNER, VIEWER
-from trackers.timelines.watchers import homes_of
+from trackers.timelines.followers import homes_of
 
 pytestmark = pytest.mark.django_db
 

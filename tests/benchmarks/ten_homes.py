@@ -1,6 +1,6 @@
 """Every tweet in ten homes, laid out by each strategy: `python -m tests.benchmarks.ten_homes ID …`.
 
-The ids are of accounts, of which each watcher follows one: so the pipeline, when it learns who
+The ids are of accounts, of which each follower follows one: so the pipeline, when it learns who
 wrote a tweet, looks whether somebody follows them, and some tweets are delivered meanwhile.
 """
 
@@ -21,24 +21,24 @@ BRING = """
 
 
 def lay_out(accounts: Sequence[int]) -> list[int]:
-    """The watchers; the tweets are those of the table."""
+    """The followers; the tweets are those of the table."""
     from django.contrib.auth.models import User
 
     from trackers.ingest.sources.models import Source
-    from trackers.timelines import feeds
-    from trackers.timelines.models import Watcher
+    from trackers.timelines import homes
+    from trackers.timelines.models import Follower
 
     source = Source.objects.create(kind=Source.Kind.IMPORT, of="all tweets of the bench").pk
     with connection.cursor() as db:
         db.execute(BRING, [source])
-    users = [User.objects.create(username=f"watcher {number}") for number in range(HOMES)]
-    watchers = [Watcher.objects.create(user=user).pk for user in users]
-    for watcher, account in zip(watchers, accounts, strict=True):
-        feeds.follow(watcher, source_id=source)
-        feeds.follow(watcher, author_id=account)
-        for strategy in feeds.strategies().values():
-            strategy.rebuild(watcher)
-    return watchers
+    users = [User.objects.create(username=f"follower {number}") for number in range(HOMES)]
+    followers = [Follower.objects.create(user=user).pk for user in users]
+    for follower, account in zip(followers, accounts, strict=True):
+        homes.follow(follower, source_id=source)
+        homes.follow(follower, author_id=account)
+        for strategy in homes.strategies().values():
+            strategy.rebuild(follower)
+    return followers
 
 
 if __name__ == "__main__":

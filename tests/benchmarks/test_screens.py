@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 # Forms without a list, what is the same page for a team, and what is of one rule or
 # of one act on many tweets, of which the bench has none.
 LEFT_OUT = {
-    "/login/", "/account/password/", "/answers/", "/feeds/make/<int:watcher>",
+    "/login/", "/account/password/", "/answers/", "/feeds/make/<int:follower>",
     "/subscribers/<int:id>/key",
     "/home/team/<int:team>/", "/tweets/many/", "/tweets/many/<int:id>/", "/alerts/<int:id>/",
     "/alerts/<int:id>/edit/",

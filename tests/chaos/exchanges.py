@@ -85,7 +85,7 @@ class Exchanges:
         self.by_ids = defaultdict(list)
         self.answers = defaultdict(list)
 
-    def watcher(self, host):
+    def follower(self, host):
         return lambda: Watch(self, host)
 
     def note(self, exchange):

@@ -1,4 +1,4 @@
-"""Homes beside the look-ups: watchers follow imported files and accounts, and the workers deliver.
+"""Homes beside the look-ups: followers follow imported files and accounts, and the workers deliver.
 
 files, some of their tweets new ─> import:part ─┐
 their authors, once a look-up tells them ───────┴─> timeline:deliver ─> each home, by each strategy
@@ -42,9 +42,9 @@ BUSY = 0.8
 WAITING = """
     SELECT (SELECT count(*) FROM trackers_importpart)
          + (SELECT count(*) FROM trackers_timelinedelivery)
-         + (SELECT count(*) FROM trackers_feedrebuild)
+         + (SELECT count(*) FROM trackers_homerebuild)
          + (SELECT count(*) FROM trackers_origin o
-            LEFT JOIN trackers_feedmark m ON m.origin_id = o.id
+            LEFT JOIN trackers_deliverymark m ON m.origin_id = o.id
             WHERE o.clock > coalesce(m.number, 0))
 """
 SHOWN = """
@@ -59,7 +59,7 @@ class Walk:
     """A home by one strategy, from top to end and from its end to the top. `served`: where each
     page above its floor came from. `laid_out`: when, in epoch seconds; 0: not at all."""
 
-    watcher: int
+    follower: int
     strategy: str
     down: list[int]
     up: list[int]
@@ -69,8 +69,8 @@ class Walk:
 
 @dataclass(frozen=True)
 class Homes:
-    """`follows`: origins by watcher, at the end. `shown`: by origin, the tweets that are neither
-    gone nor untracked. `look`: watchers whose homes a switch lays out anew, by `strategy` alone.
+    """`follows`: origins by follower, at the end. `shown`: by origin, the tweets that are neither
+    gone nor untracked. `look`: followers whose homes a switch lays out anew, by `strategy` alone.
     `waiting`: what was not delivered when all was calm. `repeated`: by what interrupted an act."""
 
     follows: dict[int, frozenset[int]]
@@ -84,19 +84,19 @@ class Homes:
 
     @cached_property
     def expected(self):
-        """Each watcher's home, newest first."""
+        """Each follower's home, newest first."""
         return {
-            watcher: sorted(
+            follower: sorted(
                 set().union(*(self.shown.get(one, ()) for one in origins)), reverse=True
             )
-            for watcher, origins in self.follows.items()
+            for follower, origins in self.follows.items()
         }
 
     @property
     def figures(self):
         sizes = sorted(map(len, self.expected.values()))
         return {
-            "watchers": len(self.follows),
+            "followers": len(self.follows),
             "tweets in a home": f"{sizes[0]:,} to {sizes[-1]:,}" if sizes else "none",
             "walks": len(self.walks),
             "pages from what was laid out": sum(
@@ -107,13 +107,13 @@ class Homes:
 
     def differs(self):
         found = [line for walk in self.walks for line in self.differs_in(walk)]
-        walked = {(walk.watcher, walk.strategy) for walk in self.walks}
-        for watcher in self.follows:
-            wanted = ("read", self.strategy) if watcher in self.look else SERVED
+        walked = {(walk.follower, walk.strategy) for walk in self.walks}
+        for follower in self.follows:
+            wanted = ("read", self.strategy) if follower in self.look else SERVED
             found += [
-                f"nobody walked through home {watcher} by {strategy}"
+                f"nobody walked through home {follower} by {strategy}"
                 for strategy in wanted
-                if (watcher, strategy) not in walked
+                if (follower, strategy) not in walked
             ]
         if not any(self.expected.values()):
             found.append("nothing is in any home")
@@ -122,7 +122,7 @@ class Homes:
         return found
 
     def differs_in(self, walk):
-        expected, where = self.expected[walk.watcher], f"home {walk.watcher} by {walk.strategy}"
+        expected, where = self.expected[walk.follower], f"home {walk.follower} by {walk.strategy}"
         lost, strange = set(expected) - set(walk.down), set(walk.down) - set(expected)
         if lost or strange:
             first = min(lost or strange)
@@ -133,7 +133,7 @@ class Homes:
             yield f"{where}: another one from its end to its top"
         if set(walk.served) != {SERVED[walk.strategy]}:
             yield f"{where}: pages came from {', '.join(sorted(set(walk.served))) or 'nowhere'}"
-        keeps = walk.strategy != "read" and walk.watcher not in self.look
+        keeps = walk.strategy != "read" and walk.follower not in self.look
         if keeps and not 0 < walk.laid_out <= self.begun_at:
             yield f"{where}: what was laid out at the beginning was not kept"
 
@@ -221,10 +221,10 @@ class Following:
                 self.ask(do="switch", strategy=self.strategy)
 
     def follow_or_unfollow(self):
-        watcher = self.chance.choice(sorted(self.follows))
+        follower = self.chance.choice(sorted(self.follows))
         origin = self.chance.choice(sorted(set().union(self.brought, *self.follows.values())))
-        mine = self.follows[watcher]
-        self.ask(do="unfollow" if origin in mine else "follow", watcher=watcher, origin=origin)
+        mine = self.follows[follower]
+        self.ask(do="unfollow" if origin in mine else "follow", follower=follower, origin=origin)
         mine ^= {origin}
 
     def wait_until_delivered(self, within):
@@ -244,7 +244,7 @@ class Following:
         authors = [-one for one in set().union(*self.follows.values()) if one < 0]
         accounts = self.ground.postgres.rows(SHOWN, authors)
         return Homes(
-            follows={watcher: frozenset(origins) for watcher, origins in self.follows.items()},
+            follows={follower: frozenset(origins) for follower, origins in self.follows.items()},
             shown={source: ids - gone for source, ids in self.brought.items()}
             | {account: frozenset(ids) for account, ids in accounts},
             look=self.look,

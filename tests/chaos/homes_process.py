@@ -25,9 +25,9 @@ from django_q.models import Schedule  # noqa: E402
 from trackers.ingest.files import importing  # noqa: E402
 from trackers.ingest.files.upload import upload_file  # noqa: E402
 from trackers.ingest.sources.imports import Import  # noqa: E402
-from trackers.timelines import feeds  # noqa: E402
-from trackers.timelines.models import Watcher  # noqa: E402
-from trackers.timelines.settings import current, save  # noqa: E402
+from trackers.timelines import homes  # noqa: E402
+from trackers.timelines.models import Follower  # noqa: E402
+from trackers.timelines.settings import home_settings, save_home_settings  # noqa: E402
 
 # The cache is cut back, and what is below its floor is read from the sources.
 SIZES = {"cache_size": 200, "cache_slack": 20, "bucket_size": 20, "bucket_days": 1}
@@ -36,30 +36,31 @@ REPEATED_FOR = 120.0
 
 
 def begin(files, followers, accounts, look):
-    """The watchers, whom they follow, and empty homes: all that comes into them is delivered."""
+    """The followers, whom they follow, and empty homes: all that comes into them is delivered."""
     # It would drop the homes of those who never look.
-    Schedule.objects.filter(func="trackers.tasks.drop_idle_feeds").delete()
-    settings = current()
+    Schedule.objects.filter(func="trackers.tasks.drop_idle_homes").delete()
+    settings = home_settings()
     for name, value in SIZES.items():
         setattr(settings, name, value)
-    save(settings)
-    users = [User.objects.create(username=f"watcher {number}") for number in range(len(accounts))]
-    watchers = [Watcher.objects.create(user=user).pk for user in users]
-    Watcher.objects.filter(pk__in=watchers[:look]).update(read_at=timezone.now())
+    save_home_settings(settings)
+    users = [User.objects.create(username=f"follower {number}") for number in range(len(accounts))]
+    followers = [Follower.objects.create(user=user).pk for user in users]
+    Follower.objects.filter(pk__in=followers[:look]).update(read_at=timezone.now())
     brought = {upload(number, ids): ids for number, ids in enumerate(files)}
     follows = {
-        watcher: [-int(id) for id in mine] for watcher, mine in zip(watchers, accounts, strict=True)
+        follower: [-int(id) for id in mine]
+        for follower, mine in zip(followers, accounts, strict=True)
     }
     for source, places in zip(brought, followers, strict=True):
         for place in places:
-            follows[watchers[place]].append(source)
-    for watcher, origins in follows.items():
+            follows[followers[place]].append(source)
+    for follower, origins in follows.items():
         for origin in origins:
-            follow(watcher, origin)
-        for strategy in feeds.strategies().values():
-            strategy.rebuild(watcher)
+            follow(follower, origin)
+        for strategy in homes.strategies().values():
+            strategy.rebuild(follower)
     at = time.time()
-    return {"at": at, "look": watchers[:look], "follows": follows, "brought": brought}
+    return {"at": at, "look": followers[:look], "follows": follows, "brought": brought}
 
 
 def upload(number, ids):
@@ -72,12 +73,12 @@ def of(origin):
     return {"source_id": origin} if origin > 0 else {"author_id": -origin}
 
 
-def follow(watcher, origin):
-    feeds.follow(watcher, **of(origin))
+def follow(follower, origin):
+    homes.follow(follower, **of(origin))
 
 
-def unfollow(watcher, origin):
-    feeds.unfollow(watcher, **of(origin))
+def unfollow(follower, origin):
+    homes.unfollow(follower, **of(origin))
 
 
 def import_(source):
@@ -85,40 +86,40 @@ def import_(source):
 
 
 def switch(strategy):
-    settings = current()
+    settings = home_settings()
     settings.strategy = strategy
-    save(settings)
+    save_home_settings(settings)
 
 
 def walk(strategy):
     """Every home by every strategy; of those who look, by that of the settings."""
-    look = set(Watcher.objects.exclude(read_at=None).values_list("pk", flat=True))
-    known = feeds.strategies()
+    look = set(Follower.objects.exclude(read_at=None).values_list("pk", flat=True))
+    known = homes.strategies()
     walks = [
-        walked(known[key], watcher)
-        for watcher in Watcher.objects.order_by("pk").values_list("pk", flat=True)
-        for key in (("read", strategy) if watcher in look else known)
+        walked(known[key], follower)
+        for follower in Follower.objects.order_by("pk").values_list("pk", flat=True)
+        for key in (("read", strategy) if follower in look else known)
     ]
     return {"walks": walks, "repeated": repeated}
 
 
-def walked(strategy, watcher):
+def walked(strategy, follower):
     # Asked for first: the first page may lay it out.
-    state = None if strategy.key == "read" else strategy.stands(watcher).state
-    page = strategy.page(watcher, limit=PAGE)
+    state = None if strategy.key == "read" else strategy.stands(follower).state
+    page = strategy.page(follower, limit=PAGE)
     down, served = list(page.ids), [page.served_by]
     while page.older is not None:
         above = not state or page.older >= state.floor
-        page = strategy.page(watcher, limit=PAGE, before=page.older)
+        page = strategy.page(follower, limit=PAGE, before=page.older)
         down += page.ids
         served += [page.served_by] if above else []
     up, anchor = [], 0
     while anchor is not None:
-        page = strategy.page(watcher, limit=PAGE, after=anchor)
+        page = strategy.page(follower, limit=PAGE, after=anchor)
         up, anchor = [*page.ids, *up], page.newer
     laid_out = state.built_at.timestamp() if state else 0
     return {
-        "watcher": watcher,
+        "follower": follower,
         "strategy": strategy.key,
         "down": down,
         "up": up,

@@ -46,8 +46,8 @@ class Host:
         self.database = relays.make(database or ground.postgres.socket)
         _, _, address = ground.x.url.rpartition("/")
         where, _, port = address.rpartition(":")
-        watcher = exchanges.watcher(name)
-        self.x = relays.make((where, int(port)), watcher=watcher)
+        follower = exchanges.follower(name)
+        self.x = relays.make((where, int(port)), follower=follower)
         self.clock = Clock(ground.directory / f"{name}.clock")
         self.log = ground.directory / f"{name}.log"
         self.cluster, self.ended_at, self.exits, self.unasked = None, 0.0, [], []

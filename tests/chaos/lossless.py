@@ -35,9 +35,9 @@ STREAMED = Streamed(
 KEEPS, LOOKS = 1, 2
 
 
-def walk(strategy, *, watcher=KEEPS, down=(13, 12, 11), served=None, laid_out=START - 1):
+def walk(strategy, *, follower=KEEPS, down=(13, 12, 11), served=None, laid_out=START - 1):
     pages = [SERVED[strategy], served or SERVED[strategy]]
-    return Walk(watcher, strategy, list(down), list(down), pages, laid_out)
+    return Walk(follower, strategy, list(down), list(down), pages, laid_out)
 
 
 HOMES = Homes(
@@ -48,8 +48,8 @@ HOMES = Homes(
     begun_at=START,
     walks=[
         *map(walk, SERVED),
-        walk("read", watcher=LOOKS, down=(12, 11)),
-        walk("sized", watcher=LOOKS, down=(12, 11), laid_out=START + 30),
+        walk("read", follower=LOOKS, down=(12, 11)),
+        walk("sized", follower=LOOKS, down=(12, 11), laid_out=START + 30),
     ],
     waiting=0,
 )

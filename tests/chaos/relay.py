@@ -96,12 +96,12 @@ class Side(asyncio.Protocol):
 class Relay:
     """One way, from a port of its own to `target`; every method may be called from any thread.
 
-    `target`: a path, or (host, port). `watcher()` makes one watch a connection: it is shown what
+    `target`: a path, or (host, port). `follower()` makes one watch a connection: it is shown what
     is passed on, `up(data)` and `down(data)`, and `lost()`.
     """
 
-    def __init__(self, loop, target, *, watcher=None):
-        self.loop, self.target, self.watcher = loop, target, watcher
+    def __init__(self, loop, target, *, follower=None):
+        self.loop, self.target, self.follower = loop, target, follower
         self.sides, self.waiting, self.server = set(), set(), None
         self.port, self.stalled, self.delay, self.bandwidth = 0, False, 0.0, None
         self.firewall = None
@@ -182,8 +182,8 @@ class Relay:
         except OSError:
             side.reset()
             return
-        if self.watcher:
-            watch = self.watcher()
+        if self.follower:
+            watch = self.follower()
             side.show, side.lost, far.show = watch.up, watch.lost, watch.down
         far.other = side
         side.meet(far)
@@ -229,8 +229,8 @@ class Relays:
         self.thread.start()
         self.made = []
 
-    def make(self, target, *, watcher=None):
-        relay = Relay(self.loop, target, watcher=watcher)
+    def make(self, target, *, follower=None):
+        relay = Relay(self.loop, target, follower=follower)
         self.made.append(relay)
         return relay
 

@@ -192,7 +192,7 @@ CACHE, LAST = list(SERVED).index("cache"), len(HOMES.walks) - 1
         pytest.param({"waiting": 1}, id="a delivery waits"),
     ],
 )
-def test_a_home_that_is_not_what_its_watcher_follows_makes_its_book_wrong(changes):
+def test_a_home_that_is_not_what_its_follower_follows_makes_its_book_wrong(changes):
     found = evidence(homes=replace(HOMES, **changes))
 
     assert wrong(found) == ["every home is the same by each strategy"]

@@ -19,10 +19,10 @@ from trackers.events.subscribers.terms import Terms
 from trackers.history import by_command
 from trackers.ingest.sources.models import Source
 from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 user = User.objects.get(username="admin")
-home, _ = Watcher.objects.get_or_create(user=user)
+home, _ = Follower.objects.get_or_create(user=user)
 sources = list(Source.objects.order_by("pk"))
 for source in sources:
     feeds.follow(home.pk, source_id=source.pk)

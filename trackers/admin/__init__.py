@@ -8,7 +8,8 @@ from trackers.admin import (
     alerts,
     api_tokens,
     credentials,
-    feeds,
+    followers,
+    homes,
     intervals,
     milestones,
     namespaces,
@@ -19,7 +20,6 @@ from trackers.admin import (
     subscribers,
     tags,
     tweets,
-    watchers,
     workers,
 )
 
@@ -27,7 +27,8 @@ __all__ = [
     "alerts",
     "api_tokens",
     "credentials",
-    "feeds",
+    "followers",
+    "homes",
     "intervals",
     "milestones",
     "namespaces",
@@ -38,7 +39,6 @@ __all__ = [
     "subscribers",
     "tags",
     "tweets",
-    "watchers",
     "workers",
 ]
 

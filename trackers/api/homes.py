@@ -1,6 +1,6 @@
 """Homes in the API: pages, what is new, follows and their counts.
 
-Which home: `me`, or the number of a watcher: the token's user, or a team of that user.
+Which home: `me`, or the number of a follower: the token's user, or a team of that user.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from trackers.api.shown import TweetOut, tweets
 from trackers.api.wire.auth import home_of, user_of
 from trackers.api.wire.fields import MOST, Id
 from trackers.api.wire.outgoing import DigitsOut, TimeOut
-from trackers.timelines import feeds
+from trackers.timelines import homes
+from trackers.timelines.followers import Home, follower_of, homes_of
 from trackers.timelines.models import Follow
-from trackers.timelines.watchers import Home, homes_of, watcher_of
 from tweetwatch.clock_times import iso
 
 router = Router(tags=["homes"])
@@ -79,15 +79,15 @@ class CountOut(Schema):
 
 @router.get("/users", response=HomesOut)
 def users(request: HttpRequest) -> dict[str, Any]:
-    """The watchers whose homes this token may read: its user first, then teams."""
+    """The followers whose homes this token may read: its user first, then teams."""
     user = user_of(request)
     return {"users": [told_home(one, user) for one in homes_of(user)]}
 
 
-@router.get("/users/{watcher}/timeline", response=PageOut, exclude_unset=True)
+@router.get("/users/{follower}/timeline", response=PageOut, exclude_unset=True)
 def timeline(
     request: HttpRequest,
-    watcher: str,
+    follower: str,
     limit: int = 50,
     anchor: Id | None = None,
     before: Id | None = None,
@@ -95,38 +95,38 @@ def timeline(
 ) -> dict[str, Any]:
     """With `anchor`: `limit` tweets older than it, or newer if `limit` is negative. Or `before` or
     `after` a tweet. Always newest first."""
-    home = home_of(request, watcher)
+    home = home_of(request, follower)
     if anchor is not None and (before is not None or after is not None):
         raise ValueError("Give only one of anchor, before and after.")
     if limit < 0:
         if before is not None or after is not None:
             raise ValueError("A limit below 0 needs anchor, not before or after.")
         # Newer than the newest: nothing, as in Socialite.
-        page = feeds.page(home, limit=-limit if anchor is not None else 0, after=anchor)
+        page = homes.home_page(home, limit=-limit if anchor is not None else 0, after=anchor)
     else:
         older = before if anchor is None else anchor
-        page = feeds.page(home, limit=limit, before=older, after=after)
+        page = homes.home_page(home, limit=limit, before=older, after=after)
     return told_page(page)
 
 
-@router.get("/users/{watcher}/since", response=SinceOut, exclude_unset=True)
+@router.get("/users/{follower}/since", response=SinceOut, exclude_unset=True)
 def since(
-    request: HttpRequest, watcher: str, tweet: Id | None = None, clock: str = ""
+    request: HttpRequest, follower: str, tweet: Id | None = None, clock: str = ""
 ) -> dict[str, Any]:
     """What came into the home after a tweet, or since the page with this clock was read."""
-    page = feeds.since(home_of(request, watcher), tweet, clock=clock)
+    page = homes.home_since(home_of(request, follower), tweet, clock=clock)
     return {**told_page(page), "late": [str(id) for id in page.ids if id in page.late]}
 
 
-@router.get("/users/{watcher}/following", response=FollowingOut)
+@router.get("/users/{follower}/following", response=FollowingOut)
 def following(
     request: HttpRequest,
-    watcher: str,
+    follower: str,
     after: Id | None = None,
     limit: int = Query(100, ge=0, le=MOST),
 ) -> dict[str, Any]:
     """Followed sources by id, then accounts, in a fixed order; pass `next` as `after`."""
-    follows = Follow.objects.filter(watcher_id=home_of(request, watcher)).order_by("origin_id")
+    follows = Follow.objects.filter(follower_id=home_of(request, follower)).order_by("origin_id")
     if after is not None:
         follows = follows.filter(origin_id__gt=after)
     found = list(follows[: limit + 1])
@@ -137,49 +137,49 @@ def following(
     }
 
 
-@router.get("/users/{watcher}/following_count", response=CountOut)
-def following_count(request: HttpRequest, watcher: str) -> dict[str, int]:
-    return {"count": Follow.objects.filter(watcher_id=home_of(request, watcher)).count()}
+@router.get("/users/{follower}/following_count", response=CountOut)
+def following_count(request: HttpRequest, follower: str) -> dict[str, int]:
+    return {"count": Follow.objects.filter(follower_id=home_of(request, follower)).count()}
 
 
-@router.put("/users/{watcher}/following/{source}", response=DONE)
-def follow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
-    feeds.follow(home_of(request, watcher), source_id=source)
+@router.put("/users/{follower}/following/{source}", response=DONE)
+def follow_source(request: HttpRequest, follower: str, source: Id) -> Status:
+    homes.follow(home_of(request, follower), source_id=source)
     return Status(204, None)
 
 
-@router.delete("/users/{watcher}/following/{source}", response=DONE)
-def unfollow_source(request: HttpRequest, watcher: str, source: Id) -> Status:
-    feeds.unfollow(home_of(request, watcher), source_id=source)
+@router.delete("/users/{follower}/following/{source}", response=DONE)
+def unfollow_source(request: HttpRequest, follower: str, source: Id) -> Status:
+    homes.unfollow(home_of(request, follower), source_id=source)
     return Status(204, None)
 
 
-@router.put("/users/{watcher}/following/accounts/{account}", response=DONE)
-def follow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
+@router.put("/users/{follower}/following/accounts/{account}", response=DONE)
+def follow_account(request: HttpRequest, follower: str, account: Id) -> Status:
     """The account need not be polled: its tweets count whichever source brings them."""
-    feeds.follow(home_of(request, watcher), author_id=account)
+    homes.follow(home_of(request, follower), author_id=account)
     return Status(204, None)
 
 
-@router.delete("/users/{watcher}/following/accounts/{account}", response=DONE)
-def unfollow_account(request: HttpRequest, watcher: str, account: Id) -> Status:
-    feeds.unfollow(home_of(request, watcher), author_id=account)
+@router.delete("/users/{follower}/following/accounts/{account}", response=DONE)
+def unfollow_account(request: HttpRequest, follower: str, account: Id) -> Status:
+    homes.unfollow(home_of(request, follower), author_id=account)
     return Status(204, None)
 
 
 @router.get("/sources/{source}/followers_count", response=CountOut)
 def followers_of_source(request: HttpRequest, source: Id) -> dict[str, int]:
-    return {"count": Follow.objects.filter(origin_id=feeds.origin_of(source, None)).count()}
+    return {"count": Follow.objects.filter(origin_id=homes.origin_of(source, None)).count()}
 
 
 @router.get("/accounts/{account}/followers_count", response=CountOut)
 def followers_of_account(request: HttpRequest, account: Id) -> dict[str, int]:
-    return {"count": Follow.objects.filter(origin_id=feeds.origin_of(None, account)).count()}
+    return {"count": Follow.objects.filter(origin_id=homes.origin_of(None, account)).count()}
 
 
 def told_home(home: Home, user: User) -> dict[str, str]:
     kind, name = ("team", home.name) if home.team_id else ("user", user.get_username())
-    return {"id": str(watcher_of(home, user)), "kind": kind, "name": name}
+    return {"id": str(follower_of(home, user)), "kind": kind, "name": name}
 
 
 def told_follow(follow: Follow) -> dict[str, str | None]:
@@ -190,7 +190,7 @@ def told_follow(follow: Follow) -> dict[str, str | None]:
     }
 
 
-def told_page(page: feeds.Page) -> dict[str, Any]:
+def told_page(page: homes.Page) -> dict[str, Any]:
     return {
         "tweets": tweets(page.ids),
         "older": None if page.older is None else str(page.older),
@@ -202,6 +202,6 @@ def told_page(page: feeds.Page) -> dict[str, Any]:
     }
 
 
-def told_embedded(one: feeds.Embedded) -> dict[str, str]:
+def told_embedded(one: homes.Embedded) -> dict[str, str]:
     known = {"text": one.text, "author": one.author}
     return {name: value for name, value in known.items() if value is not None}

@@ -150,7 +150,7 @@ def bounded(rows: int) -> None:
 
 
 def there(segment: store.Segment, name: str) -> list[Entry]:
-    found(segment.state is store.State.HIT, name)
+    found(segment.state is store.SegmentState.HIT, name)
     return segment.entries
 
 
@@ -165,7 +165,9 @@ def found(is_there: bool, name: str) -> None:
         raise store.TimelineMissing(name)
 
 
-def segment_json(entries: Sequence[Entry], state: store.State = store.State.HIT) -> dict[str, Any]:
+def segment_json(
+    entries: Sequence[Entry], state: store.SegmentState = store.SegmentState.HIT
+) -> dict[str, Any]:
     return {"state": state, "size": len(entries), "entries": [told_entry(one) for one in entries]}
 
 

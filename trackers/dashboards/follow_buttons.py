@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trackers.dashboards.homes import User
+from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
-from trackers.timelines.watchers import Home, homes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ def buttons_for(
 def buttons(homes: Sequence[Home], origins: Iterable[int]) -> dict[int, list[Button]]:
     """For each of the origins, in one query."""
     wanted = list(origins)
-    watchers = [one.watcher_id for one in homes if one.watcher_id is not None]
-    rows = Follow.objects.filter(watcher_id__in=watchers, origin_id__in=wanted)
-    followed = set(rows.values_list("watcher_id", "origin_id"))
+    followers = [one.follower_id for one in homes if one.follower_id is not None]
+    rows = Follow.objects.filter(follower_id__in=followers, origin_id__in=wanted)
+    followed = set(rows.values_list("follower_id", "origin_id"))
     return {
-        origin: [button(home, origin, (home.watcher_id, origin) in followed) for home in homes]
+        origin: [button(home, origin, (home.follower_id, origin) in followed) for home in homes]
         for origin in wanted
     }
 

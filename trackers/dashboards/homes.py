@@ -7,7 +7,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.urls import reverse
 
-from trackers.timelines.watchers import Home, homes_of, teams
+from trackers.timelines.followers import Home, homes_of, teams
 
 User = AbstractBaseUser | AnonymousUser
 

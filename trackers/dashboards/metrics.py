@@ -237,7 +237,7 @@ def of_timelines(status: Status) -> Iterator[Metric]:
     about = "Sources and accounts with tweets waiting to be delivered to homes."
     yield gauge("deliveries_behind", about).add([], found.behind)
     rows = gauge("timeline_rows", "Rows; above 10,000 an estimate.", "of")
-    for name in ("watchers", "follows", "timelines", "entries"):
+    for name in ("followers", "follows", "timelines", "entries"):
         rows.add([name], getattr(found, name))
     size = gauge("timeline_bytes", "Size on disk, with indexes.", "of")
     size.add(["store"], found.store_bytes).add(["buckets"], found.bucket_bytes)

@@ -19,7 +19,7 @@ from trackers.dashboards.scrolled import NEW_MOST, NOTHING, Scrolled
 from trackers.dashboards.tweet_rows import LABELS, rows
 from trackers.dashboards.words import counted
 from trackers.schedule.intervals import current
-from trackers.timelines.feeds.page import Embedded, Page
+from trackers.timelines.homes.page import Embedded, Page
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
 

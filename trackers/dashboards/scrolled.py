@@ -14,8 +14,8 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from trackers.ingest.sources.models import SourceTweet
-from trackers.timelines import feeds
-from trackers.timelines.feeds.page import Embedded, Page
+from trackers.timelines import homes
+from trackers.timelines.homes.page import Embedded, Page
 from trackers.timelines.models import Follow
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import LARGEST_ID
@@ -46,32 +46,32 @@ class Scrolled(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OfHome:
-    """Empty without a watcher, that is, as long as nothing was ever followed."""
+    """Empty without a follower, that is, as long as nothing was ever followed."""
 
-    watcher_id: int | None
+    follower_id: int | None
 
     def page(self, *, limit: int, before: int | None, after: int | None) -> Page:
-        if self.watcher_id is None:
+        if self.follower_id is None:
             return NOTHING
-        return feeds.page(self.watcher_id, limit=limit, before=before, after=after)
+        return homes.home_page(self.follower_id, limit=limit, before=before, after=after)
 
     def since(self, top: int | None, clock: str) -> Page:
-        if self.watcher_id is None:
+        if self.follower_id is None:
             return NOTHING
-        return feeds.since(self.watcher_id, top, clock=clock)
+        return homes.home_since(self.follower_id, top, clock=clock)
 
     def among(self, ids: Sequence[int]) -> list[int]:
-        if self.watcher_id is None:
+        if self.follower_id is None:
             return []
-        return feeds.among(self.watcher_id, ids)
+        return homes.ids_in_home(self.follower_id, ids)
 
     def embedded(self, ids: Sequence[int]) -> Mapping[int, Embedded]:
-        if self.watcher_id is None:
+        if self.follower_id is None:
             return {}
-        return feeds.embedded(self.watcher_id, ids)
+        return homes.embedded(self.follower_id, ids)
 
     def late(self, ids: Sequence[int]) -> set[int]:
-        followed = Follow.objects.filter(watcher_id=self.watcher_id or 0).values("origin_id")
+        followed = Follow.objects.filter(follower_id=self.follower_id or 0).values("origin_id")
         return late_among(ids, source_id__in=followed)
 
 

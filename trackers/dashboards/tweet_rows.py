@@ -15,7 +15,7 @@ from trackers.dashboards.sparkline import Sparkline, sparkline
 from trackers.dashboards.words import Moment, ago, counted, due, signed
 from trackers.jobs import queue
 from trackers.schedule.intervals import Plan
-from trackers.timelines.feeds.page import Embedded
+from trackers.timelines.homes.page import Embedded
 from trackers.tweets.history import Run
 from trackers.tweets.models import METRICS, Tweet
 from trackers.tweets.series import Usual, holes, recent

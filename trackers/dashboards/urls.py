@@ -88,8 +88,8 @@ urlpatterns = [
     path("sources/<int:id>/remove/", source_removal.source_remove, name="source-remove"),
     path("sources/<int:id>/<str:act>", source_acts.act_on_source, name="source-act"),
     path("feeds/", feed_addresses.feed_addresses, name="feeds"),
-    path("feeds/make/<int:watcher>", feed_addresses.make_address, name="feed-make"),
-    path("feeds/revoke/<int:watcher>", feed_addresses.revoke_address, name="feed-revoke"),
+    path("feeds/make/<int:follower>", feed_addresses.make_address, name="feed-make"),
+    path("feeds/revoke/<int:follower>", feed_addresses.revoke_address, name="feed-revoke"),
     path("feeds/<str:secret>/home.atom", feeds.home, {"form": "atom"}, name="feed-home-atom"),
     path("feeds/<str:secret>/home.json", feeds.home, {"form": "json"}, name="feed-home-json"),
     path(

@@ -16,7 +16,7 @@ from trackers.jobs.pausing import PausedAll
 from trackers.money.books import Books
 from trackers.schedule.stretch_words import room, sentences
 from trackers.status import Status
-from trackers.timelines.figures import Timelines
+from trackers.timelines.statistics import Timelines
 from tweetwatch import VERSION
 from tweetwatch.clock_times import iso
 
@@ -243,7 +243,7 @@ def timelines(found: Timelines) -> dict[str, Any]:
         "lag_seconds": found.lag_seconds,
         "behind": found.behind,
         "hit_rate": found.hit_rate,
-        "watchers": found.watchers,
+        "followers": found.followers,
         "follows": found.follows,
         "timelines": found.timelines,
         "entries": found.entries,

@@ -159,7 +159,7 @@ def stream(row: Told) -> Sequence[str]:
 
 def homes(row: Told) -> Sequence[str]:
     return (
-        how_many(row["watchers"], "watchers", "watcher"),
+        how_many(row["followers"], "followers", "follower"),
         how_many(row["follows"], "follows", "follow"),
         some(row["behind"], "origins wait to be delivered", "origin waits to be delivered")
         + waits(row["lag_seconds"]),

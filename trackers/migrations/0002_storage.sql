@@ -106,7 +106,7 @@ ALTER TABLE trackers_tweetupdate SET (
 ALTER TABLE trackers_sourcepoll SET (fillfactor = 50);
 ALTER TABLE trackers_importjob SET (fillfactor = 50);
 ALTER TABLE trackers_timelinedelivery SET (fillfactor = 50);
-ALTER TABLE trackers_feedrebuild SET (fillfactor = 50);
+ALTER TABLE trackers_homerebuild SET (fillfactor = 50);
 -- Buckets are rewritten with each claim, and are few.
 ALTER TABLE trackers_tweetbucket SET (
     autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500,
@@ -139,7 +139,7 @@ ALTER TABLE trackers_sizedbucket SET (fillfactor = 70);
 ALTER TABLE trackers_timedbucket ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE trackers_sizedbucket ALTER COLUMN ids SET STORAGE EXTERNAL;
 ALTER TABLE trackers_origin SET (fillfactor = 50);
-ALTER TABLE trackers_feedmark SET (fillfactor = 50);
+ALTER TABLE trackers_deliverymark SET (fillfactor = 50);
 
 -- What is staged lives for a moment, and a batch is written with each event that comes.
 ALTER TABLE trackers_staged SET (autovacuum_vacuum_scale_factor = 0.02,

@@ -11,7 +11,7 @@ QUEUES = [
     ("source:poll", "trackers.tasks.poll_source", {"batch_size": 1, "buffer_ttl": timedelta(0)}),
     ("import:part", "trackers.tasks.import_part", {"batch_size": 1, "buffer_ttl": timedelta(0)}),
     ("timeline:deliver", "trackers.tasks.deliver_arrivals", {"batch_size": 10, "buffer_ttl": timedelta(0)}),
-    ("timeline:rebuild", "trackers.tasks.rebuild_feeds", {"batch_size": 1, "buffer_ttl": timedelta(0)}),
+    ("timeline:rebuild", "trackers.tasks.rebuild_homes", {"batch_size": 1, "buffer_ttl": timedelta(0)}),
 ]
 # Younger than the first, looked up each of the second.
 INTERVALS = [
@@ -46,7 +46,7 @@ SCHEDULES = [
     ("old yields", "trackers.tasks.forget_yields", HOUR),
     ("audit of the queues", "trackers.tasks.audit_queues", HOUR),
     ("unread timelines", "trackers.tasks.expire_timelines", HOUR),
-    ("idle homes", "trackers.tasks.drop_idle_feeds", HOUR),
+    ("idle homes", "trackers.tasks.drop_idle_homes", HOUR),
     ("crossings", "trackers.tasks.forget_crossings", HOUR),
     ("subscribers", "trackers.tasks.tend_subscribers", MINUTE),
     ("old events", "trackers.tasks.forget_events", HOUR),

@@ -13,7 +13,7 @@ from trackers.jobs import (
 )
 from trackers.jobs.begun import begins
 from trackers.jobs.queue import Batch
-from trackers.timelines import deliver, feeds
+from trackers.timelines import deliver, homes
 from trackers.updater.refresh import Asking, refresh
 from trackers.updater.settle import settle_batch
 from tweetwatch.pieces import time_for_a_chore
@@ -72,13 +72,13 @@ def deliver_arrivals(batch: Batch) -> None:
     """Put what came from the claimed origins into the homes that follow them."""
     delivered = deliver.deliver(batch, deadline=time_for_a_chore())
     tallies.count(batch.namespace, tallies.BatchDone(measured=len(delivered), late=batch.late))
-    deliver.tell(delivered)
+    deliver.log_delivered(delivered)
 
 
 @begins
-def rebuild_feeds(batch: Batch) -> None:
-    """Rebuild the claimed watchers' homes."""
-    for watcher_id in batch.keys:
-        feeds.rebuild(watcher_id)
+def rebuild_homes(batch: Batch) -> None:
+    """Rebuild the claimed followers' homes."""
+    for follower_id in batch.keys:
+        homes.rebuild(follower_id)
     queue.finish(batch, {})
     tallies.count(batch.namespace, tallies.BatchDone(measured=len(batch.keys), late=batch.late))

@@ -35,9 +35,9 @@ from trackers.jobs.schedules import tell_forgotten
 from trackers.milestones import forget as crossings
 from trackers.outbox import troubles
 from trackers.schedule import bulk, intervals, stretched
-from trackers.timelines import deliver, expiry, idle, leaving
+from trackers.timelines import deliver, expiry, idle, removed_followers
 from trackers.timelines import settings as feed_settings
-from trackers.timelines.feeds import embedding, following, tally
+from trackers.timelines.homes import embedding, following, read_counts
 from trackers.tokens import idempotency
 from trackers.tweets import pack
 from trackers.tweets.tags import ending as tags
@@ -138,17 +138,17 @@ def forget_crossings() -> None:
     tell_forgotten(worked, "crossings", task="trackers.tasks.forget_crossings")
 
 
-def drop_idle_feeds() -> None:
+def drop_idle_homes() -> None:
     """Every hour: drop the stored homes of those who have not looked for long, what deleted
-    watchers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
+    followers left, arrivals delivered long ago, and what homes keep of hidden tweets."""
     deadline = time_for_a_chore()
-    task = "trackers.tasks.drop_idle_feeds"
-    leaving.forget_left()
+    task = "trackers.tasks.drop_idle_homes"
+    removed_followers.forget_left()
     following.forget_unfollowed()
-    tally.forget_old()
+    read_counts.prune_home_reads()
     tell_forgotten(idle.drop_idle(deadline=deadline), "homes", task=task)
     tell_forgotten(deliver.forget_delivered(deadline=deadline), "arrivals", task=task)
-    if feed_settings.current().embed:
+    if feed_settings.home_settings().embed:
         hidden = embedding.forget_hidden(deadline=deadline)
         tell_forgotten(hidden, "embedded texts", task=task)
 

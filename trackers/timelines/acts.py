@@ -9,14 +9,14 @@ from django.template.defaultfilters import pluralize
 from trackers import history
 from trackers.acts import Done
 from trackers.history import Actor
-from trackers.timelines import feeds, rebuilding, settings
-from trackers.timelines.models import Watcher
+from trackers.timelines import homes, rebuilding, settings
+from trackers.timelines.models import Follower
 
 
 def rebuild_all(actor: Actor) -> Done:
     """Have the workers rebuild the homes that were read lately; `count`: how many."""
-    homes = rebuilding.rebuild_all(settings.current())
-    history.record_many(actor, Watcher, homes, "Asked for homes to be rebuilt")
+    homes = rebuilding.rebuild_all(settings.home_settings())
+    history.record_many(actor, Follower, homes, "Asked for homes to be rebuilt")
     return Done(
         f"The workers will rebuild {homes:,} home{pluralize(homes)}, the most recently viewed "
         "first. Until then homes are read from the sources.",
@@ -24,10 +24,10 @@ def rebuild_all(actor: Actor) -> Done:
     )
 
 
-def rebuild_soon(watchers: Sequence[Watcher], actor: Actor) -> Done:
+def rebuild_soon(followers: Sequence[Follower], actor: Actor) -> Done:
     """Have the workers rebuild the homes of these; `count`: how many."""
-    homes = rebuilding.rebuild_soon(watcher.pk for watcher in watchers)
-    history.record(actor, watchers, "Asked for its home to be rebuilt")
+    homes = rebuilding.rebuild_soon(follower.pk for follower in followers)
+    history.record(actor, followers, "Asked for its home to be rebuilt")
     return Done(
         f"The workers will rebuild {homes:,} home{pluralize(homes)}. Until then homes are read "
         "from the sources.",
@@ -35,14 +35,14 @@ def rebuild_soon(watchers: Sequence[Watcher], actor: Actor) -> Done:
     )
 
 
-def expire(watchers: Sequence[Watcher], actor: Actor) -> Done:
+def expire(followers: Sequence[Follower], actor: Actor) -> Done:
     """Delete what is built of these homes; `count`: how many."""
-    homes = len(watchers)
-    for watcher in sorted(watchers, key=lambda watcher: watcher.pk):
-        feeds.drop(watcher.pk)
-    history.record(actor, watchers, "Expired its home")
+    count = len(followers)
+    for follower in sorted(followers, key=lambda follower: follower.pk):
+        homes.drop_home(follower.pk)
+    history.record(actor, followers, "Expired its home")
     return Done(
-        f"Expired {homes:,} home{pluralize(homes)}. Each is rebuilt when it is next viewed; until "
+        f"Expired {count:,} home{pluralize(count)}. Each is rebuilt when it is next viewed; until "
         "then it is read from the sources.",
-        homes,
+        count,
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from django.db import transaction
 
 from trackers.timelines.bounds import Bounds, bounds_of, least_upper
-from trackers.timelines.entries import Entry, parts, texts
+from trackers.timelines.entries import Entry, array_elements, texts
 from trackers.timelines.locks import lock, often_in
 from tweetwatch.database import array, cursor, plain
 
@@ -120,7 +120,7 @@ def add_to_all(
 ) -> None:
     """Add the entries to each of the timelines; entries and names are in order."""
     if names and entries:
-        add(ADD_TO_ALL, names, columns(entries), bounds=bounds)
+        add_entries(ADD_TO_ALL, names, entry_columns(entries), bounds=bounds)
 
 
 def add_to_each(
@@ -129,19 +129,19 @@ def add_to_each(
     """Add to each of the timelines its own entries; names and entries are in order."""
     if names:
         places = array(place for place, some in enumerate(entries, 1) for _ in some)
-        each = columns([entry for some in entries for entry in some])
-        add(ADD_TO_EACH, names, {"places": places, **each}, bounds=bounds)
+        each = entry_columns([entry for some in entries for entry in some])
+        add_entries(ADD_TO_EACH, names, {"places": places, **each}, bounds=bounds)
 
 
-def columns(entries: Sequence[Entry]) -> dict[str, str]:
+def entry_columns(entries: Sequence[Entry]) -> dict[str, str]:
     """Array literals; an entry is formatted once, however often it occurs."""
-    told = {id(entry): parts(entry) for entry in entries}
-    each = [told[id(entry)] for entry in entries]
+    rows_by_entry = {id(entry): array_elements(entry) for entry in entries}
+    each = [rows_by_entry[id(entry)] for entry in entries]
     names = ("ids", "secondaries", "metadata")
     return {name: "{" + ",".join([one[n] for one in each]) + "}" for n, name in enumerate(names)}
 
 
-def add(
+def add_entries(
     statement: str, names: Sequence[str], entries: Mapping[str, str], *, bounds: Bounds | None
 ) -> None:
     least = bounds.upper if bounds else least_upper()

@@ -12,7 +12,7 @@ class TimelineMissing(LookupError):
     """The timeline was never set, or it has expired; the caller has to set it."""
 
 
-class State(StrEnum):
+class SegmentState(StrEnum):
     HIT = "HIT"
     MISS = "MISS"
 
@@ -32,7 +32,7 @@ class Ask:
 class Segment:
     """What was requested, newest first. A missing timeline is a MISS."""
 
-    state: State
+    state: SegmentState
     entries: list[Entry] = field(default_factory=list)
 
     @property
@@ -50,8 +50,8 @@ def checked_ask(ask: Ask) -> Ask:
     return Ask(ask.name, offset, length, bool(ask.dedupe), since)
 
 
-def told(segment: Segment, name: str) -> list[Entry]:
-    if segment.state is State.MISS:
+def entries_of(segment: Segment, name: str) -> list[Entry]:
+    if segment.state is SegmentState.MISS:
         raise missing(name)
     return segment.entries
 

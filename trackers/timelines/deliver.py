@@ -1,6 +1,6 @@
 """Deliver what came from an origin into the homes that follow it.
 
-mark ─> the next arrivals ─> every strategy that has homes laid out ─> the mark moves ─> commit
+mark ─> the next arrivals ─> every strategy that has built homes ─> the mark moves ─> commit
 One transaction per page of arrivals: a killed worker loses nothing, since the next one delivers the
 page again. A task delivers a few pages and puts the origin back at the end of the line, so that a
 live source has its turn during an import of millions.
@@ -19,11 +19,11 @@ from django.db import transaction
 from trackers.arrivals.models import TimelineDelivery
 from trackers.jobs import queue
 from trackers.jobs.queue import Batch
-from trackers.timelines.feeds.built import Built
-from trackers.timelines.feeds.following import forget_removed
-from trackers.timelines.feeds.kept import kept
-from trackers.timelines.homes import Feed
-from trackers.timelines.settings import current
+from trackers.timelines.homes.built import Built
+from trackers.timelines.homes.following import forget_removed
+from trackers.timelines.homes.strategies import all_strategies
+from trackers.timelines.models import BuiltHome
+from trackers.timelines.settings import home_settings
 from tweetwatch.database import cursor, plain
 from tweetwatch.pieces import Deadline, Worked, in_pieces
 
@@ -31,26 +31,26 @@ logger = logging.getLogger(__name__)
 
 DELIVER = TimelineDelivery.namespace
 # Arrivals per transaction; seconds after which an origin's turn ends.
-PAGE = 500
-TURN = 0.5
+ARRIVALS_PER_TRANSACTION = 500
+MAX_TURN_SECONDS = 0.5
 # How long to wait when another worker is delivering this origin.
-LOOK_AGAIN = timedelta(milliseconds=200)
+RETRY_LOCKED_AFTER = timedelta(milliseconds=200)
 # How long arrivals are kept, for readers who ask what is new.
-KEPT_FOR = timedelta(days=7)
+ARRIVALS_KEPT_FOR = timedelta(days=7)
 
 # SKIP LOCKED: if the mark is locked, another worker has the origin. The mark moves under this lock,
 # and follows begin and end under it.
 HOLD = """
-    SELECT number, reach FROM trackers_feedmark WHERE origin_id = %(origin)s
+    SELECT number, reach FROM trackers_deliverymark WHERE origin_id = %(origin)s
     FOR UPDATE SKIP LOCKED
 """
-IS_MARKED = "SELECT FROM trackers_feedmark WHERE origin_id = %(origin)s"
+IS_MARKED = "SELECT FROM trackers_deliverymark WHERE origin_id = %(origin)s"
 BEHIND = """
     SELECT number, tweet_id FROM trackers_arrival
     WHERE origin_id = %(origin)s AND number > %(number)s ORDER BY number LIMIT %(limit)s
 """
-NEWEST = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
-MOVE = "UPDATE trackers_feedmark SET number = %(number)s WHERE origin_id = %(origin)s"
+NEWEST_ARRIVAL = "SELECT clock FROM trackers_origin WHERE id = %(origin)s"
+MOVE = "UPDATE trackers_deliverymark SET number = %(number)s WHERE origin_id = %(origin)s"
 # The oldest of this origin, at least as many as a page delivers: so the table does not grow.
 FORGET = plain("""
     DELETE FROM trackers_arrival a
@@ -67,7 +67,7 @@ FORGET = plain("""
 # If an origin's oldest arrival is young, its others are not read.
 FORGET_OLD = plain("""
     WITH held AS MATERIALIZED (
-        SELECT origin_id, number FROM trackers_feedmark WHERE origin_id > %(after)s
+        SELECT origin_id, number FROM trackers_deliverymark WHERE origin_id > %(after)s
         ORDER BY origin_id LIMIT 20 FOR UPDATE SKIP LOCKED
     ),
     gone AS (
@@ -122,35 +122,35 @@ def deliver(batch: Batch, *, deadline: Deadline | None = None) -> list[Delivered
         if done and deadline and deadline.is_over:
             queue.put_back(replace(batch, keys=batch.keys[len(done) :]))
             break
-        one = deliver_from(key, deadline=Deadline.after(TURN))
+        delivered = deliver_from(key, deadline=Deadline.after(MAX_TURN_SECONDS))
         ours = replace(batch, keys=(key,))
-        if one.is_elsewhere:
-            queue.release(ours, LOOK_AGAIN)
-        elif one.is_all:
+        if delivered.is_elsewhere:
+            queue.release(ours, RETRY_LOCKED_AFTER)
+        elif delivered.is_all:
             # Fenced by the lease, which has ended if something came meanwhile.
             queue.finish(ours, {})
         else:
             queue.release(ours)
-        done.append(one)
+        done.append(delivered)
     return done
 
 
-def tell(delivered: Iterable[Delivered]) -> None:
-    for one in delivered:
-        if one.tweets:
+def log_delivered(delivered: Iterable[Delivered]) -> None:
+    for origin in delivered:
+        if origin.tweets:
             logger.info(
                 "delivered %d tweets of origin %d into up to %d homes%s",
-                one.tweets,
-                one.origin_id,
-                one.homes,
-                "" if one.is_all else ", and there are more",
+                origin.tweets,
+                origin.origin_id,
+                origin.homes,
+                "" if origin.is_all else ", and there are more",
             )
 
 
 def deliver_at_once(origin_id: int) -> None:
     """Deliver what was just committed, unless the origin has too many followers: then a worker
     does."""
-    threshold = current().async_threshold
+    threshold = home_settings().async_threshold
     if not threshold:
         return
     # Random, like the leases of the queue.
@@ -177,32 +177,38 @@ def deliver_from(origin_id: int, *, deadline: Deadline) -> Delivered:
 
 def deliver_page(origin_id: int) -> Delivered:
     """In one transaction, deliver some arrivals into all homes and move the mark."""
-    given = {"origin": origin_id}
+    params = {"origin": origin_id}
     with transaction.atomic(), cursor() as db:
-        mark = db.execute(HOLD, given).fetchone()
+        mark = db.execute(HOLD, params).fetchone()
         if mark is None:
-            is_elsewhere = db.execute(IS_MARKED, given).fetchone() is not None
+            is_elsewhere = db.execute(IS_MARKED, params).fetchone() is not None
             return Delivered(origin_id, is_elsewhere=is_elsewhere)
         number, reach = mark
         # Arrivals are read before the homes: if the building of a home starts in between, it will
         # read all that was found here.
-        newest = db.execute(NEWEST, given).fetchone()
-        rows = db.execute(BEHIND, {**given, "number": number, "limit": PAGE}).fetchall()
-        last, is_all = rows[-1][0] if rows else number, len(rows) < PAGE
-        strategies, ids, homes = laid_out_somewhere(), sorted({row[1] for row in rows}), 0
+        newest = db.execute(NEWEST_ARRIVAL, params).fetchone()
+        rows = db.execute(
+            BEHIND, {**params, "number": number, "limit": ARRIVALS_PER_TRANSACTION}
+        ).fetchall()
+        last, is_all = rows[-1][0] if rows else number, len(rows) < ARRIVALS_PER_TRANSACTION
+        strategies, ids, homes = strategies_in_use(), sorted({row[1] for row in rows}), 0
         if not strategies and newest:
             # No homes are built, so there is nothing to deliver.
             last, is_all = newest[0], True
         elif ids:
             homes = max(one.deliver(origin_id, ids, reach=reach) for one in strategies)
         if last != number:
-            db.execute(MOVE, {**given, "number": last})
-            db.execute(FORGET, {**given, "number": last, "kept": KEPT_FOR})
+            db.execute(MOVE, {**params, "number": last})
+            db.execute(FORGET, {**params, "number": last, "kept": ARRIVALS_KEPT_FOR})
     return Delivered(origin_id, len(rows) if strategies else 0, homes, is_all)
 
 
-def laid_out_somewhere() -> list[Built]:
-    return [one for one in kept(current()) if Feed.objects.filter(strategy=one.key).exists()]
+def strategies_in_use() -> list[Built]:
+    return [
+        one
+        for one in all_strategies(home_settings())
+        if BuiltHome.objects.filter(strategy=one.key).exists()
+    ]
 
 
 def forget_delivered(*, deadline: Deadline) -> Worked:
@@ -213,7 +219,7 @@ def forget_delivered(*, deadline: Deadline) -> Worked:
     def piece() -> int | None:
         nonlocal after
         with cursor() as db:
-            found = db.execute(FORGET_OLD, {"after": after, "kept": KEPT_FOR}).fetchone()
+            found = db.execute(FORGET_OLD, {"after": after, "kept": ARRIVALS_KEPT_FOR}).fetchone()
         if found is None or found[0] is None:
             return None
         last, gone = found

@@ -16,7 +16,7 @@ from trackers.timelines.models import MOST_LETTERS
 
 LEAST_ID, LARGEST_ID = -(2**63), 2**63 - 1
 MOST_AT_ONCE = 2**31 - 1
-LONGEST = timedelta(days=36_500)
+MAX_IDLE = timedelta(days=36_500)
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Entry:
 
 def checked_names(names: Iterable[str]) -> list[str]:
     """Each name once, in the order in which the timelines are locked."""
-    return sorted({checked_name(name) for name in listed(names, of="names of timelines")})
+    return sorted({checked_name(name) for name in checked_list(names, of="names of timelines")})
 
 
 def checked_name(name: str) -> str:
@@ -59,7 +59,7 @@ def checked_id(id: int) -> int:
 
 
 def checked_ids(ids: Iterable[int]) -> list[int]:
-    return sorted({checked_id(id) for id in listed(ids, of="ids")})
+    return sorted({checked_id(id) for id in checked_list(ids, of="ids")})
 
 
 def checked_entry(entry: Entry) -> Entry:
@@ -80,10 +80,10 @@ def checked_entry(entry: Entry) -> Entry:
 
 def checked_entries(entries: Iterable[Entry]) -> list[Entry]:
     """By ascending id; of several entries with the same id, the first."""
-    found: dict[int, Entry] = {}
-    for entry in listed(entries, of="entries"):
-        found.setdefault(checked_entry(entry).id, entry)
-    return [found[id] for id in sorted(found)]
+    entries_by_id: dict[int, Entry] = {}
+    for entry in checked_list(entries, of="entries"):
+        entries_by_id.setdefault(checked_entry(entry).id, entry)
+    return [entries_by_id[id] for id in sorted(entries_by_id)]
 
 
 def by_id(entry: Entry) -> int:
@@ -101,10 +101,10 @@ def checked_wait(wait: timedelta, *, of: str) -> timedelta:
     if not isinstance(wait, timedelta) or wait < timedelta(0):
         raise ValueError(f"{of} must be a timedelta of zero or more, not {wait!r}.")
     # Longer than anything here is old, and short enough for Postgres to subtract from now.
-    return min(wait, LONGEST)
+    return min(wait, MAX_IDLE)
 
 
-def listed(things: Iterable[T], *, of: str) -> list[T]:
+def checked_list(things: Iterable[T], *, of: str) -> list[T]:
     if isinstance(things, str | bytes) or not isinstance(things, Iterable):
         raise ValueError(f"A list of {of} is required, not {things!r}.")
     return list(things)
@@ -122,7 +122,7 @@ def texts(values: Iterable[str]) -> str:
     return '{"' + escaped.replace("\0", '","') + '"}'
 
 
-def parts(entry: Entry) -> tuple[str, str, str]:
+def array_elements(entry: Entry) -> tuple[str, str, str]:
     """Array elements: its id, what it repeats, and its metadata; empty ones are NULL."""
     secondary = "NULL" if entry.secondary is None else str(entry.secondary)
     return str(entry.id), secondary, f'"\\\\x{entry.metadata.hex()}"' if entry.metadata else "NULL"
@@ -130,4 +130,4 @@ def parts(entry: Entry) -> tuple[str, str, str]:
 
 def metadata_of(entries: Iterable[Entry]) -> str:
     """bytea[], with NULL for empty metadata."""
-    return "{" + ",".join(parts(one)[2] for one in entries) + "}"
+    return "{" + ",".join(array_elements(one)[2] for one in entries) + "}"

@@ -141,7 +141,7 @@ def expiring(idle: timedelta) -> Callable[[], int | None]:
             after = found[-1][1:]
             ids = array(one.id for one in lock(sorted(name for name, *_ in found)))
             idle_still = db.execute(STILL_IDLE, {"ids": ids, "idle": idle}).fetchall()
-        end([id for (id,) in idle_still])
+        delete_entries([id for (id,) in idle_still])
         return len(idle_still)
 
     return piece
@@ -168,10 +168,10 @@ def retiring(kept: timedelta) -> Callable[[], int | None]:
 def drop(name: str) -> None:
     """Expire it now, if it is live: its entries go, its tombstones stay."""
     with transaction.atomic():
-        end([one.id for one in lock([checked_name(name)]) if one.live])
+        delete_entries([one.id for one in lock([checked_name(name)]) if one.live])
 
 
-def end(ids: Sequence[int]) -> None:
+def delete_entries(ids: Sequence[int]) -> None:
     """Delete the entries of these timelines, which are locked; their tombstones stay."""
     if ids:
         with cursor() as db:

@@ -64,13 +64,13 @@ def lock(names: Sequence[str]) -> list[Locked]:
 def make_and_lock(names: Sequence[str]) -> list[Locked]:
     """Lock all of them, and create those that are missing; the names come sorted."""
     while True:
-        make(names)
-        found = lock(names)
+        create_missing(names)
+        locked = lock(names)
         # One may have been deleted between the two statements.
-        if len(found) == len(names):
-            return found
+        if len(locked) == len(names):
+            return locked
 
 
-def make(names: Sequence[str]) -> None:
+def create_missing(names: Sequence[str]) -> None:
     with cursor() as db:
         db.execute(MAKE, {"names": texts(names)})

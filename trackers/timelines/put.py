@@ -59,7 +59,7 @@ RECOUNT = plain("""
 """)
 
 
-def put(entries: Sequence[Put]) -> None:
+def put_entries(entries: Sequence[Put]) -> None:
     """Put entries, each with its timeline's id, its `seq`, and when it was deleted, if it was."""
     with cursor() as db:
         db.execute(
@@ -95,14 +95,14 @@ def recount(
     read_at: Sequence[datetime | None] | None = None,
 ) -> list[int]:
     """Update the timelines after a put, up to these `seqs`; return their sizes, in this order."""
-    given = {
+    params = {
         "timelines": array(one.id for one in locked),
         "seqs": array(seqs),
         "live": array(live or [True] * len(locked)),
         "read_at": times(read_at or [None] * len(locked)),
     }
     with cursor() as db:
-        sizes = dict(db.execute(RECOUNT, given).fetchall())
+        sizes = dict(db.execute(RECOUNT, params).fetchall())
     return [sizes[one.id] for one in locked]
 
 

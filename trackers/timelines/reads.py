@@ -11,14 +11,14 @@ from typing import Any
 
 from django.db import connection
 
-from trackers.timelines.asks import Ask, Segment, State, checked_ask, missing, told
+from trackers.timelines.asks import Ask, Segment, SegmentState, checked_ask, entries_of, missing
 from trackers.timelines.entries import (
     Entry,
     checked_count,
     checked_id,
     checked_ids,
+    checked_list,
     checked_name,
-    listed,
     texts,
 )
 from tweetwatch.database import array, cursor, plain
@@ -115,14 +115,14 @@ def get(name: str, offset: int, length: int, *, dedupe: bool = False) -> list[En
     """At most `length` entries, the newest first, after the newest `offset`. TimelineMissing: it
     was never set, or has expired. `dedupe` leaves out repetitions, like `originals`."""
     [segment] = get_multi([Ask(name, offset, length, dedupe)])
-    return told(segment, name)
+    return entries_of(segment, name)
 
 
 def get_since(name: str, entry_id: int, *, dedupe: bool = False) -> list[Entry]:
     """What was inserted after that entry, newest first, including lower ids that came late. All, if
     the timeline no longer knows the entry. TimelineMissing as in `get`."""
     [segment] = get_multi([Ask(name, 0, None, dedupe, checked_id(entry_id))])
-    return told(segment, name)
+    return entries_of(segment, name)
 
 
 def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[Entry]:
@@ -131,33 +131,36 @@ def filter_newest(name: str, ids: Iterable[int], max_search: int = -1) -> list[E
     wanted = checked_ids(ids)
     most = None if max_search == -1 else checked_count(max_search, of="max_search")
     given = {"names": texts([checked_name(name)]), "ids": array(wanted), "most": most}
-    found = select(AMONG, given)
-    touch(found.values())
-    if 1 not in found:
+    timelines = select(AMONG, given)
+    touch(timelines.values())
+    if 1 not in timelines:
         raise missing(name)
-    return found[1].entries
+    return timelines[1].entries
 
 
 def get_multi(asks: Iterable[Ask]) -> list[Segment]:
     """A segment for each ask, in their order; a MISS for a timeline that is missing. Several asks
     may be for the same timeline."""
-    checked = [checked_ask(ask) for ask in listed(asks, of="asks")]
-    found = read(checked)
+    checked = [checked_ask(ask) for ask in checked_list(asks, of="asks")]
+    found = read_timelines(checked)
     touch(one for one in found if one)
-    return [Segment(State.HIT, one.entries) if one else Segment(State.MISS) for one in found]
+    return [
+        Segment(SegmentState.HIT, one.entries) if one else Segment(SegmentState.MISS)
+        for one in found
+    ]
 
 
-def read(asks: Sequence[Ask]) -> list[Found | None]:
+def read_timelines(asks: Sequence[Ask]) -> list[Found | None]:
     """What the asks request, in order; None for a missing timeline. Does not count as a read."""
-    found: dict[int, Found] = {}
+    timelines: dict[int, Found] = {}
     for statement in (PAGES, SINCE, SINCE_OF_ALL):
         places = [n for n, ask in enumerate(asks) if statement_of(ask) is statement]
         if places:
             of_these = select(statement, parameters([asks[n] for n in places]))
-            found |= {places[place - 1]: one for place, one in of_these.items()}
-    for n, one in found.items():
+            timelines |= {places[place - 1]: one for place, one in of_these.items()}
+    for n, one in timelines.items():
         narrow(one, asks[n])
-    return [found.get(n) for n in range(len(asks))]
+    return [timelines.get(n) for n in range(len(asks))]
 
 
 def statement_of(ask: Ask) -> str:
@@ -176,28 +179,28 @@ def parameters(asks: Sequence[Ask]) -> dict[str, str]:
     }
 
 
-def select(statement: str, given: Mapping[str, Any]) -> dict[int, Found]:
+def select(statement: str, params: Mapping[str, Any]) -> dict[int, Found]:
     """The timelines that exist, by the places of their names, from 1."""
-    found: dict[int, Found] = {}
+    timelines: dict[int, Found] = {}
     with cursor() as db:
-        for place, id, due, entry_id, secondary, metadata, before in db.execute(statement, given):
-            one = found.setdefault(place, Found(id, due))
+        for place, id, due, entry_id, secondary, metadata, before in db.execute(statement, params):
+            timeline = timelines.setdefault(place, Found(id, due))
             if entry_id is not None:
-                one.entries.append(Entry(entry_id, secondary, metadata or b""))
+                timeline.entries.append(Entry(entry_id, secondary, metadata or b""))
             if before:
-                one.before.add(entry_id)
-    return found
+                timeline.before.add(entry_id)
+    return timelines
 
 
-def narrow(found: Found, ask: Ask) -> None:
+def narrow(timeline: Found, ask: Ask) -> None:
     """Do what the statement cannot: dedupe, and cut to the page."""
     if ask.dedupe:
-        found.entries = originals(found.entries)
+        timeline.entries = originals(timeline.entries)
     if ask.since is not None:
-        found.entries = [one for one in found.entries if one.id not in found.before]
+        timeline.entries = [one for one in timeline.entries if one.id not in timeline.before]
     if ask.dedupe or ask.since is not None:
         end = None if ask.length is None else ask.offset + ask.length
-        found.entries = found.entries[ask.offset : end]
+        timeline.entries = timeline.entries[ask.offset : end]
 
 
 def originals(entries: Sequence[Entry]) -> list[Entry]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 from trackers.jobs import queue
-from trackers.timelines.homes import FeedRebuild, FeedSettings
+from trackers.timelines.models import HomeRebuild, HomeSettings
 from tweetwatch.database import cursor
 
 # The homes read most recently come first: all are due, these the longest. A rebuild under way may
@@ -14,7 +14,7 @@ from tweetwatch.database import cursor
 REBUILD = """
     WITH wished AS MATERIALIZED (
         SELECT id, row_number() OVER (ORDER BY read_at DESC, id) AS nth
-        FROM trackers_watcher WHERE read_at > now() - %(idle)s * interval '1 day'
+        FROM trackers_follower WHERE read_at > now() - %(idle)s * interval '1 day'
     ),
     put AS (
         INSERT INTO {job} (key, due_at, stamp)
@@ -28,17 +28,17 @@ REBUILD = """
 """
 
 
-def rebuild_soon(watchers: Iterable[int]) -> int:
-    """Have these watchers' homes rebuilt; return how many."""
-    chosen = sorted(set(watchers))
-    for watcher_id in chosen:
-        queue.schedule(FeedRebuild.namespace, watcher_id, timedelta(0))
+def rebuild_soon(followers: Iterable[int]) -> int:
+    """Have these followers' homes rebuilt; return how many."""
+    chosen = sorted(set(followers))
+    for follower_id in chosen:
+        queue.schedule(HomeRebuild.namespace, follower_id, timedelta(0))
     return len(chosen)
 
 
-def rebuild_all(settings: FeedSettings) -> int:
+def rebuild_all(settings: HomeSettings) -> int:
     """Have all homes that were read within `idle_days` rebuilt; return how many."""
-    given = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
+    params = {"idle": settings.idle_days, "stamp": queue.new_stamp()}
     with cursor() as db:
         # Each home has its own bucket, so there are as many rows as homes.
-        return db.execute(queue.on(FeedRebuild.namespace, REBUILD), given).rowcount
+        return db.execute(queue.on(HomeRebuild.namespace, REBUILD), params).rowcount

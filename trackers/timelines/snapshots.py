@@ -22,17 +22,17 @@ from typing import IO, BinaryIO
 import orjson
 from django.db import connection, transaction
 
-from trackers.timelines.dumped import (
+from trackers.timelines.locks import create_missing, make_and_lock
+from trackers.timelines.put import put_entries, recount, remove_older
+from trackers.timelines.snapshot_file import (
     FORMAT,
     VERSION,
     Dumped,
     dumped_timelines,
 )
-from trackers.timelines.locks import make, make_and_lock
-from trackers.timelines.put import put, recount, remove_older
 
 File = str | os.PathLike[str] | BinaryIO
-AT_ONCE = 100
+RESTORED_PER_STATEMENT = 100
 
 # One statement, so that all is as of one moment. OFFSET 0: names are sorted first. LATERAL: the
 # entries of one timeline after the other. The server wraps base64 into lines; translate joins them.
@@ -84,7 +84,7 @@ def dump(out: BinaryIO | IO[bytes]) -> int:
     with transaction.atomic():
         connection.ensure_connection()
         with connection.connection.cursor(name="timelines") as rows:
-            rows.itersize = AT_ONCE
+            rows.itersize = RESTORED_PER_STATEMENT
             for line, found in rows.execute(DUMP):
                 write(line.encode() + b"\n")
                 timelines, entries = timelines + 1, entries + found
@@ -102,21 +102,21 @@ def restore(file: File) -> int:
     already is skipped. SnapshotError: the file is truncated or damaged, has another version, or is
     not a snapshot.
     """
-    with opened(file) as dumped:
+    with opened_snapshot(file) as dumped:
         # The whole file is checked before anything is done. All names are created before the first
         # lock, and locks are taken in the order of names (`locks`).
         names = [one.name for one in dumped_timelines(dumped)]
         dumped.seek(0)
         with transaction.atomic():
-            for first in range(0, len(names), AT_ONCE):
-                make(names[first : first + AT_ONCE])
+            for first in range(0, len(names), RESTORED_PER_STATEMENT):
+                create_missing(names[first : first + RESTORED_PER_STATEMENT])
             for some in in_batches(dumped_timelines(dumped)):
                 put_back(some)
     return len(names)
 
 
 @contextmanager
-def opened(file: File) -> Iterator[BinaryIO]:
+def opened_snapshot(file: File) -> Iterator[BinaryIO]:
     """The file, which is read twice; one that cannot be, such as a pipe, is copied first."""
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as found:
@@ -134,7 +134,7 @@ def in_batches(dumped: Iterator[Dumped]) -> Iterator[list[Dumped]]:
     some: list[Dumped] = []
     for one in dumped:
         some.append(one)
-        if len(some) == AT_ONCE:
+        if len(some) == RESTORED_PER_STATEMENT:
             yield some
             some = []
     if some:
@@ -143,7 +143,7 @@ def in_batches(dumped: Iterator[Dumped]) -> Iterator[list[Dumped]]:
 
 def put_back(some: list[Dumped]) -> None:
     locked = make_and_lock([one.name for one in some])
-    put(
+    put_entries(
         [
             (timeline.id, timeline.seq + place, entry, dead_at)
             for timeline, one in zip(locked, some, strict=True)

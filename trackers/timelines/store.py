@@ -9,13 +9,13 @@ from one operation to the next (`locks`).
 
 from __future__ import annotations
 
-from trackers.timelines.asks import Ask, Segment, State, TimelineMissing
+from trackers.timelines.asks import Ask, Segment, SegmentState, TimelineMissing
 from trackers.timelines.bounds import Bounds
-from trackers.timelines.dumped import SnapshotError
 from trackers.timelines.entries import Entry
 from trackers.timelines.expiry import drop, expire
 from trackers.timelines.reads import filter_newest as filter
 from trackers.timelines.reads import get, get_multi, get_since
+from trackers.timelines.snapshot_file import SnapshotError
 from trackers.timelines.snapshots import restore, snapshot
 from trackers.timelines.writes import (
     append,
@@ -33,8 +33,8 @@ __all__ = [
     "Bounds",
     "Entry",
     "Segment",
+    "SegmentState",
     "SnapshotError",
-    "State",
     "TimelineMissing",
     "append",
     "append_many",

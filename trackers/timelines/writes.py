@@ -20,13 +20,13 @@ from trackers.timelines.entries import (
     checked_entries,
     checked_entry,
     checked_ids,
+    checked_list,
     checked_name,
     checked_names,
-    listed,
 )
 from trackers.timelines.locks import Locked, lock, make_and_lock, often_in
-from trackers.timelines.put import put, recount, remove_older
-from trackers.timelines.reads import read
+from trackers.timelines.put import put_entries, recount, remove_older
+from trackers.timelines.reads import read_timelines
 from tweetwatch.database import array, cursor, plain
 
 # The timelines are locked, and come in the order of their ids, by which their `seqs` are found.
@@ -82,7 +82,7 @@ def append(
 def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = None) -> None:
     """Append each entry to the timeline in its pair, all in one statement; see `append`."""
     entries_of: dict[str, list[Entry]] = {}
-    for pair in listed(pairs, of="pairs of a name and an entry"):
+    for pair in checked_list(pairs, of="pairs of a name and an entry"):
         name, entry = checked_pair(pair)
         entries_of.setdefault(name, []).append(entry)
     for entry in {id(entry): entry for some in entries_of.values() for entry in some}.values():
@@ -90,7 +90,7 @@ def append_many(pairs: Iterable[tuple[str, Entry]], *, bounds: Bounds | None = N
     names = checked_names(entries_of)
     of_each = [sorted(entries_of[name], key=by_id) for name in names]
     if all(some == of_each[0] for some in of_each):
-        # The usual delivery: what one source brought, to all its watchers.
+        # The usual delivery: what one source brought, to all its followers.
         add_to_all(names, of_each[0] if names else [], bounds=bounds)
     else:
         add_to_each(names, of_each, bounds=bounds)
@@ -110,11 +110,11 @@ def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
     if not ids or not names:
         return
     with transaction.atomic():
-        found = sorted(make_and_lock(names), key=lambda one: one.id)
+        locked = sorted(make_and_lock(names), key=lambda one: one.id)
         with cursor() as db:
             timelines_and_seqs = {
-                "timelines": array(one.id for one in found),
-                "seqs": array(one.seq for one in found),
+                "timelines": array(one.id for one in locked),
+                "seqs": array(one.seq for one in locked),
             }
             db.execute(MARK, {**timelines_and_seqs, "ids": array(ids)})
 
@@ -122,15 +122,15 @@ def delete(entry_id: int | Iterable[int], timelines: Iterable[str]) -> None:
 def replace(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
     """Give the timeline exactly these entries, without those that were deleted from it; create it
     if needed. They count as inserted now, the lowest id first. (`store.set`)"""
-    given, name = checked_entries(entries), checked_name(name)
+    entries_to_put, name = checked_entries(entries), checked_name(name)
     with transaction.atomic():
-        [found] = make_and_lock([name])
-        put([(found.id, found.seq + 1, one, None) for one in given])
-        remove_older([found])
-        [size] = recount([found], [found.seq + 1])
+        [timeline] = make_and_lock([name])
+        put_entries([(timeline.id, timeline.seq + 1, one, None) for one in entries_to_put])
+        remove_older([timeline])
+        [size] = recount([timeline], [timeline.seq + 1])
         bounds = bounds or bounds_of(name)
         if size > bounds.upper:
-            cut([found.id], [bounds])
+            cut([timeline.id], [bounds])
 
 
 def merge(name: str, entries: Iterable[Entry], *, bounds: Bounds | None = None) -> None:
@@ -170,7 +170,7 @@ def unmerge_from(name: str, source: str) -> bool:
 def entries_of(source: str, *, beside: str) -> list[Entry] | None:
     """All entries of a timeline, lowest id first; locks it and `beside` until the commit."""
     lock(checked_names([source, beside]))
-    [found] = read([Ask(source, 0, None)])
+    [found] = read_timelines([Ask(source, 0, None)])
     return None if found is None else found.entries[::-1]
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from trackers import history, roles
 from trackers.acts import Done
 from trackers.history import Actor
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Follower
 from trackers.tokens import addresses, wrong_logins
 
 
@@ -45,16 +45,16 @@ def unlock(users: Sequence[User], actor: Actor, *, address: str = "") -> Done:
     return Done(f"The failed logins of {names} no longer count.", len(users))
 
 
-def make_address(watcher: Watcher, actor: Actor) -> str:
+def make_address(follower: Follower, actor: Actor) -> str:
     """Return the secret of a new feed address of its home, in place of an older one."""
-    secret = addresses.make(watcher.pk, now=timezone.now())
-    history.record(actor, [watcher], "Created a new secret feed address")
+    secret = addresses.make(follower.pk, now=timezone.now())
+    history.record(actor, [follower], "Created a new secret feed address")
     return secret
 
 
-def revoke_addresses(watchers: Sequence[Watcher], actor: Actor) -> Done:
+def revoke_addresses(followers: Sequence[Follower], actor: Actor) -> Done:
     """Refuse readers with the feed addresses of these homes; `count`: how many there were."""
-    revoked = [watcher for watcher in watchers if addresses.revoke(watcher.pk)]
+    revoked = [follower for follower in followers if addresses.revoke(follower.pk)]
     history.record(actor, revoked, "Revoked its secret feed address")
     count = len(revoked)
     them = pluralize(count, "it,them")

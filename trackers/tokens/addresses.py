@@ -18,8 +18,8 @@ SINCE = """
 # written once the address is revoked: its row is locked, or gone.
 CHANGE = """
     INSERT INTO trackers_feedstate AS s (address_id, source_id, digest, changed_at)
-    SELECT watcher_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
-    WHERE watcher_id = %(address)s FOR KEY SHARE
+    SELECT follower_id, %(source)s, %(digest)s, %(now)s FROM trackers_feedaddress
+    WHERE follower_id = %(address)s FOR KEY SHARE
     ON CONFLICT (address_id, source_id) DO UPDATE
     SET digest = excluded.digest,
         changed_at = greatest(excluded.changed_at,
@@ -28,23 +28,23 @@ CHANGE = """
 """
 
 
-def make(watcher_id: int, *, now: datetime) -> str:
-    """Create the watcher's address; returns its secret, shown only once. Replaces an older one."""
+def make(follower_id: int, *, now: datetime) -> str:
+    """Create the follower's address; returns its secret, shown only once. Replaces an older one."""
     secret = new_secret()
     given = {"digest": digest_of(secret), "made_at": now}
-    FeedAddress.objects.update_or_create(watcher_id=watcher_id, defaults=given)
+    FeedAddress.objects.update_or_create(follower_id=follower_id, defaults=given)
     return secret
 
 
-def revoke(watcher_id: int) -> bool:
-    return FeedAddress.objects.filter(watcher_id=watcher_id).delete()[0] > 0
+def revoke(follower_id: int) -> bool:
+    return FeedAddress.objects.filter(follower_id=follower_id).delete()[0] > 0
 
 
 def find(secret: str) -> FeedAddress | None:
     """The address of this secret, if it is a team's or an active person's."""
-    whose = Q(watcher__user__is_active=True) | Q(watcher__team__isnull=False)
+    whose = Q(follower__user__is_active=True) | Q(follower__team__isnull=False)
     found = FeedAddress.objects.filter(whose, digest=digest_of(secret))
-    return found.select_related("watcher__user", "watcher__team").first()
+    return found.select_related("follower__user", "follower__team").first()
 
 
 def changed_at(address: FeedAddress, source_id: int, digest: str, *, now: datetime) -> datetime:

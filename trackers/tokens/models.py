@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models.functions import Now
 
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Follower
 from trackers.tokens.secret import DIGEST_LETTERS
 
 
@@ -122,19 +122,19 @@ class IdempotencyKey(models.Model):
 
 
 class FeedAddress(models.Model):
-    """The secret part of the addresses of a watcher's feeds.
+    """The secret part of the addresses of a follower's feeds.
 
-    One per watcher: a new one replaces the old, and without a row nobody can read.
+    One per follower: a new one replaces the old, and without a row nobody can read.
     """
 
-    watcher = models.OneToOneField(
-        Watcher, on_delete=models.CASCADE, primary_key=True, related_name="address"
+    follower = models.OneToOneField(
+        Follower, on_delete=models.CASCADE, primary_key=True, related_name="address"
     )
     digest = models.CharField(max_length=DIGEST_LETTERS, unique=True)
     made_at = models.DateTimeField()
 
     def __str__(self) -> str:
-        return f"address of {self.watcher}"
+        return f"address of {self.follower}"
 
 
 class FeedState(models.Model):

@@ -100,8 +100,8 @@ def test_acts_of_pages_are_told(page):
     assert LogEntry.objects.first().action_flag == DELETION
     assert page("/following/follow", source=made.pk)[0][1] == f"Followed {made}, on a page."
     assert page("/columns/add", shows=f"source:{made.pk}")[0][1] == "Added a column, on a page."
-    watcher = Follow.objects.get().watcher_id
-    assert page(f"/feeds/make/{watcher}")[0][1] == "Created a new secret feed address, on a page."
+    follower = Follow.objects.get().follower_id
+    assert page(f"/feeds/make/{follower}")[0][1] == "Created a new secret feed address, on a page."
     assert page(f"/subscribers/{shop.pk}/pause") == [("shop", "Paused, on a page.")]
     made_key = page(f"/subscribers/{shop.pk}/key", sure="yes")
     assert made_key[0][1] == "Created a new signing key, on a page."

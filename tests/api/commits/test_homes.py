@@ -6,10 +6,10 @@ import pytest
 from django.contrib.auth.models import Group, User
 
 from tests.api.conftest import Program
-from tests.timelines.feeds.world import bring, source, tweet, watcher
-from trackers.timelines import feeds
-from trackers.timelines.models import Follow, Watcher
-from trackers.timelines.watchers import own
+from tests.timelines.homes.world import bring, follower, source, tweet
+from trackers.timelines import homes
+from trackers.timelines.followers import own
+from trackers.timelines.models import Follow, Follower
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ LINE = "users/me/timeline"
 def nine(program):
     """The ids of a home's nine tweets, the oldest first."""
     came_from = source()
-    feeds.follow(own(program.user).pk, source_id=came_from)
+    homes.follow(own(program.user).pk, source_id=came_from)
     ids = [tweet(1, n) for n in range(9)]
     bring(came_from, *ids)
     return ids
@@ -110,8 +110,8 @@ def test_follow_and_unfollow_are_idempotent_and_counted(program):
 
 def test_a_token_reads_the_homes_of_its_user_and_the_users_teams_and_no_other(program, client):
     team = Group.objects.create(name="desk")
-    theirs = Watcher.objects.create(team=team).pk
-    stranger = watcher()
+    theirs = Follower.objects.create(team=team).pk
+    stranger = follower()
 
     for home in (theirs, stranger, 10**17, "x", "²"):
         for method, path in (

@@ -32,7 +32,7 @@ VALUES = [
                   "null", "true", '"' + "x" * 9_000 + '"', '"0001-01-01T00:00:00+23:59"',
                   '"9999-12-31T23:59:59-23:59"')),
 ]  # fmt: skip
-KNOWN = {"watcher": "me", "name": "news", "id": "11", "source": "1", "account": "42"}
+KNOWN = {"follower": "me", "name": "news", "id": "11", "source": "1", "account": "42"}
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def test_no_field_of_a_body_brings_us_down(owner, value):
     failed = {}
     for method, address, body in examples():
         path = address.format(
-            watcher="me", source=1, account=42, name="news", id=11, new=1, queue="tweet:update"
+            follower="me", source=1, account=42, name="news", id=11, new=1, queue="tweet:update"
         )
         for whole in bodies(body, value):
             look(owner, failed, method, path, whole)

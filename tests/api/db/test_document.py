@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
-from tests.timelines.feeds.world import bring, source, tweet
+from tests.timelines.homes.world import bring, source, tweet
 from trackers.api.urls import api
 from trackers.events.delivery.claim import claim, promote
 from trackers.events.delivery.settle import Delivery, settle
@@ -20,8 +20,8 @@ from trackers.events.models import EventBatch
 from trackers.events.spread import spread
 from trackers.ingest.sources.models import Source
 from trackers.jobs.models import Namespace
-from trackers.timelines import feeds
-from trackers.timelines.watchers import own
+from trackers.timelines import homes
+from trackers.timelines.followers import own
 from trackers.tweets.models import Author, Tweet, TweetText
 from trackers.tweets.movers.models import Mover
 
@@ -62,7 +62,7 @@ def test_each_example_is_answered_as_the_document_says(program):
         replies=None, quotes=None, bookmarks=None, impressions=None,
     )  # fmt: skip
     TweetText.objects.filter(tweet=id).update(text="Liftoff")
-    feeds.follow(own(program.user).pk, source_id=came_from)
+    homes.follow(own(program.user).pk, source_id=came_from)
     kinds = ("subscriber", "tweet", "source", "interval", "namespace", "credential", "project")
     program.user.user_permissions.add(
         Permission.objects.get(codename="use_timeline_store"),
@@ -79,7 +79,7 @@ def test_each_example_is_answered_as_the_document_says(program):
         new = Source.objects.filter(kind="account").values_list("pk", flat=True).first()
         number = 11 if not address.startswith("tweets/") else id + (method == "DELETE")
         path = address.format(
-            watcher="me", source=came_from, account=42, name="news", id=number, new=new,
+            follower="me", source=came_from, account=42, name="news", id=number, new=new,
             queue="tweet:update",
         )  # fmt: skip
         given = json.loads(body) if body.strip() else None

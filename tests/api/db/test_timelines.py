@@ -8,9 +8,9 @@ import json
 import pytest
 
 from trackers.timelines import store
-from trackers.timelines.models import Timeline, TimelineEntry, Watcher
+from trackers.timelines.followers import own
+from trackers.timelines.models import Follower, Timeline, TimelineEntry
 from trackers.timelines.store import Entry
-from trackers.timelines.watchers import own
 
 pytestmark = pytest.mark.django_db
 MISS = {"error": "There is no timeline of this name.", "state": "MISS"}
@@ -175,7 +175,7 @@ def test_homes_are_not_written_not_even_ones_own(keeper, call):
 
 @pytest.mark.parametrize("call", READS + COPIES, ids=lambda call: call[1])
 def test_of_homes_ones_own_alone_are_read(keeper, call, django_user_model):
-    other = Watcher.objects.create(user=django_user_model.objects.create_user("other"))
+    other = Follower.objects.create(user=django_user_model.objects.create_user("other"))
     mine = own(keeper.user)
     for name in ("a", f"home:{mine.pk}", f"home:{other.pk}"):
         store.set(name, [Entry(1)])

@@ -52,7 +52,7 @@ def test_when_it_was_used_is_written_once_an_hour(program, django_assert_num_que
     [token] = ApiToken.objects.all()
     assert timezone.now() - token.used_at < timedelta(minutes=1)
 
-    # The token, its use, the watcher, the count.
+    # The token, its use, the follower, the count.
     with django_assert_num_queries(4):
         program.get("users/me/following_count")
 

@@ -64,14 +64,14 @@ BESIDE = (
     "INSERT INTO auth_user (id, username, password, is_superuser, first_name, last_name, email,"
     " is_staff, is_active, date_joined) SELECT n, 'user ' || n, '', true, '', '', '', true, true,"
     f" now() FROM generate_series({FIRST_WATCHER}, {FIRST_WATCHER + WATCHERS - 1}) n",
-    "INSERT INTO trackers_watcher (id, user_id, read_at) SELECT n, n, now()"
+    "INSERT INTO trackers_follower (id, user_id, read_at) SELECT n, n, now()"
     f" FROM generate_series({FIRST_WATCHER}, {FIRST_WATCHER + WATCHERS - 1}) n",
-    "INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)"
+    "INSERT INTO trackers_follow (follower_id, origin_id, followed_at)"
     f" SELECT w, 1 + (w * 7 + n * 5) % {SOURCES}, now()"
     f" FROM generate_series({FIRST_WATCHER}, {FIRST_WATCHER + WATCHERS - 1}) w,"
     f" generate_series(1, {FOLLOWS}) n ON CONFLICT DO NOTHING",
     "INSERT INTO trackers_origin (id, clock) SELECT DISTINCT origin_id, 0 FROM trackers_follow",
-    "INSERT INTO trackers_feedmark (origin_id, number) SELECT id, 0 FROM trackers_origin",
+    "INSERT INTO trackers_deliverymark (origin_id, number) SELECT id, 0 FROM trackers_origin",
     "INSERT INTO trackers_timeline (name, live, seq, size) VALUES ('screens', true, 1, 10000)",
     "INSERT INTO trackers_timelineentry (timeline_id, entry_id, seq)"
     " SELECT t.id, n, 1 FROM trackers_timeline t, generate_series(1, 10000) n",

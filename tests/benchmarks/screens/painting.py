@@ -10,9 +10,9 @@ from typing import Any
 # the last byte of it is.
 WATCH = """
     window.painted = new Promise((tell) => {
-        new MutationObserver((_, watcher) => {
+        new MutationObserver((_, follower) => {
             if (!document.querySelector("#chart[data-ready]")) return;
-            watcher.disconnect();
+            follower.disconnect();
             requestAnimationFrame(() => setTimeout(() => {
                 const [data] = performance.getEntriesByType("resource").filter(
                     (one) => one.name.includes("series.json"));

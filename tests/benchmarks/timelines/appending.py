@@ -58,7 +58,7 @@ def main(*, each: int, rounds: int = ROUNDS, turns: int = TURNS) -> None:
             given = {name: value for name, value in known.items() if f"%({name})s" in statement}
             db.execute(statement, given or None, prepare=False)
         heap, index = db.execute(BYTES).fetchone() or (0.0, 0.0)
-    # Every other one, as the watchers of a source are some among all.
+    # Every other one, as the followers of a source are some among all.
     took = beside_bare([f"bench:{n}" for n in range(1, TIMELINES, 2)], rounds)
     lost, faults = at_once([f"bench:{n}" for n in range(1, 101)], turns)
     told = {"heap": heap, "index": index, "took": took, "lost": lost, "faults": faults}

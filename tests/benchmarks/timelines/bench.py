@@ -14,7 +14,7 @@ from tests.benchmarks.database import Database
 from tests.benchmarks.results import Bar, Result, Spread
 from tests.benchmarks.rounds import row
 from tests.benchmarks.timelines.drawing import drawn
-from tests.benchmarks.timelines.world import FOLLOWERS, WATCHERS
+from tests.benchmarks.timelines.world import FOLLOWERS, READERS
 from tests.benchmarks.workshop import Workshop
 
 SETTINGS = (("DJANGO_SETTINGS_MODULE", "tests.benchmarks.timelines.settings"),)
@@ -25,7 +25,7 @@ RAMPS = (
 )
 BUILT = ("cache", "sized", "timed")
 SAID = {
-    "delivering": "deliveries to a thousand watchers",
+    "delivering": "deliveries to a thousand readers",
     "paging": "pages by each strategy",
     "contest": "what people would take instead, beside ours",
     "ramps": "pages by sources followed, deliveries by followers",
@@ -127,9 +127,9 @@ def appends(shop: Workshop, database: Database, found: Found) -> None:
 
 def filled(shop: Workshop, database: Database) -> None:
     tweets, full = shop.size.many(TWEETS), max(40, shop.size.many(FULL_HOME))
-    watchers, followers = (20, 50) if shop.size.is_smoke else (WATCHERS, FOLLOWERS)
-    shop.say(f"timelines: loading {tweets:,} tweets of 5,000 sources, {watchers:,} watchers")
-    given = {"tweets": tweets, "watchers": watchers, "followers": followers, "full": full}
+    readers, followers = (20, 50) if shop.size.is_smoke else (READERS, FOLLOWERS)
+    shop.say(f"timelines: loading {tweets:,} tweets of 5,000 sources, {readers:,} readers")
+    given = {"tweets": tweets, "readers": readers, "followers": followers, "full": full}
     make = "from django.core.management import call_command as call; "
     make += "call('migrate', run_syncdb=True, verbosity=0); "
     shell(database, make + program("world", given))

@@ -1,4 +1,4 @@
-"""Twenty tweets of a source into the homes of its watchers: in one go, and one by one."""
+"""Twenty tweets of a source into the homes of its readers: in one go, and one by one."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.db import transaction
 
 from tests.benchmarks.timelines.turns import in_turns
 from tests.benchmarks.timelines.world import CROWDED, new_tweets
-from trackers.timelines.feeds.built import Built
-from trackers.timelines.feeds.kept import kept
-from trackers.timelines.settings import current
+from trackers.timelines.homes.built import Built
+from trackers.timelines.homes.strategies import all_strategies
+from trackers.timelines.settings import home_settings
 
 TWEETS = 20
 
 
 def main(*, rounds: int) -> None:
     acts = {}
-    for one in kept(current()):
+    for one in all_strategies(home_settings()):
         # Each its own, in the order in which they came.
         fresh = iter(new_tweets(2 * TWEETS * (rounds + 1)))
         acts[f"{one.key}: in one go"] = partial(in_one_go, one, fresh)

@@ -11,25 +11,25 @@ from django.db import transaction
 
 from tests.benchmarks.timelines.turns import in_turns
 from tests.benchmarks.timelines.world import CROWDED, follow_only, lay_out, new_tweets
-from tests.timelines.feeds.large_homes import SOURCES
-from trackers.timelines import feeds
-from trackers.timelines.feeds.built import Built
-from trackers.timelines.feeds.kept import kept
-from trackers.timelines.settings import current
+from tests.timelines.homes.large_homes import SOURCES
+from trackers.timelines import homes
+from trackers.timelines.homes.built import Built
+from trackers.timelines.homes.strategies import all_strategies
+from trackers.timelines.settings import home_settings
 from tweetwatch.database import cursor
 
 Acts = dict[tuple[str, int], Callable[[], object]]
 
 # Spread over all sources, of which a few bring most of the tweets.
-UNFOLLOW = "DELETE FROM trackers_follow WHERE watcher_id = %(watcher)s"
+UNFOLLOW = "DELETE FROM trackers_follow WHERE follower_id = %(follower)s"
 FOLLOW = """
-    INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)
-    SELECT %(watcher)s, 1 + n * %(sources)s::int / %(many)s::int, now()
+    INSERT INTO trackers_follow (follower_id, origin_id, followed_at)
+    SELECT %(follower)s, 1 + n * %(sources)s::int / %(many)s::int, now()
     FROM generate_series(0, %(many)s::int - 1) n
 """
 ORIGINS = """
     INSERT INTO trackers_origin (id, clock)
-    SELECT origin_id, 0 FROM trackers_follow WHERE watcher_id = %(watcher)s
+    SELECT origin_id, 0 FROM trackers_follow WHERE follower_id = %(follower)s
     ON CONFLICT DO NOTHING
 """
 
@@ -54,7 +54,7 @@ def curves(took: Mapping[tuple[str, int], Sequence[float]]) -> dict[str, list[fl
 
 def reading(numbers: Sequence[int]) -> Acts:
     """All steps take turns: of a machine that others use too no step has the worst hour."""
-    known = feeds.strategies()
+    known = homes.strategies()
     for reader, many in enumerate(numbers, 1):
         follow(reader, many)
         lay_out([reader])
@@ -67,14 +67,14 @@ def reading(numbers: Sequence[int]) -> Acts:
 
 def follow(reader: int, many: int) -> None:
     with cursor() as db:
-        db.execute(UNFOLLOW, {"watcher": reader})
-        db.execute(FOLLOW, {"watcher": reader, "many": many, "sources": SOURCES})
-        db.execute(ORIGINS, {"watcher": reader})
+        db.execute(UNFOLLOW, {"follower": reader})
+        db.execute(FOLLOW, {"follower": reader, "many": many, "sources": SOURCES})
+        db.execute(ORIGINS, {"follower": reader})
 
 
 def delivering(numbers: Sequence[int], rounds: int) -> Acts:
     """One tweet of a source that so many follow, newer than all that were delivered before."""
-    strategies = kept(current())
+    strategies = all_strategies(home_settings())
     fresh = iter(new_tweets((rounds + 1) * len(numbers) * len(strategies)))
     for nth, many in enumerate(numbers, 1):
         follow_only(CROWDED - nth, many)

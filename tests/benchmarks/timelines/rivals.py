@@ -15,21 +15,21 @@ from django.db import transaction
 
 from tests.benchmarks.timelines.models import HomeEntry
 from trackers.ingest.sources.models import Source
-from trackers.timelines import feeds
-from trackers.timelines.feeds.built import Built
+from trackers.timelines import homes
+from trackers.timelines.homes.built import Built
 from trackers.timelines.models import Follow
 from trackers.tweets.models import Tweet
 from tweetwatch.database import cursor
 
 PAGE, CAP = 50, 800
-# Watchers and tweets, as our caches hold them.
+# Followers and tweets, as our caches hold them.
 HELD = """
     SELECT substr(t.name, 6)::bigint, e.entry_id
     FROM trackers_timeline t JOIN trackers_timelineentry e ON e.timeline_id = t.id
     WHERE t.name LIKE 'home:%' AND e.dead_at IS NULL
     ORDER BY 1, 2
 """
-ROWS = f"INSERT INTO rivals_homeentry (watcher_id, tweet_id) {HELD}"
+ROWS = f"INSERT INTO rivals_homeentry (follower_id, tweet_id) {HELD}"
 # An action for each tweet that a source yielded; who follows accounts besides reads less here.
 ACTIONS = """
     INSERT INTO actstream_action (actor_content_type_id, actor_object_id, verb,
@@ -45,7 +45,7 @@ FOLLOWS = """
     SELECT w.user_id,
            (SELECT id FROM django_content_type WHERE app_label = 'trackers' AND model = 'source'),
            f.origin_id, true, '', f.followed_at
-    FROM trackers_follow f JOIN trackers_watcher w ON w.id = f.watcher_id
+    FROM trackers_follow f JOIN trackers_follower w ON w.id = f.follower_id
     WHERE f.origin_id > 0
 """
 
@@ -53,7 +53,7 @@ FOLLOWS = """
 class Contender(Protocol):
     def deliver(self, origin: int, ids: Sequence[int]) -> None: ...
 
-    def page(self, watcher: int) -> list[int]: ...
+    def page(self, follower: int) -> list[int]: ...
 
 
 def fetched(ids: Sequence[int]) -> list[int]:
@@ -63,20 +63,20 @@ def fetched(ids: Sequence[int]) -> list[int]:
 
 
 def followers_of(origin: int) -> list[int]:
-    return list(Follow.objects.filter(origin_id=origin).values_list("watcher_id", flat=True))
+    return list(Follow.objects.filter(origin_id=origin).values_list("follower_id", flat=True))
 
 
 class Ours:
     def __init__(self, key: str) -> None:
-        self.strategy = feeds.strategies()[key]
+        self.strategy = homes.strategies()[key]
 
     def deliver(self, origin: int, ids: Sequence[int]) -> None:
         assert isinstance(self.strategy, Built)
         with transaction.atomic():
             self.strategy.deliver(origin, ids, reach=None)
 
-    def page(self, watcher: int) -> list[int]:
-        return fetched(self.strategy.page(watcher, limit=PAGE).ids)
+    def page(self, follower: int) -> list[int]:
+        return fetched(self.strategy.page(follower, limit=PAGE).ids)
 
 
 class Rows:
@@ -87,12 +87,12 @@ class Rows:
             db.execute(ROWS, prepare=False)
 
     def deliver(self, origin: int, ids: Sequence[int]) -> None:
-        watchers = followers_of(origin)
-        entries = [HomeEntry(watcher_id=one, tweet_id=id) for id in ids for one in watchers]
+        follower_ids = followers_of(origin)
+        entries = [HomeEntry(follower_id=one, tweet_id=id) for id in ids for one in follower_ids]
         HomeEntry.objects.bulk_create(entries, batch_size=5_000, ignore_conflicts=True)
 
-    def page(self, watcher: int) -> list[int]:
-        entries = HomeEntry.objects.filter(watcher_id=watcher, tweet__gone_at=None)
+    def page(self, follower: int) -> list[int]:
+        entries = HomeEntry.objects.filter(follower_id=follower, tweet__gone_at=None)
         newest = entries.select_related("tweet__author").order_by("-tweet_id")[:PAGE]
         return [entry.tweet.pk for entry in newest]
 
@@ -113,10 +113,10 @@ class Activities:
             for id in ids:
                 action.send(source, verb="yielded", action_object=tweets[id])
 
-    def page(self, watcher: int) -> list[int]:
+    def page(self, follower: int) -> list[int]:
         from actstream.models import user_stream
 
-        stream = user_stream(User.objects.get(pk=watcher))[:PAGE]
+        stream = user_stream(User.objects.get(pk=follower))[:PAGE]
         return [one.action_object.pk for one in stream]
 
 
@@ -127,8 +127,8 @@ class Redis:
         self.client = client
         pipeline = client.pipeline(transaction=False)
         with cursor() as db:
-            for number, (watcher, id) in enumerate(db.execute(HELD, prepare=False), 1):
-                pipeline.zadd(f"home:{watcher}", {str(id): id})
+            for number, (follower, id) in enumerate(db.execute(HELD, prepare=False), 1):
+                pipeline.zadd(f"home:{follower}", {str(id): id})
                 if number % 10_000 == 0:
                     pipeline.execute()
         pipeline.execute()
@@ -136,13 +136,13 @@ class Redis:
     def deliver(self, origin: int, ids: Sequence[int]) -> None:
         scores = {str(id): id for id in ids}
         pipeline = self.client.pipeline(transaction=False)
-        for watcher in followers_of(origin):
-            pipeline.zadd(f"home:{watcher}", scores)
-            pipeline.zremrangebyrank(f"home:{watcher}", 0, -CAP - 1)
+        for follower in followers_of(origin):
+            pipeline.zadd(f"home:{follower}", scores)
+            pipeline.zremrangebyrank(f"home:{follower}", 0, -CAP - 1)
         pipeline.execute()
 
-    def page(self, watcher: int) -> list[int]:
-        return fetched([int(id) for id in self.client.zrevrange(f"home:{watcher}", 0, PAGE - 1)])
+    def page(self, follower: int) -> list[int]:
+        return fetched([int(id) for id in self.client.zrevrange(f"home:{follower}", 0, PAGE - 1)])
 
 
 def has_activities() -> bool:

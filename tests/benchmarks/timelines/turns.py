@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import psycopg
 
-from trackers.timelines.feeds import built, moment, read
+from trackers.timelines.homes import built, moment, on_read
 
 Times = dict[str, list[float]]
 Name = TypeVar("Name", bound=Hashable)
@@ -57,7 +57,7 @@ def sql_clock() -> Iterator[Clock]:
     with (
         patch.object(psycopg.Cursor, "execute", clock.of(psycopg.Cursor.execute)),
         patch.object(built, "ask_all", ask),
-        patch.object(read, "ask_all", ask),
+        patch.object(on_read, "ask_all", ask),
         patch.object(moment, "ask", ask),
     ):
         yield clock

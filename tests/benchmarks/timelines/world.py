@@ -1,4 +1,4 @@
-"""The world of the feeds' benches: sources, tweets until now, watchers, and homes laid out.
+"""The world of the feeds' benches: sources, tweets until now, readers, and homes laid out.
 
 The readers follow hundreds of sources. The followers are others: in their homes is what CROWDED
 brought, and nothing else.
@@ -12,16 +12,16 @@ from datetime import UTC, datetime, timedelta
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from tests.timelines.feeds.large_homes import SOURCES, fill
-from trackers.timelines import feeds
-from trackers.timelines.feeds.kept import kept
-from trackers.timelines.homes import FeedSettings
-from trackers.timelines.settings import current
+from tests.timelines.homes.large_homes import SOURCES, fill
+from trackers.timelines import homes
+from trackers.timelines.homes.strategies import all_strategies
+from trackers.timelines.models import HomeSettings
+from trackers.timelines.settings import home_settings
 from trackers.tweets.partitions import SAMPLES
 from trackers.tweets.snowflake import TWEPOCH_MS
 from tweetwatch.database import array, cursor
 
-WATCHERS, FOLLOWERS, CROWD = 2_000, 1_024, 1_000
+READERS, FOLLOWERS, CROWD = 2_000, 1_024, 1_000
 FIRST_FOLLOWER = 10_001
 CROWDED = SOURCES
 
@@ -49,16 +49,16 @@ PEOPLE = (
     "INSERT INTO auth_user (id, username, password, is_superuser, first_name, last_name, email,"
     " is_staff, is_active, date_joined) SELECT n, 'user ' || n, '', false, '', '', '', false,"
     " true, now() FROM generate_series(%(first)s::int, %(last)s::int) n",
-    "INSERT INTO trackers_watcher (id, user_id, read_at) SELECT n, n, now()"
+    "INSERT INTO trackers_follower (id, user_id, read_at) SELECT n, n, now()"
     " FROM generate_series(%(first)s::int, %(last)s::int) n",
-    "INSERT INTO trackers_feed (watcher_id, strategy, shape, floor, total, built_at)"
+    "INSERT INTO trackers_builthome (follower_id, strategy, shape, floor, total, built_at)"
     " SELECT w, s.key, s.shape, 0, 0, now()"
     " FROM generate_series(%(first)s::int, %(last)s::int) w,"
     " (VALUES ('cache', 0), ('sized', 50), ('timed', 1)) s(key, shape)",
 )
 UNFOLLOW = "DELETE FROM trackers_follow WHERE origin_id = %(origin)s"
 FOLLOW = """
-    INSERT INTO trackers_follow (watcher_id, origin_id, followed_at)
+    INSERT INTO trackers_follow (follower_id, origin_id, followed_at)
     SELECT n, %(origin)s, now()
     FROM generate_series(%(first)s::int, %(first)s::int + %(many)s::int - 1) n
 """
@@ -71,12 +71,12 @@ NEW_TWEETS = """
 """
 
 
-def main(*, tweets: int, watchers: int, followers: int, full: int) -> None:
+def main(*, tweets: int, readers: int, followers: int, full: int) -> None:
     """`full`: so many tweets are in the home of each follower."""
     now = datetime.now(UTC)
     base = (int(now.timestamp() * 1000) - TWEPOCH_MS - (tweets + 1) * 60_000) << 22
-    FeedSettings.objects.get_or_create(pk=1)
-    fill(tweets=tweets, watchers=watchers, analyze=False, base=base)
+    HomeSettings.objects.get_or_create(pk=1)
+    fill(tweets=tweets, followers=readers, analyze=False, base=base)
     for at in (now - timedelta(hours=4), now):
         SAMPLES.make(SAMPLES.covering(at))
     with cursor() as db:
@@ -102,7 +102,7 @@ def follow_only(origin: int, followers: int) -> None:
 def lay_out_full(followers: Sequence[int], full: int) -> None:
     """Homes that hold as much as they do after a while."""
     ids = newest(full)
-    for one in kept(current()):
+    for one in all_strategies(home_settings()):
         for me in followers:
             one.stub(me)
         with transaction.atomic():
@@ -114,9 +114,9 @@ def newest(many: int) -> list[int]:
         return [row[0] for row in db.execute(NEWEST, {"many": many})]
 
 
-def lay_out(watchers: list[int]) -> None:
-    for me in watchers:
-        for one in feeds.strategies().values():
+def lay_out(readers: list[int]) -> None:
+    for me in readers:
+        for one in homes.strategies().values():
             one.rebuild(me)
 
 

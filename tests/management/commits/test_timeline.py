@@ -9,10 +9,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from tests.timelines.feeds.world import bring, configure, source, tweet, watcher
-from trackers.timelines import feeds
-from trackers.timelines.homes import Feed, FeedRebuild
-from trackers.timelines.models import Watcher
+from tests.timelines.homes.world import bring, configure, follower, source, tweet
+from trackers.timelines import homes
+from trackers.timelines.models import BuiltHome, Follower, HomeRebuild
 
 # A home is begun in a transaction of its own.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -25,23 +24,23 @@ def rebuild(*given):
 
 
 def test_homes_are_laid_out_now_as_the_settings_have_it():
-    one, other, came_from = watcher(), watcher(), source()
-    feeds.follow(one, source_id=came_from)
+    one, other, came_from = follower(), follower(), source()
+    homes.follow(one, source_id=came_from)
     bring(came_from, tweet(1))
     configure(strategy="sized")
 
     assert rebuild(one, other, one) == "Rebuilt 2 homes.\n"
-    assert Feed.objects.filter(strategy="sized").exclude(built_at=None).count() == 2
+    assert BuiltHome.objects.filter(strategy="sized").exclude(built_at=None).count() == 2
     assert json.loads(rebuild(one, "--json")) == {"rebuilt": 1}
 
 
 def test_the_workers_lay_out_the_homes_of_all_who_looked_of_late():
-    one, _ = watcher(), watcher()
-    Watcher.objects.filter(pk=one).update(read_at=timezone.now())
+    one, _ = follower(), follower()
+    Follower.objects.filter(pk=one).update(read_at=timezone.now())
 
     assert json.loads(rebuild("--all", "--json")) == {"enqueued": 1}
-    assert list(FeedRebuild.objects.values_list("key", flat=True)) == [one]
-    assert not Feed.objects.exists()
+    assert list(HomeRebuild.objects.values_list("key", flat=True)) == [one]
+    assert not BuiltHome.objects.exists()
 
 
 @pytest.mark.parametrize(
@@ -49,14 +48,14 @@ def test_the_workers_lay_out_the_homes_of_all_who_looked_of_late():
     [
         ((), "--all", 2),
         ((1, "--all"), "--all", 2),
-        ((987_654,), "no watcher 987654", 1),
-        ((2**70,), "no watcher", 1),
+        ((987_654,), "no follower 987654", 1),
+        ((2**70,), "no follower", 1),
     ],
 )
 def test_what_cannot_be_meant_is_refused_and_nothing_done(given, says, status):
     configure(strategy="sized")
-    known = watcher()
+    known = follower()
     with pytest.raises(CommandError, match=says) as refused:
         rebuild(known, *given) if status == 1 else rebuild(*given)
     assert refused.value.returncode == status
-    assert not Feed.objects.exists()
+    assert not BuiltHome.objects.exists()

@@ -14,7 +14,7 @@ from tests.pages.conftest import flat, watched
 from tests.pages.looking import looking
 from trackers.alerts.models import AlertRule
 from trackers.events.models import Subscriber
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Follower
 from trackers.tokens.models import FeedAddress
 from trackers.tweets.models import Tweet
 
@@ -24,8 +24,8 @@ CHANGED = (Tweet, AlertRule, FeedAddress)
 
 def there():
     """Rows that can be removed; the pages of them."""
-    watcher, _ = Watcher.objects.get_or_create(user=User.objects.get())
-    FeedAddress.objects.create(watcher=watcher, digest="d", made_at="2026-01-01T00:00Z")
+    follower, _ = Follower.objects.get_or_create(user=User.objects.get())
+    FeedAddress.objects.create(follower=follower, digest="d", made_at="2026-01-01T00:00Z")
     told, shop = rule("velocity", metric="likes", at=5), subscriber()
     return f"/tweets/{watched().pk}/", f"/alerts/{told.pk}/", f"/subscribers/{shop.pk}/", "/feeds/"
 

@@ -48,7 +48,7 @@ PICTURE = {"rules": {"label-title-only": {"enabled": False}}}
 ADMIN = [
     "/admin/", "/admin/trackers/source/", "/admin/trackers/interval/",
     "/admin/trackers/credential/", "/admin/trackers/credential/add/",
-    "/admin/trackers/credential/sign-in/", "/admin/trackers/watcher/",
+    "/admin/trackers/credential/sign-in/", "/admin/trackers/follower/",
     "/admin/trackers/alertrule/add/",
     "/admin/trackers/namespace/", "/admin/trackers/tag/", "/admin/trackers/project/",
     "/admin/auth/user/",

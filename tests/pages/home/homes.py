@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from django.contrib.auth.models import Group, User
 
-from tests.timelines.feeds.world import bring, source, tweet
-from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
+from tests.timelines.homes.world import bring, source, tweet
+from trackers.timelines import homes
+from trackers.timelines.models import Follower
 
 __all__ = [
     "asked",
@@ -27,8 +27,8 @@ __all__ = [
 
 
 def home_of(username="ada"):
-    """The watcher of the person who is logged in."""
-    return Watcher.objects.get_or_create(user=User.objects.get(username=username))[0].pk
+    """The follower of the person who is logged in."""
+    return Follower.objects.get_or_create(user=User.objects.get(username=username))[0].pk
 
 
 def team(name, *members):
@@ -38,10 +38,10 @@ def team(name, *members):
     return group
 
 
-def followed(*ids, watcher=None):
+def followed(*ids, follower=None):
     """A source that is followed and brought these."""
     made = source()
-    feeds.follow(watcher or home_of(), source_id=made)
+    homes.follow(follower or home_of(), source_id=made)
     bring(made, *ids)
     return made
 

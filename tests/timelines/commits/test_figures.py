@@ -7,20 +7,20 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from tests.timelines.feeds.world import (
+from tests.timelines.homes.world import (
     bring,
     built,
     configure,
     deliver_all,
+    follower,
     source,
     tweet,
-    watcher,
 )
 from trackers.arrivals.models import Arrival, TimelineDelivery
-from trackers.timelines import feeds, store
-from trackers.timelines.feeds import tally
-from trackers.timelines.figures import LAG, Homes, timelines
-from trackers.timelines.homes import FeedReads
+from trackers.timelines import homes, store
+from trackers.timelines.homes import read_counts
+from trackers.timelines.models import HomeReads
+from trackers.timelines.statistics import LAG, Homes, timelines
 from trackers.timelines.store import Entry
 from tweetwatch.database import cursor
 
@@ -43,9 +43,9 @@ def now():
 
 
 def test_deliveries_are_as_late_as_the_oldest_tweet_that_waits():
-    home, one, other = watcher(), source(), source()
+    home, one, other = follower(), source(), source()
     for came_from in (one, other):
-        feeds.follow(home, source_id=came_from)
+        homes.follow(home, source_id=came_from)
     built(home, "sized")
     bring(one, tweet(1), tweet(2))
     assert deliver_all()
@@ -66,8 +66,8 @@ def test_deliveries_are_as_late_as_the_oldest_tweet_that_waits():
 
 
 def test_a_delivery_that_was_isolated_waits_too():
-    home, one = watcher(), source()
-    feeds.follow(home, source_id=one)
+    home, one = follower(), source()
+    homes.follow(home, source_id=one)
     bring(one, tweet(1))
     Arrival.objects.update(came_at=now() - timedelta(seconds=500))
     TimelineDelivery.objects.update(attempts=4, stamp=None)
@@ -86,14 +86,14 @@ def test_the_lag_of_deliveries_reads_no_whole_queue():
 
 
 def test_sizes_are_told():
-    home = watcher()
-    feeds.follow(home, source_id=source())
+    home = follower()
+    homes.follow(home, source_id=source())
     built(home, "sized", "cache")
     store.set("a", [Entry(1), Entry(2)])
 
     found = timelines(now=now())
 
-    assert (found.watchers, found.follows) == (1, 1)
+    assert (found.followers, found.follows) == (1, 1)
     assert found.homes == {"cache": Homes(1), "sized": Homes(1), "timed": Homes()}
     # The home's own too.
     assert (found.timelines, found.entries) == (2, 2)
@@ -103,25 +103,25 @@ def test_sizes_are_told():
 
 def test_without_a_page_that_could_be_laid_out_there_is_no_hit_rate():
     assert timelines(now=now()).hit_rate is None
-    FeedReads.objects.create(day=now().date(), served_by="read", pages=5)
+    HomeReads.objects.create(day=now().date(), served_by="read", pages=5)
     assert timelines(now=now()).hit_rate is None
-    FeedReads.objects.create(day=now().date() - timedelta(days=9), served_by="cache", pages=5)
+    HomeReads.objects.create(day=now().date() - timedelta(days=9), served_by="cache", pages=5)
     assert timelines(now=now()).hit_rate is None
 
 
 @pytest.mark.django_db(transaction=True)
 def test_pages_are_counted_by_where_they_came_from():
-    tally.pending.counts.clear()
-    home, came_from = watcher(), source()
-    feeds.follow(home, source_id=came_from)
+    read_counts.pending.counts.clear()
+    home, came_from = follower(), source()
+    homes.follow(home, source_id=came_from)
     bring(came_from, tweet(1))
     configure(strategy="sized")
 
-    feeds.page(home)
+    homes.home_page(home)
     built(home, "sized")
     for _ in range(3):
-        feeds.page(home)
-    tally.add()
+        homes.home_page(home)
+    read_counts.add_pending()
 
     assert timelines(now=now()).pages == {"read(rebuilding)": 1, "buckets": 3}
     assert timelines(now=now()).hit_rate == 0.75
@@ -130,6 +130,6 @@ def test_pages_are_counted_by_where_they_came_from():
 def test_old_days_are_forgotten():
     for days in (0, 89, 91):
         day = now().date() - timedelta(days=days)
-        FeedReads.objects.create(day=day, served_by="cache", pages=1)
+        HomeReads.objects.create(day=day, served_by="cache", pages=1)
 
-    assert tally.forget_old() == 1
+    assert read_counts.prune_home_reads() == 1

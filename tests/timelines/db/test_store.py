@@ -10,7 +10,7 @@ import pytest
 from tests.timelines.states import entries, ids, shown
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
-from trackers.timelines.store import Ask, Bounds, Entry, State, TimelineMissing
+from trackers.timelines.store import Ask, Bounds, Entry, SegmentState, TimelineMissing
 from tweetwatch.database import cursor
 
 pytestmark = pytest.mark.django_db
@@ -223,12 +223,12 @@ def test_many_are_read_at_once_hit_or_miss():
     )
 
     assert [(one.state, ids(one.entries), one.size) for one in told] == [
-        (State.HIT, [3, 2], 2),
-        (State.MISS, [], 0),
-        (State.HIT, [1], 1),
-        (State.HIT, [], 0),
-        (State.HIT, [3], 1),
-        (State.HIT, [3, 2], 2),
+        (SegmentState.HIT, [3, 2], 2),
+        (SegmentState.MISS, [], 0),
+        (SegmentState.HIT, [1], 1),
+        (SegmentState.HIT, [], 0),
+        (SegmentState.HIT, [3], 1),
+        (SegmentState.HIT, [3, 2], 2),
     ]
     assert store.get_multi([]) == []
 

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 from tests.timelines.oracle import Oracle
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
-from trackers.timelines.store import Ask, Entry, State, TimelineMissing
+from trackers.timelines.store import Ask, Entry, SegmentState, TimelineMissing
 
 pytestmark = pytest.mark.django_db
 
@@ -105,8 +105,8 @@ class Both(RuleBasedStateMachine):
         names = [*map(self.named, "abc")]
         asks = [Ask(name, length=None) for name in names]
         for name, segment in zip(names, store.get_multi(asks), strict=True):
-            assert (segment.state is State.HIT) == (name in self.oracle.live)
-            if segment.state is State.HIT:
+            assert (segment.state is SegmentState.HIT) == (name in self.oracle.live)
+            if segment.state is SegmentState.HIT:
                 assert segment.entries == self.oracle.newest_first(name)
 
     def teardown(self):

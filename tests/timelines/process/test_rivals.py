@@ -12,7 +12,7 @@ from django.db import connection
 
 from trackers.timelines import store
 from trackers.timelines.models import Timeline, TimelineEntry
-from trackers.timelines.store import Ask, Entry, State, TimelineMissing
+from trackers.timelines.store import Ask, Entry, SegmentState, TimelineMissing
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("timelines_alone")]
 
@@ -75,7 +75,7 @@ def test_eight_writers_of_the_same_timelines_lose_nothing_and_never_deadlock():
                 store.append(Entry(id), homes)
                 store.append(Entry(id), some)
                 appended[writer].append(id)
-                assert store.get_multi([Ask(name) for name in some])[0].state is State.HIT
+                assert store.get_multi([Ask(name) for name in some])[0].state is SegmentState.HIT
 
         return act
 

@@ -14,7 +14,7 @@ from ninja.security.base import AuthBase
 
 from trackers.acts import Act, Done
 from trackers.history import Actor, by_api
-from trackers.timelines.watchers import homes_of, own
+from trackers.timelines.followers import homes_of, own
 from trackers.tokens import api_tokens, api_use
 from trackers.tokens.api_use import Use
 from trackers.tokens.models import READ, SCOPES, WRITE, ApiToken
@@ -125,13 +125,15 @@ def act_on(
     return act.do(find(key), actor, **also)
 
 
-def home_of(request: HttpRequest, watcher: str) -> int:
-    """The watcher that is meant, if it is the user's own or that of one of the user's teams."""
+def home_of(request: HttpRequest, follower: str) -> int:
+    """The follower that is meant, if it is the user's own or that of one of the user's teams."""
     user = user_of(request)
-    if watcher == "me":
+    if follower == "me":
         return own(user).pk
-    number = int(watcher) if watcher.isascii() and watcher.isdigit() and len(watcher) < 19 else 0
-    if number in {one.watcher_id for one in homes_of(user)}:
+    number = (
+        int(follower) if follower.isascii() and follower.isdigit() and len(follower) < 19 else 0
+    )
+    if number in {one.follower_id for one in homes_of(user)}:
         return number
     raise HttpError(404, "You have no such home.")
 
@@ -154,5 +156,5 @@ def may_read(request: HttpRequest, *names: str) -> None:
     """Refuses all homes but the user's own."""
     user = store_user(request)
     homes = {name for name in names if name.startswith(HOMES)}
-    if homes and homes - {f"{HOMES}{one.watcher_id}" for one in homes_of(user)}:
+    if homes and homes - {f"{HOMES}{one.follower_id}" for one in homes_of(user)}:
         raise AuthorizationError(message="That home is not yours.")

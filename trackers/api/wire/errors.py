@@ -16,7 +16,7 @@ from django.http import HttpResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError
 
-from trackers.timelines.store import State, TimelineMissing
+from trackers.timelines.store import SegmentState, TimelineMissing
 from tweetwatch.bounded import TookTooLong
 from tweetwatch.http import refusals
 from tweetwatch.http.problems import problem
@@ -54,7 +54,7 @@ def handle(api: NinjaAPI) -> None:
 
     refusals.handle(api, problem)
     api.add_exception_handler(AuthenticationError, lambda _request, _fault: unknown())
-    answers(TimelineMissing, 404, MISSING, state=State.MISS)
+    answers(TimelineMissing, 404, MISSING, state=SegmentState.MISS)
     answers(RequestDataTooBig, 413, TOO_LARGE)
     answers(NoPlace, 503, TAKEN)
     answers(TookTooLong, 422, TOO_LONG)

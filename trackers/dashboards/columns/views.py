@@ -21,7 +21,7 @@ from trackers.dashboards.scrolled import OfHome, OfSource, Scrolled
 from trackers.dashboards.tweet_rows import LABELS
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
-from trackers.timelines.watchers import Home, homes_of
+from trackers.timelines.followers import Home, homes_of
 
 MOST = 12
 IN_A_COLUMN = 20
@@ -132,7 +132,7 @@ def shows(column: Column) -> str:
 def scrolled(column: Column, homes: list[Home]) -> Scrolled:
     if column.source_id is not None:
         return OfSource(column.source_id)
-    return OfHome(next(one.watcher_id for one in homes if one.team_id == column.team_id))
+    return OfHome(next(one.follower_id for one in homes if one.team_id == column.team_id))
 
 
 def has(mine: list[Column], home: Home) -> bool:

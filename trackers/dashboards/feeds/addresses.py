@@ -16,8 +16,8 @@ from trackers.dashboards.access import SOURCES, needs
 from trackers.dashboards.asking import unsure
 from trackers.dashboards.words import Moment, ago
 from trackers.history import on_page
-from trackers.timelines.models import Watcher
-from trackers.timelines.watchers import Home, homes_of, watcher_of
+from trackers.timelines.followers import Home, follower_of, homes_of
+from trackers.timelines.models import Follower
 from trackers.tokens.acts import make_address as make
 from trackers.tokens.acts import revoke_addresses
 from trackers.tokens.models import FeedAddress
@@ -45,17 +45,17 @@ def feed_addresses(request: HttpRequest) -> HttpResponse:
 @needs(SOURCES)
 @never_cache
 @sensitive_variables("secret")
-def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
+def make_address(request: HttpRequest, follower: int) -> HttpResponse:
     """The response itself shows the addresses, as a redirect would have to carry them. The browser
     then stays at this URL, so a GET of it redirects."""
     if request.method == "GET":
         return redirect("feeds")
-    mine = owned(request, watcher)
-    if FeedAddress.objects.filter(pk=watcher).exists() and (
+    mine = owned(request, follower)
+    if FeedAddress.objects.filter(pk=follower).exists() and (
         asks := unsure(request, AGAIN, button="New address", back=reverse("feeds"))
     ):
         return asks
-    secret = make(Watcher.objects.get(pk=watcher), on_page(request.user))
+    secret = make(Follower.objects.get(pk=follower), on_page(request.user))
     paths = {
         "atom": reverse("feed-home-atom", args=[secret]),
         "json": reverse("feed-home-json", args=[secret]),
@@ -67,25 +67,25 @@ def make_address(request: HttpRequest, watcher: int) -> HttpResponse:
 
 @require_POST
 @needs(SOURCES)
-def revoke_address(request: HttpRequest, watcher: int) -> HttpResponse:
-    owned(request, watcher)
+def revoke_address(request: HttpRequest, follower: int) -> HttpResponse:
+    owned(request, follower)
     if asks := unsure(request, REVOKE, button="Revoke", back=reverse("feeds")):
         return asks
-    revoke_addresses([Watcher.objects.get(pk=watcher)], on_page(request.user))
+    revoke_addresses([Follower.objects.get(pk=follower)], on_page(request.user))
     return redirect("feeds")
 
 
-def owned(request: HttpRequest, watcher: int) -> Home:
+def owned(request: HttpRequest, follower: int) -> Home:
     for one in homes_of(request.user):
-        if one.watcher_id == watcher:
+        if one.follower_id == follower:
             return one
     raise Http404("You have no such home.")
 
 
 def page(request: HttpRequest, *, told: dict[str, str] | None = None) -> HttpResponse:
     now = timezone.now()
-    homes = [(watcher_of(one, request.user), one.name) for one in homes_of(request.user)]
-    there = FeedAddress.objects.in_bulk([watcher for watcher, _ in homes])
+    homes = [(follower_of(one, request.user), one.name) for one in homes_of(request.user)]
+    there = FeedAddress.objects.in_bulk([follower for follower, _ in homes])
     lines = [
         Line(id, name, ago(there[id].made_at, now=now) if id in there else None)
         for id, name in homes

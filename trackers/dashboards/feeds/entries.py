@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
+from trackers.timelines import homes
+from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 from trackers.tweets.snowflake import born_at
 
@@ -48,9 +48,9 @@ class Held:
         return hashlib.sha256(repr((self.title, self.entries)).encode()).hexdigest()
 
 
-def of_home(watcher: Watcher) -> Held:
-    ids = feeds.page(watcher.pk, limit=ENTRIES).ids
-    return Held(f"Home of {watcher}", 0, entries(ids))
+def of_home(follower: Follower) -> Held:
+    ids = homes.home_page(follower.pk, limit=ENTRIES).ids
+    return Held(f"Home of {follower}", 0, entries(ids))
 
 
 def of_source(source: Source) -> Held:

@@ -1,4 +1,4 @@
-"""Feeds for readers elsewhere: with a watcher's secret address anybody can read its home and
+"""Feeds for readers elsewhere: with a follower's secret address anybody can read its home and
 sources.
 
 Any other such request is answered as if the page did not exist. The secret is part of the path:
@@ -29,8 +29,8 @@ from trackers.tokens.models import FeedAddress
 @conditional_page
 def home(request: HttpRequest, secret: str, form: str) -> HttpResponse:
     address = found(secret)
-    watcher = address.watcher
-    return answer(request, address, of_home(watcher), page_of(watcher.team_id), form)
+    follower = address.follower
+    return answer(request, address, of_home(follower), page_of(follower.team_id), form)
 
 
 @login_not_required

@@ -16,9 +16,9 @@ from trackers.dashboards.access import SOURCES, TWEETS, demand, needs
 from trackers.dashboards.homes import home_of
 from trackers.history import on_page
 from trackers.ingest.sources.models import Source
-from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
-from trackers.timelines.watchers import watcher_of
+from trackers.timelines import homes
+from trackers.timelines.followers import follower_of
+from trackers.timelines.models import Follower
 from trackers.tweets.models import Author
 from trackers.tweets.snowflake import LARGEST_ID
 
@@ -47,19 +47,19 @@ def follow_act(request: HttpRequest, act: str) -> HttpResponseRedirect:
     name = name_of(**what)
     who = f"{home.name} follows" if home.team_id else "You follow"
     if act == "follow":
-        watcher_id = watcher_of(home, request.user)
-        if feeds.follow(watcher_id, **what):
-            tell(request, watcher_id, f"Followed {name}")
+        follower_id = follower_of(home, request.user)
+        if homes.follow(follower_id, **what):
+            tell(request, follower_id, f"Followed {name}")
         messages.success(request, f"{who} {name} from now on.")
-    elif home.watcher_id is not None:
-        if feeds.unfollow(home.watcher_id, **what):
-            tell(request, home.watcher_id, f"Unfollowed {name}")
+    elif home.follower_id is not None:
+        if homes.unfollow(home.follower_id, **what):
+            tell(request, home.follower_id, f"Unfollowed {name}")
         messages.success(request, f"{who} {name} no longer.")
     return redirect(way_back(request))
 
 
-def tell(request: HttpRequest, watcher_id: int, what: str) -> None:
-    history.record(on_page(request.user), [Watcher.objects.get(pk=watcher_id)], what)
+def tell(request: HttpRequest, follower_id: int, what: str) -> None:
+    history.record(on_page(request.user), [Follower.objects.get(pk=follower_id)], what)
 
 
 def author_named(text: str) -> int | None:

@@ -13,8 +13,8 @@ from django.urls import reverse
 from trackers.dashboards.follow_buttons import Button, buttons
 from trackers.dashboards.words import Moment, ago
 from trackers.ingest.sources.models import Source
+from trackers.timelines.followers import Home
 from trackers.timelines.models import Follow
-from trackers.timelines.watchers import Home
 from trackers.tweets.models import Author
 from tweetwatch.csv_lines import harmless
 
@@ -39,51 +39,51 @@ class Key:
     """A page of follows begins after this key."""
 
     origin: int
-    watcher: int
+    follower: int
 
     @classmethod
     def of(cls, text: str) -> Key:
-        origin, _, watcher = text.partition(":")
+        origin, _, follower = text.partition(":")
         try:
-            return cls(int(origin[:20]), int(watcher[:20] or 0))
+            return cls(int(origin[:20]), int(follower[:20] or 0))
         except ValueError:
             raise Http404(f"{text[:80]!r} is not a place in this list.") from None
 
     def __str__(self) -> str:
-        return f"{self.origin}:{self.watcher}"
+        return f"{self.origin}:{self.follower}"
 
 
 # Below every id, so that all come after it.
 THE_FIRST = Key(-(2**63), 0)
 
 
-def follows(watcher_id: int | None, *, everyone: bool, of: int | None) -> QuerySet[Follow]:
-    """In key order: of one watcher, of everyone, or of all who follow one origin."""
-    found = Follow.objects.select_related("watcher__user", "watcher__team")
-    found = found.order_by("origin_id", "watcher_id")
+def follows(follower_id: int | None, *, everyone: bool, of: int | None) -> QuerySet[Follow]:
+    """In key order: of one follower, of everyone, or of all who follow one origin."""
+    found = Follow.objects.select_related("follower__user", "follower__team")
+    found = found.order_by("origin_id", "follower_id")
     if not everyone:
-        found = found.filter(watcher_id=watcher_id or 0)
+        found = found.filter(follower_id=follower_id or 0)
     return found if of is None else found.filter(origin_id=of)
 
 
 def behind(found: QuerySet[Follow], key: Key) -> QuerySet[Follow]:
     # The condition on origin_id is there so that the index is entered at the key, not at its start.
-    after = Q(origin_id__gt=key.origin) | Q(watcher_id__gt=key.watcher)
+    after = Q(origin_id__gt=key.origin) | Q(follower_id__gt=key.follower)
     return found.filter(after, origin_id__gte=key.origin)
 
 
 def lines(found: Sequence[Follow], homes: Sequence[Home], *, now: datetime) -> list[Line]:
     names = named(one.origin_id for one in found)
     mine = buttons(homes, {one.origin_id for one in found})
-    teams = {home.watcher_id: str(home.team_id or "") for home in homes}
+    teams = {home.follower_id: str(home.team_id or "") for home in homes}
     return [
         Line(
             one.origin_id,
             *names[one.origin_id],
-            who=str(one.watcher),
+            who=str(one.follower),
             since=ago(one.followed_at, now=now),
-            # For the watcher of this line, if the person may act for it.
-            buttons=[b for b in mine[one.origin_id] if b.team == teams.get(one.watcher_id)],
+            # For the follower of this line, if the person may act for it.
+            buttons=[b for b in mine[one.origin_id] if b.team == teams.get(one.follower_id)],
         )
         for one in found
     ]
@@ -114,15 +114,15 @@ def told(source: Source) -> tuple[str, str, str]:
 
 
 def in_csv(found: QuerySet[Follow]) -> Iterator[tuple[str, ...]]:
-    yield ("watcher", "who", "kind", "id", "follows", "since")
+    yield ("follower", "who", "kind", "id", "follows", "since")
     key = THE_FIRST
     while some := list(behind(found, key)[:PAGE]):
-        key = Key(some[-1].origin_id, some[-1].watcher_id)
+        key = Key(some[-1].origin_id, some[-1].follower_id)
         names = named(one.origin_id for one in some)
         for one in some:
             name, kind, _ = names[one.origin_id]
-            who = "person" if one.watcher.user_id else "team"
+            who = "person" if one.follower.user_id else "team"
             yield (
-                harmless(str(one.watcher)), who, kind, str(abs(one.origin_id)), harmless(name),
+                harmless(str(one.follower)), who, kind, str(abs(one.origin_id)), harmless(name),
                 one.followed_at.isoformat(),
             )  # fmt: skip

@@ -25,8 +25,8 @@ from trackers.dashboards.following.listed import PAGE, THE_FIRST, Key, Line
 from trackers.dashboards.homes import chosen
 from trackers.ingest.sources.models import Source
 from trackers.schedule.intervals import current
+from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
-from trackers.timelines.watchers import Home, homes_of
 from tweetwatch.csv_lines import Echo
 
 EVERYONE, SOURCES = "all", "sources"
@@ -60,7 +60,7 @@ def following(request: HttpRequest) -> HttpResponse:
     else:
         found = list(listed.behind(follows(wanted), key)[: PAGE + 1])
         rows, more = listed.lines(found[:PAGE], homes, now=now), len(found) > PAGE
-        end = Key(found[PAGE - 1].origin_id, found[PAGE - 1].watcher_id) if more else None
+        end = Key(found[PAGE - 1].origin_id, found[PAGE - 1].follower_id) if more else None
     tabs = [(str(home.team_id or "me"), home.name if home.team_id else "You") for home in homes]
     return render(
         request,
@@ -97,7 +97,7 @@ def follows_csv(request: HttpRequest) -> HttpResponseBase:
 
 
 def follows(wanted: Asked) -> QuerySet[Follow]:
-    whose = wanted.home.watcher_id if wanted.home else None
+    whose = wanted.home.follower_id if wanted.home else None
     return listed.follows(whose, everyone=wanted.home is None, of=wanted.of)
 
 

@@ -11,8 +11,8 @@ from trackers.dashboards.homes import chosen, page_of
 from trackers.dashboards.parts import show
 from trackers.dashboards.scroll_answers import Look
 from trackers.dashboards.scrolled import OfHome
+from trackers.timelines.followers import Home, homes_of
 from trackers.timelines.models import Follow
-from trackers.timelines.watchers import Home, homes_of
 
 PAGE = "dashboards/home/page.html"
 
@@ -22,7 +22,7 @@ PAGE = "dashboards/home/page.html"
 def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
     homes = homes_of(request.user)
     whose = chosen(homes, team)
-    scrolled, look = OfHome(whose.watcher_id), Look(page_of(whose.team_id))
+    scrolled, look = OfHome(whose.follower_id), Look(page_of(whose.team_id))
     if rows := scroll_answers.part(request, scrolled, look):
         return rows
 
@@ -43,4 +43,4 @@ def home(request: HttpRequest, team: int | None = None) -> HttpResponse:
 
 
 def follows_any(whose: Home) -> bool:
-    return Follow.objects.filter(watcher_id=whose.watcher_id or 0).exists()
+    return Follow.objects.filter(follower_id=whose.follower_id or 0).exists()

@@ -15,10 +15,10 @@ from django.core.management.base import CommandError
 from trackers import history
 from trackers.history import by_command
 from trackers.management.pageless import PagelessCommand
-from trackers.timelines import feeds, store
+from trackers.timelines import homes, store
 from trackers.timelines.acts import rebuild_all
-from trackers.timelines.listing import Listed, listing, peek
-from trackers.timelines.models import Timeline, Watcher
+from trackers.timelines.listing import TimelineRow, listing, peek
+from trackers.timelines.models import Follower, Timeline
 
 USAGE = 2
 
@@ -42,7 +42,7 @@ class Command(PagelessCommand):
         )
         rebuild = actions.add_parser("rebuild", help="rebuild homes by the current settings")
         rebuild.add_argument(
-            "watchers", nargs="*", type=int, metavar="WATCHER", help="id of a watcher"
+            "followers", nargs="*", type=int, metavar="WATCHER", help="id of a follower"
         )
         rebuild.add_argument(
             "--all", action="store_true", help="all recently viewed homes, in the background"
@@ -91,19 +91,19 @@ class Command(PagelessCommand):
             self.stdout.write(json.dumps(told_entry(entry)) if options["json"] else line(entry))
 
     def do_rebuild(self, options: Mapping[str, Any]) -> None:
-        chosen = sorted(set(options["watchers"]))
+        chosen = sorted(set(options["followers"]))
         if bool(chosen) == options["all"]:
-            raise CommandError("Give the ids of watchers, or --all.", returncode=USAGE)
+            raise CommandError("Give the ids of followers, or --all.", returncode=USAGE)
         if options["all"]:
             done = rebuild_all(by_command())
             self.tell(options, {"enqueued": done.count}, done.said)
             return
-        known = set(Watcher.objects.filter(pk__in=chosen).values_list("pk", flat=True))
+        known = set(Follower.objects.filter(pk__in=chosen).values_list("pk", flat=True))
         if unknown := [str(one) for one in chosen if one not in known]:
-            raise CommandError(f"Nothing was changed: there is no watcher {', '.join(unknown)}.")
-        for watcher_id in chosen:
-            feeds.rebuild(watcher_id)
-        history.record_many(by_command(), Watcher, len(chosen), "Rebuilt homes")
+            raise CommandError(f"Nothing was changed: there is no follower {', '.join(unknown)}.")
+        for follower_id in chosen:
+            homes.rebuild(follower_id)
+        history.record_many(by_command(), Follower, len(chosen), "Rebuilt homes")
         self.tell(options, {"rebuilt": len(chosen)}, f"Rebuilt {len(chosen)} homes.")
 
     def do_expire(self, options: Mapping[str, Any]) -> None:
@@ -147,12 +147,12 @@ class Command(PagelessCommand):
         self.stdout.write(json.dumps(told) if options["json"] else sentence)
 
 
-def told_of(timeline: Listed) -> dict[str, object]:
+def told_of(timeline: TimelineRow) -> dict[str, object]:
     read_at = timeline.last_read_at.isoformat()
     return {"name": timeline.name, "live": timeline.live, "size": timeline.size, "read_at": read_at}
 
 
-def line_of(timeline: Listed) -> str:
+def line_of(timeline: TimelineRow) -> str:
     if not timeline.live:
         return f"{timeline.name}  missing, with tombstones"
     read_at = timeline.last_read_at.isoformat(sep=" ", timespec="minutes")

@@ -8,9 +8,9 @@ from django.utils import timezone
 from tests.pages.chromium import poll
 from tests.pages.home.homes import bring, followed, home_of, tweet
 from tests.pages.looking import looking
-from tests.timelines.feeds.world import configure
+from tests.timelines.homes.world import configure
 from trackers.dashboards.columns.models import Column
-from trackers.timelines import feeds
+from trackers.timelines import homes
 from trackers.tweets.models import Tweet
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -103,7 +103,7 @@ def test_a_bar_is_pressed_by_a_key_and_the_newest_is_focused(staff, live_server)
         page = seen.page
         page.goto(f"{seen.address}/home/")
         assert "is being rebuilt" in page.inner_text(".notice")
-        feeds.rebuild(home_of())
+        homes.rebuild(home_of())
         page.locator(".notice").wait_for(state="detached", timeout=120_000)
         bring(made, tweet(6), tweet(3))
         page.keyboard.press("r")

@@ -49,4 +49,4 @@ def test_a_home_is_read_and_what_is_followed_changed_without_scripts(staff, live
         seen.follow("button.unfollow")
         seen.follow("nav >> text=Home")
         assert "You do not follow anything yet" in page.inner_text(".empty")
-    assert User.objects.get().watcher.follows.count() == 0
+    assert User.objects.get().follower.follows.count() == 0

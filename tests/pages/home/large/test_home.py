@@ -21,10 +21,10 @@ from tests.pages.home.homes import (
     tweet,
 )  # fmt: skip
 from tests.pages.sources import words
-from tests.timelines.feeds.world import configure
+from tests.timelines.homes.world import configure
 from trackers.ingest.sources.models import SourceTweet
-from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
+from trackers.timelines import homes
+from trackers.timelines.models import Follower
 from trackers.tweets.models import Author, Tweet, TweetText
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def test_what_the_home_keeps_is_shown_with_a_mark_where_today_it_is_another(staf
     configure(strategy="cache", embed=["text", "author"])
     Author.objects.create(pk=7, name="Ada")
     followed(tweet(1), tweet(2), tweet(3))
-    feeds.rebuild(home_of())
+    homes.rebuild(home_of())
     TweetText.objects.filter(pk=tweet(1)).update(text="edited")
     TweetText.objects.filter(pk=tweet(2)).delete()
     clock = f"ids={ids(tweet(1), tweet(2), tweet(3))}&clock="
@@ -177,7 +177,7 @@ def test_a_home_that_is_laid_out_anew_says_so_and_shows_the_same(staff):
     configure(strategy="sized")
 
     page = staff.get("/home/")
-    feeds.rebuild(home_of())
+    homes.rebuild(home_of())
     later = staff.get("/home/")
 
     assert "is being rebuilt" in page.content.decode()
@@ -208,7 +208,7 @@ def queries(staff, sight):
 
 def test_a_team_has_a_home_that_its_members_see(staff, client):
     crew = team("Crew", "ada")
-    made = followed(tweet(1), watcher=Watcher.objects.create(team=crew).pk)
+    made = followed(tweet(1), follower=Follower.objects.create(team=crew).pk)
 
     assert shown(staff.get(f"/home/team/{crew.pk}/")) == [tweet(1)]
     assert shown(staff.get("/home/")) == []

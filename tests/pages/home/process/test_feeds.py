@@ -21,10 +21,10 @@ from django.utils.http import http_date
 
 from tests.conftest import PROJECT
 from tests.flows.conftest import wait_until
-from tests.timelines.feeds.world import bring, source, tweet
-from trackers.timelines import feeds
-from trackers.timelines.models import Watcher
-from trackers.timelines.watchers import own
+from tests.timelines.homes.world import bring, source, tweet
+from trackers.timelines import homes
+from trackers.timelines.followers import own
+from trackers.timelines.models import Follower
 from trackers.tokens import addresses
 from trackers.tokens.models import FeedAddress, FeedState
 from trackers.tokens.secret import digest_of
@@ -49,7 +49,7 @@ def secret(bob):
 def three(bob):
     """A source that bob follows, and its three tweets, the newest first."""
     came_from, ids = source("nasa"), [tweet(1, n) for n in (3, 2, 1)]
-    feeds.follow(bob.pk, source_id=came_from)
+    homes.follow(bob.pk, source_id=came_from)
     bring(came_from, *ids, author=42)
     Author.objects.filter(pk=42).update(username="nasa", name="NASA & <friends>")
     TweetText.objects.filter(tweet=ids[0]).update(text="Lift\x08off </p> &\ufffe\nnow ]]>")
@@ -164,7 +164,7 @@ def test_an_address_ends_when_it_is_revoked_or_a_new_one_is_made(client, bob, se
 
 
 def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
-    team = Watcher.objects.create(team=Group.objects.create(name="desk"))
+    team = Follower.objects.create(team=Group.objects.create(name="desk"))
     secret = addresses.make(team.pk, now=timezone.now())
 
     assert b"Home of desk" in client.get(f"/feeds/{secret}/home.atom").content
@@ -175,7 +175,7 @@ def test_a_team_has_an_address_and_unknown_sources_have_no_feed(client, db):
 def test_people_make_and_revoke_the_addresses_of_their_homes_and_no_others(staff, bob):
     page = staff.get("/feeds/").content.decode()
     assert "No address yet." in page
-    mine = Watcher.objects.exclude(pk=bob.pk).get()
+    mine = Follower.objects.exclude(pk=bob.pk).get()
 
     told = staff.post(f"/feeds/make/{mine.pk}")
     [path] = ADDRESS.findall(told.content.decode())
@@ -201,7 +201,7 @@ def test_a_teams_home_that_nobody_looked_at_can_have_an_address_too(staff):
     page = staff.get("/feeds/").content.decode()
 
     assert page.index("<h2>Home</h2>") < page.index("<h2>desk</h2>")
-    team = Watcher.objects.get(team__name="desk")
+    team = Follower.objects.get(team__name="desk")
     assert "desk, as Atom" in staff.post(f"/feeds/make/{team.pk}").content.decode()
 
 

@@ -12,8 +12,8 @@ from tests.pages.conftest import watched
 from tests.pages.home.homes import followed, home_of, shown, source, team, tweet
 from tests.pages.sources import words
 from trackers.ingest.sources.models import Source
-from trackers.timelines import feeds
-from trackers.timelines.models import Follow, Watcher
+from trackers.timelines import homes
+from trackers.timelines.models import Follow, Follower
 from trackers.tweets.models import Author
 
 pytestmark = pytest.mark.django_db
@@ -75,7 +75,7 @@ def test_a_member_follows_for_a_team(staff):
 
     act(staff, "follow", source=made, team=crew.pk)
 
-    assert Follow.objects.get().watcher == Watcher.objects.get(team=crew)
+    assert Follow.objects.get().follower == Follower.objects.get(team=crew)
 
 
 def test_nobody_follows_for_a_team_of_others(staff):
@@ -111,10 +111,10 @@ def test_the_way_back_leads_nowhere_else(staff, back):
 
 def test_who_follows_what_is_told_to_everyone(staff):
     made = followed(tweet(1))
-    other = Watcher.objects.create(user=User.objects.create_user("grace")).pk
-    feeds.follow(other, source_id=made)
+    other = Follower.objects.create(user=User.objects.create_user("grace")).pk
+    homes.follow(other, source_id=made)
     Author.objects.create(pk=8, username="linus")
-    feeds.follow(other, author_id=8)
+    homes.follow(other, author_id=8)
 
     mine = words(staff.get("/following/").content.decode())
     everyone = words(staff.get("/following/?who=all").content.decode())
@@ -140,7 +140,7 @@ def test_a_long_list_has_pages_and_each_follow_is_on_one(staff):
     me, wanted = home_of(), []
     for n in range(230):
         wanted.append(source(f"number {n:03}"))
-        Follow.objects.create(watcher_id=me, origin_id=wanted[-1], followed_at="2026-11-01T00:00Z")
+        Follow.objects.create(follower_id=me, origin_id=wanted[-1], followed_at="2026-11-01T00:00Z")
     seen, address = [], "?who=all"
 
     while address:
@@ -168,15 +168,15 @@ def test_more_follows_cost_no_more_queries(staff):
 
 def test_the_whole_is_a_csv(staff):
     made = followed(tweet(1))
-    crew = Watcher.objects.create(team=team("Crew", "ada")).pk
+    crew = Follower.objects.create(team=team("Crew", "ada")).pk
     Author.objects.create(pk=8, username="=1+1")
-    feeds.follow(crew, author_id=8)
-    Watcher.objects.filter(pk=home_of()).update(user=None, team=team("＝1+1"))
+    homes.follow(crew, author_id=8)
+    Follower.objects.filter(pk=home_of()).update(user=None, team=team("＝1+1"))
 
     answer = staff.get("/following/follows.csv?who=all")
 
     lines = list(csv.reader(io.StringIO(b"".join(answer.streaming_content).decode())))
-    assert lines[0] == ["watcher", "who", "kind", "id", "follows", "since"]
+    assert lines[0] == ["follower", "who", "kind", "id", "follows", "since"]
     assert [line[:5] for line in lines[1:]] == [
         ["Crew", "team", "An account", "8", "'@=1+1"],
         ["'＝1+1", "team", "A search", str(made), str(Source.objects.get())],

@@ -9,15 +9,15 @@ from django.utils.timezone import now
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.factories import CredentialFactory, TweetUpdateFactory
-from tests.timelines.feeds.world import bring, source, tweet, watcher
+from tests.timelines.homes.world import bring, follower, source, tweet
 from trackers.arrivals.models import Arrival
 from trackers.credentials.models import Window
 from trackers.ingest.sources.models import Gap, Source, Stream
 from trackers.jobs.models import Worker
 from trackers.jobs.pausing import pause_all
 from trackers.money.projects import Project
-from trackers.timelines import feeds
-from trackers.timelines.homes import FeedReads
+from trackers.timelines import homes
+from trackers.timelines.models import HomeReads
 from tweetwatch import VERSION
 
 pytestmark = pytest.mark.django_db
@@ -128,10 +128,10 @@ def test_queues_credentials_money_and_workers_are_told(scraped):
 
 
 def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
-    came_from, home = source(), watcher()
-    feeds.follow(home, source_id=came_from)
-    feeds.strategies()["sized"].rebuild(home)
-    FeedReads.objects.create(day=now().date(), served_by="buckets", pages=3)
+    came_from, home = source(), follower()
+    homes.follow(home, source_id=came_from)
+    homes.strategies()["sized"].rebuild(home)
+    HomeReads.objects.create(day=now().date(), served_by="buckets", pages=3)
     bring(came_from, tweet(1))
     Arrival.objects.update(came_at=now() - timedelta(seconds=90))
 
@@ -139,7 +139,7 @@ def test_the_lag_of_deliveries_and_the_sizes_of_homes_are_told(scraped):
 
     assert told["tweetwatch_delivery_lag_seconds",] == pytest.approx(90, abs=30)
     assert told["tweetwatch_deliveries_behind",] == 1
-    assert told["tweetwatch_timeline_rows", "watchers"] == 1
+    assert told["tweetwatch_timeline_rows", "followers"] == 1
     assert told["tweetwatch_timeline_bytes", "buckets"] > 0
     assert told["tweetwatch_homes", "built", "sized"] == 1
     assert told["tweetwatch_home_pages", "buckets"] == 3

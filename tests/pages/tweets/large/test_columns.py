@@ -14,7 +14,7 @@ from tests.pages.sources import words
 from trackers.dashboards.columns.models import Column
 from trackers.dashboards.columns.views import MOST
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.timelines.models import Watcher
+from trackers.timelines.models import Follower
 from trackers.tweets.models import Tweet
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ def test_homes_and_sources_stand_side_by_side(staff):
     mine, other = followed(tweet(1), tweet(3)), source("kittens")
     bring(other, tweet(2), tweet(4))
     crew = team("Crew", "ada")
-    followed(tweet(5), watcher=Watcher.objects.create(team=crew).pk)
+    followed(tweet(5), follower=Follower.objects.create(team=crew).pk)
 
     for shows in ("home:", f"source:{other}", f"home:{crew.pk}"):
         page = add(staff, shows)

@@ -1,0 +1,72 @@
+"""Followers in the admin: their homes told, laid out anew, dropped; their addresses revoked."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import Group
+from django.utils import timezone
+
+from tests.admin.conftest import act, said
+from tests.timelines.homes.world import bring, built, configure, follower, source, tweet
+from trackers.timelines import homes
+from trackers.timelines.models import BuiltHome, Follower, HomeRebuild
+from trackers.tokens import addresses
+from trackers.tokens.models import FeedAddress
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/trackers/follower/"
+
+
+@pytest.fixture
+def home():
+    one, came_from = follower(), source()
+    homes.follow(one, source_id=came_from)
+    bring(came_from, tweet(1), tweet(2))
+    return one
+
+
+def test_a_team_gets_a_home_here(staff):
+    team = Group.objects.create(name="desk")
+
+    staff.post(f"{LIST}add/", {"team": team.pk, "user": ""})
+    assert Follower.objects.get().team == team
+    page = staff.get(LIST).content.decode()
+    assert "desk" in page
+    assert "a role too" in page, "without one, nobody sees the team's home"
+
+    staff.post(f"{LIST}add/", {"team": "", "user": ""})
+    assert Follower.objects.count() == 1
+
+
+def test_a_home_is_told_laid_out_anew_and_expired(staff, home):
+    configure(strategy="sized")
+    built(home, "sized")
+    for page in (LIST, f"{LIST}{home}/change/"):
+        assert "sized: complete, down to tweet 0" in staff.get(page).content.decode()
+
+    page = act(staff, LIST, "rebuild", home)
+    assert said(page)[0].startswith("The workers will rebuild 1 home")
+    assert list(HomeRebuild.objects.values_list("key", flat=True)) == [home]
+
+    act(staff, LIST, "expire", home)
+    assert not BuiltHome.objects.exists()
+    assert "not built: read from the sources" in staff.get(LIST).content.decode()
+
+
+def test_addresses_of_feeds_are_revoked(staff, home):
+    addresses.make(home, now=timezone.now())
+    other = follower()
+    addresses.make(other, now=timezone.now())
+
+    act(staff, LIST, "revoke", home, sure="yes")
+
+    assert FeedAddress.objects.get().pk == other
+
+
+def test_the_list_asks_as_much_for_many_as_for_one(staff, home, django_assert_max_num_queries):
+    for _ in range(5):
+        built(follower(), "sized")
+
+    # The session, who asks, counts of rows, the followers with all that is told, their homes.
+    with django_assert_max_num_queries(7):
+        staff.get(LIST)

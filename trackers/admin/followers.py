@@ -1,0 +1,91 @@
+"""Who has a home: how it is stored; rebuild or drop it, revoke its secret address."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+
+from trackers.acts import Done
+from trackers.admin.recorded import Recorded
+from trackers.history import in_admin
+from trackers.timelines import acts
+from trackers.timelines.models import Follow, Follower
+from trackers.tokens.acts import revoke_addresses
+
+
+@admin.register(Follower)
+class FollowerAdmin(Recorded):
+    """Nobody is removed here: a home ends with its user or team."""
+
+    fields = ("user", "team", "read_at", "follows_now", "laid_out", "has_address")
+    readonly_fields = ("read_at", "follows_now", "laid_out", "has_address")
+    autocomplete_fields = ("user", "team")
+    list_display = ("id", "__str__", "kind", "follows_now", "laid_out", "has_address", "read_at")
+    list_display_links = ("id", "__str__")
+    list_select_related = ("user", "team", "address")
+    search_fields = ("user__username", "team__name")
+    actions = ("rebuild", "expire", "revoke")
+    asks = {
+        "revoke": "Revoke the secret feed addresses of {}? Feed readers that use them will be "
+        "refused."
+    }
+    show_full_result_count = False
+    change_list_template = "admin/trackers/follower/change_list.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Follower]:
+        follows = (
+            Follow.objects.filter(follower=OuterRef("pk"))
+            .order_by()
+            .values("follower")
+            .annotate(count=Count("origin_id"))
+        )
+        count = Coalesce(Subquery(follows.values("count"), output_field=IntegerField()), 0)
+        found = super().get_queryset(request).annotate(follow_count=count)
+        return found.prefetch_related("built_homes")
+
+    def get_readonly_fields(
+        self, request: HttpRequest, obj: Follower | None = None
+    ) -> tuple[str, ...]:
+        whose = ("user", "team") if obj else ()
+        return (*whose, *self.readonly_fields)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Follower | None = None) -> bool:
+        return False
+
+    @admin.display(description="whose")
+    def kind(self, follower: Follower) -> str:
+        return "a person's" if follower.user_id else "a team's"
+
+    @admin.display(description="follows")
+    def follows_now(self, follower: Follower) -> int:
+        return getattr(follower, "follow_count", 0)
+
+    @admin.display(description="built")
+    def laid_out(self, follower: Follower) -> str:
+        """As stored by the current strategy, and by the ones before it."""
+        if not follower.pk:
+            return "-"
+        told = [
+            f"{one.strategy}: {'complete' if one.built_at else 'being built'}, down to tweet "
+            f"{one.floor}"
+            for one in follower.built_homes.all()
+        ]
+        return "; ".join(told) or "not built: read from the sources"
+
+    @admin.display(description="address", boolean=True)
+    def has_address(self, follower: Follower) -> bool:
+        return hasattr(follower, "address")
+
+    @admin.action(description="Rebuild", permissions=["change"])
+    def rebuild(self, request: HttpRequest, chosen: QuerySet[Follower]) -> Done:
+        return acts.rebuild_soon(list(chosen), in_admin(request.user))
+
+    @admin.action(description="Expire now", permissions=["change"])
+    def expire(self, request: HttpRequest, chosen: QuerySet[Follower]) -> Done:
+        return acts.expire(list(chosen), in_admin(request.user))
+
+    @admin.action(description="Revoke feed addresses", permissions=["change"])
+    def revoke(self, request: HttpRequest, chosen: QuerySet[Follower]) -> Done:
+        return revoke_addresses(list(chosen), in_admin(request.user))

@@ -1,0 +1,146 @@
+"""How homes are stored: one row of settings, what each choice is good for, and how it goes."""
+
+from __future__ import annotations
+
+from django import forms
+from django.conf import settings as django_settings
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
+from django.urls import URLPattern, path
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from trackers import history
+from trackers.history import in_admin
+from trackers.jobs import schedules
+from trackers.timelines import settings
+from trackers.timelines.acts import rebuild_all
+from trackers.timelines.models import HomeSettings
+from trackers.timelines.statistics import Timelines, timelines
+
+EXPIRE = ("trackers.tasks.drop_idle_homes", "trackers.tasks.expire_timelines")
+
+
+@admin.register(HomeSettings)
+class HomeSettingsAdmin(admin.ModelAdmin):
+    change_form_template = "admin/trackers/homesettings/change_form.html"
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: HomeSettings | None = None) -> bool:
+        return False
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field, request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        if db_field.name == "embed":
+            return forms.MultipleChoiceField(
+                choices=HomeSettings.Embed.choices,
+                required=False,
+                widget=forms.CheckboxSelectMultiple,
+                label="Embedded",
+                help_text=db_field.help_text,
+            )
+        return super().formfield_for_dbfield(db_field, request, **kwargs)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse | HttpResponseRedirect:
+        """There is only one row, so show it at once."""
+        return redirect("admin:trackers_homesettings_change", 1)
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> HomeSettings | None:
+        """The row is created as soon as somebody opens it, however they got there."""
+        if object_id == "1":
+            HomeSettings.objects.get_or_create(pk=1)
+        return super().get_object(request, object_id, from_field)
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        shown = {
+            **(extra_context or {}),
+            "figures": told(timelines(now=timezone.now())),
+            "may_change": self.has_change_permission(request),
+        }
+        return super().change_view(request, object_id, form_url, shown)
+
+    def save_model(
+        self, request: HttpRequest, obj: HomeSettings, form: object, change: bool
+    ) -> None:
+        settings.save_home_settings(obj)
+
+    def get_urls(self) -> list[URLPattern]:
+        acts = [
+            path(
+                f"{act.__name__}/",
+                self.admin_site.admin_view(require_POST(act)),
+                name=f"trackers_homesettings_{act.__name__}",
+            )
+            for act in (self.rebuild, self.expire)
+        ]
+        return [*acts, *super().get_urls()]
+
+    def rebuild(self, request: HttpRequest) -> HttpResponseRedirect:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        messages.success(request, rebuild_all(in_admin(request.user)).said)
+        return redirect("admin:trackers_homesettings_change", 1)
+
+    def expire(self, request: HttpRequest) -> HttpResponse | HttpResponseRedirect:
+        if not self.has_change_permission(request):
+            raise PermissionDenied
+        if request.POST.get("sure") != "yes":
+            context = {
+                **self.admin_site.each_context(request),
+                "title": "Expire now?",
+                "opts": self.opts,
+                "idle_days": django_settings.TIMELINE_IDLE_DAYS,
+            }
+            return render(request, "admin/trackers/homesettings/expire.html", context)
+        for task in EXPIRE:
+            schedules.run_soon(task)
+        what = "Asked for unread homes and timelines to expire"
+        history.record(in_admin(request.user), [settings.home_settings()], what)
+        messages.success(
+            request,
+            "Homes and timelines that have not been read for a long time will expire within half "
+            "a minute.",
+        )
+        return redirect("admin:trackers_homesettings_change", 1)
+
+
+def told(found: Timelines) -> list[tuple[str, str]]:
+    hits = "none viewed" if found.hit_rate is None else f"{found.hit_rate:.1%}"
+    return [
+        (
+            "Delivery lag",
+            f"{found.lag_seconds:.0f} s, {found.behind} origin{pluralize(found.behind)} waiting",
+        ),
+        ("Pages served from built homes", f"{hits}, today and yesterday"),
+        ("Followers, and their follows", f"{found.followers:,}, {found.follows:,}"),
+        *(
+            (f"Homes by {key}", f"{one.built:,} built, {one.building:,} being built")
+            for key, one in found.homes.items()
+        ),
+        ("Timelines, and their entries", f"{found.timelines:,}, {found.entries:,}"),
+        (
+            "Size on disk",
+            f"timelines {megabytes(found.store_bytes)}, buckets {megabytes(found.bucket_bytes)}",
+        ),
+    ]
+
+
+def megabytes(size: int) -> str:
+    return f"{size / 1_000_000:,.1f} MB"

@@ -1,0 +1,155 @@
+"""Sized buckets: tweets in the order in which they came, a fixed number per row.
+
+A late tweet is in a young bucket, so a page is finished only once the remaining buckets have
+nothing newer. The feed's row is locked while tweets are put in, so that none is put in twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from trackers.timelines.homes.built import Built, put_into
+from trackers.timelines.models import SizedBucket
+from tweetwatch.database import array, cursor, plain
+
+# How many buckets are read at once, beyond those that a page fills.
+EXTRA_BUCKETS = 4
+
+# `known`: what is already in some bucket. New tweets are usually newer than all others, so the
+# index on the greatest ids finds hardly any bucket that reaches to the oldest new one.
+PUT = plain("""
+    WITH known AS MATERIALIZED (
+        SELECT follower.id AS follower_id, one.id
+        FROM unnest(%(followers)s::bigint[]) AS follower(id)
+        CROSS JOIN LATERAL (
+            SELECT ids FROM trackers_sizedbucket
+            WHERE follower_id = follower.id AND max_id >= %(oldest)s::bigint
+              AND min_id <= %(newest)s::bigint AND ids && %(ids)s::bigint[] OFFSET 0) b
+        CROSS JOIN LATERAL unnest(b.ids) AS one(id)
+    ),
+    fresh AS MATERIALIZED (
+        SELECT follower.id AS follower_id, new.id,
+               row_number() OVER (PARTITION BY follower.id ORDER BY new.id) - 1 AS nth
+        FROM unnest(%(followers)s::bigint[]) AS follower(id)
+        CROSS JOIN unnest(%(ids)s::bigint[]) AS new(id)
+        WHERE (follower.id, new.id) NOT IN (SELECT follower_id, id FROM known)
+    ),
+    counted AS MATERIALIZED (
+        UPDATE trackers_builthome f SET total = f.total + n.tweets
+        FROM (SELECT follower_id, count(*) AS tweets FROM fresh GROUP BY follower_id) n
+        WHERE f.follower_id = n.follower_id AND f.strategy = 'sized'
+        RETURNING f.follower_id, f.total - n.tweets AS before
+    )
+    INSERT INTO trackers_sizedbucket AS b (follower_id, n, ids, min_id, max_id)
+    SELECT fresh.follower_id, (counted.before + fresh.nth) / %(size)s::int AS n,
+           array_agg(fresh.id ORDER BY fresh.id), min(fresh.id), max(fresh.id)
+    FROM fresh JOIN counted USING (follower_id)
+    GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (follower_id, n) DO UPDATE
+    SET ids = b.ids || excluded.ids, min_id = least(b.min_id, excluded.min_id),
+        max_id = greatest(b.max_id, excluded.max_id)
+""")
+# The next buckets after the last one that was read, by (max_id, n).
+YOUNGEST = plain("""
+    SELECT max_id, n, ids FROM trackers_sizedbucket
+    WHERE follower_id = %(follower)s AND max_id <= %(upto)s::bigint AND min_id < %(before)s::bigint
+      AND (max_id, n) < (%(upto)s::bigint, %(n)s::int) AND max_id >= %(floor)s::bigint
+    ORDER BY max_id DESC, n DESC LIMIT %(buckets)s::int
+""")
+# First the buckets by their greatest ids, with enough tweets to tell how far the page may reach
+# (OLDEST); then all tweets in that range (BETWEEN).
+OLDEST = plain("""
+    SELECT ids FROM trackers_sizedbucket
+    WHERE follower_id = %(follower)s AND max_id > %(after)s::bigint
+    ORDER BY max_id LIMIT %(buckets)s::int
+""")
+BETWEEN = plain("""
+    SELECT one.id
+    FROM trackers_sizedbucket b CROSS JOIN LATERAL unnest(b.ids) AS one(id)
+    WHERE b.follower_id = %(follower)s AND b.max_id > %(after)s::bigint
+      AND b.min_id <= %(upto)s::bigint
+      AND one.id > %(after)s::bigint AND one.id <= %(upto)s::bigint
+    ORDER BY one.id LIMIT %(limit)s::int
+""")
+TAKE = """
+    WITH kept AS MATERIALIZED (
+        SELECT b.n, array_agg(one.id ORDER BY one.nth) AS ids, min(one.id) AS least,
+               max(one.id) AS most
+        FROM trackers_sizedbucket b
+        CROSS JOIN LATERAL unnest(b.ids) WITH ORDINALITY AS one(id, nth)
+        WHERE b.follower_id = %(follower)s AND one.id NOT IN (SELECT unnest(%(ids)s::bigint[]))
+        GROUP BY b.n
+    ),
+    empty AS (
+        DELETE FROM trackers_sizedbucket
+        WHERE follower_id = %(follower)s AND n NOT IN (SELECT n FROM kept)
+    )
+    UPDATE trackers_sizedbucket b
+    SET ids = kept.ids, min_id = kept.least, max_id = kept.most
+    FROM kept
+    WHERE b.follower_id = %(follower)s AND b.n = kept.n
+      AND cardinality(b.ids) <> cardinality(kept.ids)
+"""
+LAST = 2**31 - 1
+
+
+class Sized(Built):
+    key: ClassVar[str] = "sized"
+    label: ClassVar[str] = "sized buckets"
+    served_by: ClassVar[str] = "buckets"
+
+    @property
+    def depth(self) -> int:
+        return self.settings.depth
+
+    def older(self, follower_id: int, before: int, floor: int, limit: int) -> list[int]:
+        candidates: set[int] = set()
+        params = {"follower": follower_id, "before": before, "floor": floor}
+        upto, n, buckets = 2**63 - 1, LAST, limit // self.settings.bucket_size + EXTRA_BUCKETS
+        with cursor() as db:
+            while True:
+                last = {"upto": upto, "n": n, "buckets": buckets}
+                rows = db.execute(YOUNGEST, {**params, **last}).fetchall()
+                candidates.update(id for *_, ids in rows for id in ids if floor <= id < before)
+                nearest = sorted(candidates, reverse=True)[:limit]
+                if len(rows) < buckets:
+                    return nearest
+                upto, n, _ = rows[-1]
+                if len(nearest) == limit and nearest[-1] >= upto:
+                    return nearest
+
+    def newer(self, follower_id: int, after: int, limit: int) -> list[int]:
+        buckets = limit // self.settings.bucket_size + EXTRA_BUCKETS
+        params = {"follower": follower_id, "after": after}
+        with cursor() as db:
+            while True:
+                rows = db.execute(OLDEST, {**params, "buckets": buckets}).fetchall()
+                near = sorted({id for (ids,) in rows for id in ids if id > after})
+                if len(near) >= limit or len(rows) < buckets:
+                    break
+                buckets *= 4
+            if not near:
+                return []
+            upto = near[limit - 1] if len(near) >= limit else 2**63 - 1
+            found = db.execute(BETWEEN, {**params, "upto": upto, "limit": limit})
+            return [row[0] for row in found]
+
+    def put(self, followers: Sequence[int], ids: Sequence[int]) -> None:
+        given = {"oldest": min(ids), "newest": max(ids), "size": self.settings.bucket_size}
+        with cursor() as db:
+            db.execute(PUT, {**put_into(followers, ids), **given})
+
+    def take(self, follower_id: int, ids: Sequence[int]) -> None:
+        with cursor() as db:
+            db.execute(TAKE, {"follower": follower_id, "ids": array(ids)})
+
+    def held(self, follower_id: int) -> list[int]:
+        rows = SizedBucket.objects.filter(follower_id=follower_id).values_list("ids", flat=True)
+        return [id for ids in rows for id in ids]
+
+    def clear(self, follower_id: int) -> None:
+        SizedBucket.objects.filter(follower_id=follower_id).delete()
+
+    def stub(self, follower_id: int) -> None:
+        self.clear(follower_id)

@@ -1,0 +1,136 @@
+"""Metrics of homes and timelines, for people: how late deliveries are, how much there is, how often
+pages come from what is built.
+
+Each statement is bounded: rows are counted up to MOST, and beyond that estimated by the planner;
+sizes are those of the files. None of them takes longer with more tweets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from trackers.jobs.models import STRIKES
+from trackers.timelines.models import HomeReads
+from tweetwatch.database import ask, plain
+
+MAX_COUNTED = 10_000
+STRATEGIES = ("cache", "sized", "timed")
+
+# Looks at the deliveries that have been due longest: an origin keeps its place in line until all is
+# delivered. By the index on buckets, since jobs have none on time; isolated jobs are in no bucket.
+# The oldest undelivered arrival is the next one behind the mark.
+LAG = plain(f"""
+    SELECT coalesce(max(extract(epoch FROM now() - next.came_at)), 0)::float8, count(*)
+    FROM (
+        SELECT live.key
+        FROM (SELECT stamp, keys FROM trackers_deliverybucket
+              ORDER BY due_at, id LIMIT {MAX_COUNTED}) bucket
+        CROSS JOIN LATERAL unnest(bucket.keys) AS entry(key)
+        CROSS JOIN LATERAL (
+            SELECT key FROM trackers_timelinedelivery
+            WHERE key = entry.key AND stamp = bucket.stamp LIMIT 1) live
+        UNION ALL
+        (SELECT key FROM trackers_timelinedelivery WHERE attempts >= {STRIKES} LIMIT {MAX_COUNTED})
+        LIMIT {MAX_COUNTED}
+    ) job
+    LEFT JOIN LATERAL (
+        SELECT number FROM trackers_deliverymark WHERE origin_id = job.key LIMIT 1) mark ON true
+    CROSS JOIN LATERAL (
+        SELECT came_at FROM trackers_arrival
+        WHERE origin_id = job.key AND number > coalesce(mark.number, 0)
+        ORDER BY number LIMIT 1) next
+""")
+COUNTED = {
+    "followers": "trackers_follower",
+    "follows": "trackers_follow",
+    "timelines": "trackers_timeline",
+    "entries": "trackers_timelineentry",
+}
+COUNTS = plain(
+    " UNION ALL ".join(
+        f"""
+        SELECT '{name}',
+               (SELECT count(*) FROM (SELECT FROM {table} LIMIT {MAX_COUNTED}) AS counted),
+               (SELECT reltuples::bigint FROM pg_class WHERE oid = '{table}'::regclass)
+        """
+        for name, table in COUNTED.items()
+    )
+)
+HOMES = plain(f"""
+    SELECT strategy.key, count(built_at), count(*) FILTER (WHERE built_at IS NULL)
+    FROM unnest(%(strategies)s::text[]) AS strategy(key) CROSS JOIN LATERAL (
+        SELECT built_at FROM trackers_builthome
+        WHERE strategy = strategy.key LIMIT {MAX_COUNTED}) home
+    GROUP BY 1
+""")
+BYTES = plain("""
+    SELECT pg_total_relation_size('trackers_timeline')
+             + pg_total_relation_size('trackers_timelineentry'),
+           pg_total_relation_size('trackers_builthome')
+             + pg_total_relation_size('trackers_timedbucket')
+             + pg_total_relation_size('trackers_sizedbucket')
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Homes:
+    """How many homes one strategy has built, and how many it is building."""
+
+    built: int = 0
+    building: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Timelines:
+    """`lag_seconds`: the age of the arrival that has waited longest to be delivered; `behind`: how
+    many sources and accounts have undelivered arrivals. `hit_rate`: of the pages of today and
+    yesterday that could come from what is built, the share that did; None: none could."""
+
+    lag_seconds: float
+    behind: int
+    followers: int
+    follows: int
+    timelines: int
+    entries: int
+    store_bytes: int
+    bucket_bytes: int
+    homes: Mapping[str, Homes]
+    pages: Mapping[str, int]
+
+    @property
+    def hit_rate(self) -> float | None:
+        missed = sum(pages for name, pages in self.pages.items() if name.startswith("read("))
+        hits = sum(pages for name, pages in self.pages.items() if not name.startswith("read"))
+        return hits / (hits + missed) if hits + missed else None
+
+
+def timelines(*, now: datetime) -> Timelines:
+    """The current metrics, in one round trip and one more for the pages."""
+    lag, counts, homes, sizes = ask(
+        (LAG, {}), (COUNTS, {}), (HOMES, {"strategies": list(STRATEGIES)}), (BYTES, {})
+    )
+    of = {
+        name: counted if counted < MAX_COUNTED else max(MAX_COUNTED, about)
+        for name, counted, about in counts
+    }
+    homes_by_strategy = {key: Homes(built, building) for key, built, building in homes}
+    return Timelines(
+        lag_seconds=lag[0][0],
+        behind=lag[0][1],
+        **of,
+        store_bytes=sizes[0][0],
+        bucket_bytes=sizes[0][1],
+        homes={key: homes_by_strategy.get(key, Homes()) for key in STRATEGIES},
+        pages=pages(now=now),
+    )
+
+
+def pages(*, now: datetime) -> dict[str, int]:
+    """Pages of today and yesterday, by where they came from."""
+    pages_by_origin: dict[str, int] = {}
+    rows = HomeReads.objects.filter(day__gte=now.date() - timedelta(days=1))
+    for served_by, count in rows.values_list("served_by", "pages"):
+        pages_by_origin[served_by] = pages_by_origin.get(served_by, 0) + count
+    return pages_by_origin
