@@ -15,7 +15,7 @@ from psycopg.types.json import Jsonb
 from tests.conftest import PROJECT
 from tests.flows.conftest import BEARER
 from trackers.ingest.sources.models import Source
-from trackers.ingest.stream.lease import MAKE, NAME
+from trackers.ingest.stream.lease import MAKE, STREAM_NAME
 from trackers.ingest.stream.marks import Mark
 
 RULES = "/2/tweets/search/stream/rules"
@@ -66,7 +66,7 @@ class Streaming:
     def mark(self):
         """Of this installation, in the tags of its rules."""
         with self.product.database.cursor() as cursor:
-            cursor.execute(MAKE, {"name": NAME})
+            cursor.execute(MAKE, {"name": STREAM_NAME})
         self.product.sql("UPDATE trackers_stream SET mark = '0123abcd' WHERE mark = ''")
         return Mark(self.product.value("SELECT mark FROM trackers_stream"))
 

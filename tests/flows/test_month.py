@@ -18,7 +18,7 @@ from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from tests.jobs.ordinary import run_all
 from trackers import tasks
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
@@ -92,7 +92,7 @@ class Month:
         self.arrive(old)
 
     def arrive(self, ids):
-        list(track((Found(id) for id in ids), came_from="a test"))
+        list(track((FoundTweet(id) for id in ids), came_from="a test"))
 
     def tend(self):
         """What the schedules do by the minute and by the hour."""

@@ -19,7 +19,7 @@ from tests.flows.fake_time import FakeTime
 from tests.flows.test_month import born
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace, Worker
@@ -52,7 +52,7 @@ class Outage:
         ids = Ids(seed=1, tweets=10_000, start_ms=0)
         found = born(ids, random.Random(3), START - HOUR, START - MINUTE, TWEETS)
         x.put("tweets", {str(id): {"state": "live"} for id in found})
-        list(track((Found(id) for id in found), came_from="a test"))
+        list(track((FoundTweet(id) for id in found), came_from="a test"))
         join_as_worker()
 
     def run(self, *, until):
@@ -176,7 +176,7 @@ class Backlog(Outage):
     def look_around(self):
         """Track what was born meanwhile; note how late the youngest tier is."""
         come = bisect_left(self.coming, self.first_id(timedelta(0)))
-        list(track((Found(id) for id in self.coming[:come]), came_from="a test"))
+        list(track((FoundTweet(id) for id in self.coming[:come]), came_from="a test"))
         del self.coming[:come]
         with cursor() as db:
             given = {"every": MINUTE, "first": self.first_id(YOUNG_FOR)}
@@ -205,7 +205,7 @@ def backlog(fakex, fake_time):
 def test_the_youngest_stay_fresh_while_a_flood_and_then_an_outage_are_caught_up_with(backlog):
     backlog.run(until=5 * MINUTE)
     flooded_at = backlog.time.now()
-    list(track((Found(id) for id in backlog.old), came_from="a file"))
+    list(track((FoundTweet(id) for id in backlog.old), came_from="a file"))
 
     flood = backlog.run(until=lambda: backlog.old_due() == 0)
     late_in_flood = backlog.latest_since(flooded_at)

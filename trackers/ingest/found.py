@@ -16,7 +16,7 @@ ADDRESS = re.compile(
     r"(?:i/(?:web/)?|[A-Za-z0-9_]{1,20}/)status(?:es)?/(?P<id>[0-9]{1,19})(?:[/?#].*)?",
     re.IGNORECASE,
 )
-SHOWN = 80
+MAX_QUOTED_LENGTH = 80
 # 2.1E+18 or 2100000000000000000.0, as spreadsheets write numbers of more than 15 digits.
 ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?E\+?[0-9]{1,2}|[0-9]{16,19}\.0+", re.IGNORECASE)
 ROUNDED_THERE = (
@@ -26,7 +26,7 @@ ROUNDED_THERE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundTweet:
     """A tweet to track. `post` is what came with the id, measured at `retrieved_at` if it says.
 
     `odd`: what in it could not be used as it stands, for a warning. `line`, `text`: where it is.

@@ -15,7 +15,7 @@ from itertools import islice
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.jobs import queue
 from trackers.outbox.staging import STAGED, TOPIC, TWEETS
 from trackers.schedule import intervals
@@ -48,14 +48,14 @@ class Tracked:
     described: frozenset[int] = frozenset()
 
 
-def track(found: Iterable[Found], *, came_from: str) -> Iterator[Tracked]:
+def track(found: Iterable[FoundTweet], *, came_from: str) -> Iterator[Tracked]:
     """Track what was found, a chunk at a time; the counts of each chunk once it is committed."""
     iterator = iter(found)
     while chunk := list(islice(iterator, CHUNK)):
         yield track_chunk(chunk, came_from=came_from)
 
 
-def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> Tracked:
+def track_chunk(chunk: list[FoundTweet], *, came_from: str, learns: bool = True) -> Tracked:
     """Track one chunk. Without `learns`, the caller, which locks more tweets later, then records
     edits and what came from followed accounts itself."""
     with transaction.atomic():
@@ -84,11 +84,11 @@ def track_chunk(chunk: list[Found], *, came_from: str, learns: bool = True) -> T
     return Tracked(len(new), len(chunk) - len(new), versions, frozenset(brought))
 
 
-def histories(found: Iterable[Found]) -> dict[int, tuple[int, ...]]:
+def histories(found: Iterable[FoundTweet]) -> dict[int, tuple[int, ...]]:
     return {one.id: one.post.edit_history for one in found if one.post}
 
 
-def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int, Found]:
+def by_tweet(chunk: Iterable[FoundTweet], versions: Mapping[int, Known]) -> dict[int, FoundTweet]:
     """What was found, by tweet: its newest version, from the last line that had its metrics."""
     ordered = sorted(chunk, key=lambda one: (one.post is not None, one.post.id if one.post else 0))
     if not versions:
@@ -97,25 +97,25 @@ def by_tweet(chunk: Iterable[Found], versions: Mapping[int, Known]) -> dict[int,
     return {id: replace(one, id=id) for one in ordered for id in (ids.get(one.id, one.id),)}
 
 
-def edits(found: Iterable[Found], *, now: datetime) -> list[Seen]:
+def edits(found: Iterable[FoundTweet], *, now: datetime) -> list[Seen]:
     """Versions as X showed them; empty if no tweet has several."""
-    shown = [one for one in found if one.post]
-    if all(len(one.post.edit_history) < 2 for one in shown if one.post):
+    with_posts = [one for one in found if one.post]
+    if all(len(one.post.edit_history) < 2 for one in with_posts if one.post):
         return []
-    return [Seen(one.post, min(one.retrieved_at or now, now)) for one in shown if one.post]
+    return [Seen(one.post, min(one.retrieved_at or now, now)) for one in with_posts if one.post]
 
 
 def first_looks(
-    by_id: dict[int, Found], new: set[int], plan: Plan, *, now: datetime
+    by_id: dict[int, FoundTweet], new: set[int], plan: Plan, *, now: datetime
 ) -> Iterator[tuple[int, timedelta]]:
     """A bare id is due at once; one that came with metrics, when its age requires it, if ever."""
-    for id, one in by_id.items():
+    for id, found in by_id.items():
         if id not in new:
             continue
-        if one.post is None or not has_figures(one.post):
+        if found.post is None or not has_figures(found.post):
             yield id, timedelta(0)
-        elif tier := plan.tier(one.post.created_at, now=now):
-            age = now - (one.post.created_at or now)
+        elif tier := plan.tier(found.post.created_at, now=now):
+            age = now - (found.post.created_at or now)
             yield id, jittered(tier, tier.wait(age, plan.stretch))
 
 
@@ -124,12 +124,12 @@ def has_figures(post: Post) -> bool:
     return figures.likes is not None or figures.retweets is not None
 
 
-def measured(one: Found, plan: Plan, *, now: datetime) -> Measured:
-    assert one.post is not None
-    tier = plan.tier(one.post.created_at, now=now)
+def measured(found: FoundTweet, plan: Plan, *, now: datetime) -> Measured:
+    assert found.post is not None
+    tier = plan.tier(found.post.created_at, now=now)
     return Measured(
-        tweet_id=one.id,
-        at=min(one.retrieved_at or now, now),
-        figures=one.post.figures,
+        tweet_id=found.id,
+        at=min(found.retrieved_at or now, now),
+        figures=found.post.figures,
         hole_after=plan.hole_after(tier) if tier else None,
     )

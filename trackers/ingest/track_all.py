@@ -11,7 +11,7 @@ from itertools import islice
 
 from django.db import DatabaseError, DataError, IntegrityError
 
-from trackers.ingest.found import Found, Rejected
+from trackers.ingest.found import FoundTweet, Rejected
 from trackers.ingest.track import CHUNK, track_chunk
 from trackers.tweets.versions import Known
 
@@ -28,7 +28,7 @@ class TrackedAll:
 
     tracked: int = 0
     already: int = 0
-    odd: tuple[Found, ...] = ()
+    odd: tuple[FoundTweet, ...] = ()
     versions: Mapping[int, Known] = field(default_factory=dict)
 
 
@@ -41,10 +41,10 @@ class Chunk:
     tracked: int = 0
     already: int = 0
     rejected: list[Rejected] = field(default_factory=list)
-    odd: tuple[Found, ...] = ()
+    odd: tuple[FoundTweet, ...] = ()
 
 
-def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Iterator[Chunk]:
+def track_stream(stream: Iterable[FoundTweet | Rejected], *, came_from: str) -> Iterator[Chunk]:
     """Track what a reader found; the counts of each chunk once it is committed.
 
     Chunks are cut by what was read, not by what was found, so even a file of nothing but bad lines
@@ -53,14 +53,14 @@ def track_stream(stream: Iterable[Found | Rejected], *, came_from: str) -> Itera
     iterator = iter(stream)
     while chunk := list(islice(iterator, CHUNK)):
         rejected = [one for one in chunk if isinstance(one, Rejected)]
-        done = track_all([one for one in chunk if isinstance(one, Found)], came_from=came_from)
+        done = track_all([one for one in chunk if isinstance(one, FoundTweet)], came_from=came_from)
         yield Chunk(len(chunk), done.tracked, done.already, rejected, done.odd)
 
 
-def track_all(found: Sequence[Found], *, came_from: str) -> TrackedAll:
+def track_all(found: Sequence[FoundTweet], *, came_from: str) -> TrackedAll:
     """Track them, in the caller's transaction if there is one."""
     tracked = already = sought = 0
-    odd: list[Found] = []
+    odd: list[FoundTweet] = []
     versions: dict[int, Known] = {}
     waiting = [list(found)] if found else []
     while waiting:
@@ -92,8 +92,8 @@ def is_refusal(fault: Exception) -> bool:
     return (getattr(fault.__cause__, "sqlstate", None) or "").startswith(TOO_MUCH)
 
 
-def bare(one: Found, fault: Exception) -> Found:
-    if one.post is None:
-        return one
+def bare(found: FoundTweet, fault: Exception) -> FoundTweet:
+    if found.post is None:
+        return found
     why = str(fault).strip().partition("\n")[0][:100]
-    return replace(one, post=None, odd="; ".join(filter(None, (one.odd, REFUSED.format(why)))))
+    return replace(found, post=None, odd="; ".join(filter(None, (found.odd, REFUSED.format(why)))))

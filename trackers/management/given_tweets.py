@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from trackers.ingest.files.lines import read
 from trackers.ingest.files.opening import lines_of
-from trackers.ingest.found import Found, Options, Rejected, UnreadableError, id_of
+from trackers.ingest.found import FoundTweet, Options, Rejected, UnreadableError, id_of
 from trackers.management.given_files import demand, look, opened
 
 USAGE = 2
@@ -46,7 +46,7 @@ class GivenTweets:
             lines = lines_of(file, passed=lambda _: None)
             for one in read(lines, format=self.format, options=chosen):
                 match one:
-                    case Found():
+                    case FoundTweet():
                         yield one.id
                     case Rejected():
                         self.reject(name, one)

@@ -9,7 +9,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 
 from tests.factories import TweetFactory, figures, post
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.track import track_chunk
 from trackers.schedule import steer
 from trackers.tweets.models import Tweet, TweetVersion
@@ -22,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def track(*ids):
-    track_chunk([Found(id, post(id, created_at=AT)) for id in ids], came_from="a test")
+    track_chunk([FoundTweet(id, post(id, created_at=AT)) for id in ids], came_from="a test")
 
 
 def allow(program, *names):
@@ -60,7 +60,7 @@ def test_a_list_that_is_none_or_too_long_tracks_nothing(owner, given):
 
 
 def test_one_is_read_with_all_that_is_known(owner):
-    track_chunk([Found(77, post(77, created_at=AT, likes=5))], came_from="a test")
+    track_chunk([FoundTweet(77, post(77, created_at=AT, likes=5))], came_from="a test")
 
     told = owner.get("tweets/77")
 

@@ -13,7 +13,7 @@ from tests.credentials.db.test_windows import let_pass
 from tests.x import OAUTH1, save_credential
 from trackers.credentials import turns
 from trackers.credentials.models import Credential, Window
-from trackers.ingest.stream.turns import payer
+from trackers.ingest.stream.requests import payer
 from trackers.xapi.endpoints import ACCOUNTS, SEARCH, STREAM
 from trackers.xapi.errors import Forbidden
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from tests.factories import post
 from tests.told import kinds, ms, subscribe
 from tests.told import told as told_events
-from trackers.ingest.files.lines import Found, read
+from trackers.ingest.files.lines import FoundTweet, read
 from trackers.ingest.files.track_lines import track_in_chunks, track_lines
 from trackers.ingest.track import track
 from trackers.jobs import queue
@@ -48,7 +48,7 @@ def tweet(id, *, age=timedelta(minutes=1), likes=3, retrieved_at=None):
 def versions(*ids, history):
     """One edited tweet in several lines, as files have it."""
     return [
-        Found(id, post(id, likes=1, text=f"version {id}")._replace(edit_history=history))
+        FoundTweet(id, post(id, likes=1, text=f"version {id}")._replace(edit_history=history))
         for id in ids
     ]
 
@@ -63,10 +63,10 @@ def test_of_an_edited_tweet_a_file_brings_one_row_with_its_newest_version():
 
 
 def test_a_later_file_with_another_version_finds_the_tweet():
-    list(track([Found(12)], came_from="a test"))
+    list(track([FoundTweet(12)], came_from="a test"))
 
     [done] = track(versions(13, history=(11, 12, 13)), came_from="a test")
-    [again] = track([Found(11)], came_from="a test")
+    [again] = track([FoundTweet(11)], came_from="a test")
 
     assert (done.tracked, again.tracked) == (0, 0)
     assert Tweet.objects.values_list("id", "newest").get() == (12, 13)
@@ -197,7 +197,7 @@ def test_rejected_lines_do_not_fill_the_memory():
 @pytest.mark.django_db(transaction=True)
 def test_a_chunk_that_fails_leaves_nothing_of_itself():
     def broken():
-        yield from (Found(id) for id in range(1, 20_101))
+        yield from (FoundTweet(id) for id in range(1, 20_101))
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -211,7 +211,7 @@ def test_a_million_lines_are_read_one_at_a_time():
 
     reader = read(lines)
 
-    assert next(reader) == Found(1)
+    assert next(reader) == FoundTweet(1)
     assert next(lines) in {"2", "3"}
 
 

@@ -17,10 +17,10 @@ from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.ingest.stream.listening import Listening
+from trackers.ingest.stream.requests import payer
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Margins, RuleAsking, Settings
 from trackers.ingest.stream.synced import Synced
-from trackers.ingest.stream.turns import payer
 from tweetwatch.database import cursor
 
 RULES_PATH = "/2/tweets/search/stream/rules"
@@ -46,7 +46,7 @@ class Listened:
         with cursor() as db:
             db.execute("UPDATE trackers_stream SET lease = NULL")
         self.listening = Listening(self.settings, tell=self.told.append)
-        self.lease = stream_lease.take(self.settings.lease)
+        self.lease = stream_lease.take_lease(self.settings.lease)
         assert isinstance(self.lease, Lease)
         self.synced = Synced()
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from tests.factories import post
 from trackers.arrivals.arrive import arrive
 from trackers.arrivals.models import TimelineDelivery
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.models import Source
 from trackers.ingest.track import track_chunk
 from trackers.jobs import queue
@@ -50,7 +50,7 @@ def follower():
 def store(source_id, ids, *, author=None, described=True):
     """As each of the three ways in stores what a source yielded, in the caller's transaction."""
     found = [
-        Found(id, post(id, author_id=author or 7) if described else None) for id in sorted(ids)
+        FoundTweet(id, post(id, author_id=author or 7) if described else None) for id in sorted(ids)
     ]
     Source.objects.select_for_update(no_key=True).get(pk=source_id)
     tracked = track_chunk(found, came_from="", learns=False)

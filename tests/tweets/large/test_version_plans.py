@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.jobs.plans import NAMED, nodes
-from trackers.ingest.polls.spend import PAID
+from trackers.ingest.polls.reservation import PAID
 from trackers.tweets.versions import KNOWN_AS, LOCK, MEMBERS
 from trackers.updater.before import KNOWN
 from tweetwatch.database import cursor

@@ -11,7 +11,7 @@ from django.db import OperationalError, connection
 from tests.databases import url_of
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from tests.jobs.ordinary import enqueued, run_all
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.money.projects import Project
@@ -45,7 +45,7 @@ def old():
     """Three old tweets, money for two, and floors of yesterday, when there was enough."""
     CredentialFactory(name="one")
     ids = born(10 * DAY, 3)
-    list(track(map(Found, ids), came_from="a test"))
+    list(track(map(FoundTweet, ids), came_from="a test"))
     Project.objects.update(posts_a_day=2, floors=[], rationed_at=intervals.current()[0] - DAY)
     return ids
 
@@ -54,7 +54,7 @@ def old():
 def young(old):
     """And two of the last minutes."""
     ids = born(2 * MINUTE, 2)
-    list(track(map(Found, ids), came_from="a test"))
+    list(track(map(FoundTweet, ids), came_from="a test"))
     return ids
 
 

@@ -9,7 +9,7 @@ from django.db.models import Sum
 
 from tests import queues
 from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.money.projects import Spending
 from trackers.tweets.history import history
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 def watch(*ids):
-    list(track([Found(id) for id in ids], came_from="a test"))
+    list(track([FoundTweet(id) for id in ids], came_from="a test"))
     look()
 
 

@@ -17,7 +17,7 @@ from tests.conftest import PROJECT
 from tests.factories import CredentialFactory
 from trackers import tasks
 from trackers.credentials.models import Credential, Window
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
@@ -147,7 +147,7 @@ def the_queue():
 def row_of(kind, x):
     ids = x.ids(COUNT)
     x.put("tweets", {str(id): {"state": "live"} for id in ids})
-    list(track((Found(id) for id in ids), came_from="a test"))
+    list(track((FoundTweet(id) for id in ids), came_from="a test"))
     look(after=timedelta(seconds=10))
     assert Tweet.objects.filter(measurements=1).count() == COUNT
     params = {"ms": 2500} if kind == "slow" else {}

@@ -9,7 +9,7 @@ import pytest
 from tests.factories import AppFactory, CredentialFactory, ProjectFactory
 from tests.flows.fake_time import FakeTime
 from tests.large_tables import QUEUE, TWEETS, fill_what_was_drained, reading
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.money.projects import Project
@@ -42,7 +42,7 @@ def clock(fakex, settings):
 def waiting(clock):
     """Five old tweets that wait for tomorrow's money; the youngest first."""
     first = first_id_at(int((clock.now() - 10 * DAY).timestamp() * 1000))
-    list(track((Found(first + n) for n in range(5)), came_from="a test"))
+    list(track((FoundTweet(first + n) for n in range(5)), came_from="a test"))
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     batch = queue.get(TWEET_UPDATE, 100)

@@ -12,7 +12,7 @@ from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from trackers.credentials import turns
 from trackers.credentials.asking import keys_for
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.money import ledger
@@ -47,7 +47,7 @@ def clock(fakex, settings):
 def batch(clock):
     """Five tweets that are due; two of them were paid for today."""
     ids = clock.x.ids(5)
-    list(track((Found(id) for id in ids), came_from="a test"))
+    list(track((FoundTweet(id) for id in ids), came_from="a test"))
     with cursor() as db:
         db.execute("UPDATE trackers_tweetbucket SET due_at = now()")
     project = Project.objects.get().pk

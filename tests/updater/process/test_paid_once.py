@@ -10,7 +10,7 @@ from django.db.models import Sum
 from tests.factories import CredentialFactory
 from tests.flows.fake_time import FakeTime
 from trackers import tasks
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
@@ -51,7 +51,7 @@ def broken(x, time):
     x.put("tweets", {str(id): {"state": state} for id, state in states.items()})
     chosen = ids[:BROKEN]
     x.put("faults", [{"kind": "broken", "match": {"ids": [str(id) for id in chosen]}}])
-    list(track((Found(id) for id in ids), came_from="a test"))
+    list(track((FoundTweet(id) for id in ids), came_from="a test"))
     return frozenset(chosen)
 
 

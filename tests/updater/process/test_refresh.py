@@ -14,7 +14,7 @@ from tests import queues
 from tests.factories import CredentialFactory
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace, Tally
@@ -38,7 +38,7 @@ def x(fakex, settings):
 
 def tracked(x, count=100):
     ids = x.ids(count)
-    list(track((Found(id) for id in ids), came_from="a test"))
+    list(track((FoundTweet(id) for id in ids), came_from="a test"))
     turn_clock(timedelta(minutes=10))
     return ids
 
@@ -145,7 +145,7 @@ def test_each_tweet_is_next_looked_up_by_its_age(x):
 @pytest.mark.django_db(transaction=True)
 def test_a_second_look_sees_what_changed_and_is_counted(x):
     [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
-    list(track([Found(id)], came_from="a test"))
+    list(track([FoundTweet(id)], came_from="a test"))
     for likes in (5, 5, 3):
         x.put(
             f"tweets/{id}",
@@ -201,7 +201,7 @@ def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age
     interval, [id] = timedelta(hours=7), shown_of(x, 1)
     Interval.objects.update(every=interval, jitter=0)
     x.put("faults", [{"kind": kind}])
-    list(track([Found(id)], came_from="a test"))
+    list(track([FoundTweet(id)], came_from="a test"))
     turn_clock(timedelta(minutes=1))
 
     refresh()
@@ -225,7 +225,7 @@ def test_of_what_x_tells_nothing_is_told_once_and_asked_soon_and_then_by_its_age
 
 def test_one_count_that_is_null_costs_no_other(x):
     [id] = shown_of(x, 1)
-    list(track([Found(id)], came_from="a test"))
+    list(track([FoundTweet(id)], came_from="a test"))
     turn_clock(timedelta(minutes=1))
     x.put("faults", [{"kind": "null_count"}])
 
@@ -243,7 +243,7 @@ def test_one_count_that_is_null_costs_no_other(x):
 def test_gone_is_confirmed_and_can_be_taken_back(x, settings, state, because):
     settings.CONFIRM_GONE_AFTER = timedelta(seconds=0)
     [id] = [id for id in x.ids(50) if isinstance(x.get(f"tweets/{id}")["answer"], dict)][:1]
-    list(track([Found(id)], came_from="a test"))
+    list(track([FoundTweet(id)], came_from="a test"))
     turn_clock(timedelta(minutes=1))
     refresh()
     x.put(f"tweets/{id}", {"state": state})

@@ -8,7 +8,7 @@ import pytest
 
 from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.credentials.models import Credential
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.tweets.finding.finder import Finder
 from trackers.tweets.finding.way import Way
@@ -31,7 +31,7 @@ def look():
 
 
 def watch(*ids):
-    list(track([Found(id) for id in ids], came_from="a test"))
+    list(track([FoundTweet(id) for id in ids], came_from="a test"))
     look()
 
 

@@ -21,7 +21,7 @@ from tests.updater.process.test_refresh import held
 from tests.x import wait_until
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.track import track
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
@@ -55,11 +55,11 @@ def tracked(x, count=MANY):
     """As many live tweets, due now; what X's windows have left was told before."""
     scout, *ids = x.ids(count + 1)
     x.put("tweets", {str(id): {"state": "live"} for id in (scout, *ids)})
-    list(track([Found(scout)], came_from="a test"))
+    list(track([FoundTweet(scout)], came_from="a test"))
     learn_the_windows()
     queue.remove(TWEET_UPDATE, [scout])
     Tweet.objects.filter(id=scout).delete()
-    list(track(map(Found, ids), came_from="a test"))
+    list(track(map(FoundTweet, ids), came_from="a test"))
     due_again()
     x.delete("log")
     return ids

@@ -15,7 +15,7 @@ from trackers.api.wire.auth import act_on, actor_of
 from trackers.api.wire.fields import MOST, Id, Known
 from trackers.api.wire.outgoing import DigitsOut
 from trackers.ingest.files.acts import track_found
-from trackers.ingest.found import Found, id_of, is_rounded
+from trackers.ingest.found import FoundTweet, id_of, is_rounded
 from trackers.schedule.acts import ACTS, ADD
 from trackers.tweets.models import Tweet, TweetVersion
 from tweetwatch.http.json_bodies import Strict
@@ -69,7 +69,7 @@ def track(request: HttpRequest, given: TrackIn) -> dict[str, Any]:
     wanted = sorted({id for id in ids.values() if id is not None})
     known = set(Tweet.objects.filter(pk__in=wanted).values_list("pk", flat=True))
     tweet_of = dict(TweetVersion.objects.filter(pk__in=wanted).values_list("pk", "tweet_id"))
-    done = track_found([Found(id) for id in wanted], actor, came_from=CAME_FROM)
+    done = track_found([FoundTweet(id) for id in wanted], actor, came_from=CAME_FROM)
     tweet_of |= {id: one.tweet_id for id, one in done.versions.items()}
     seen = set(known)
     results = [outcome(text, ids[text], tweet_of, seen) for text in given.tweets]

@@ -12,7 +12,7 @@ from trackers.dashboards.words import Moment, ago, counted, lasting
 from trackers.ingest.files.importing import UNSTARTED_AFTER, failed_parts
 from trackers.ingest.files.limits import Limits, Taken, size
 from trackers.ingest.files.preview import FORMATS, preview
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.imports import Import
 from trackers.jobs.models import Worker
 
@@ -202,6 +202,6 @@ def choice(report: Import, *, column: int | None, referenced: bool) -> Choice:
     )
 
 
-def sight(one: Found) -> Sight:
+def sight(one: FoundTweet) -> Sight:
     words = (one.post.text or "") if one.post else ""
     return Sight(str(one.id), f"{words[:WORDS]}…" if len(words) > WORDS else words)

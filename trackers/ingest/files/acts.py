@@ -14,7 +14,7 @@ from trackers.history import Actor
 from trackers.ingest.files import importing, upload
 from trackers.ingest.files.limits import Limits
 from trackers.ingest.files.track_lines import TrackedLines, track_lines
-from trackers.ingest.found import Found, UnreadableError
+from trackers.ingest.found import FoundTweet, UnreadableError
 from trackers.ingest.sources.imports import Import
 from trackers.ingest.track_all import TrackedAll, track_all
 from trackers.tweets.models import Tweet
@@ -71,7 +71,7 @@ def track_pasted(lines: Iterable[str], actor: Actor) -> TrackedLines:
     return done
 
 
-def track_found(found: Sequence[Found], actor: Actor, *, came_from: str) -> TrackedAll:
+def track_found(found: Sequence[FoundTweet], actor: Actor, *, came_from: str) -> TrackedAll:
     """Track these; `came_from` has a place for the user."""
     done = track_all(found, came_from=came_from.format(user=actor.user.get_username()))
     record_tracked(done.tracked, actor)

@@ -21,7 +21,7 @@ from trackers.ingest.files.table import (
     records,
 )
 from trackers.ingest.files.tablehead import head_of
-from trackers.ingest.found import SHOWN, Numbered, Rejected, UnreadableError, id_of
+from trackers.ingest.found import MAX_QUOTED_LENGTH, Numbered, Rejected, UnreadableError, id_of
 
 # A longer list in one line is not one line of many, but a whole document without line ends.
 LONGEST_LIST = 1 << 20
@@ -71,7 +71,7 @@ def hides_a_table(sample: Sequence[tuple[int, str]]) -> bool:
 def table(sample: Sequence[tuple[int, str]], lines: Numbered, damage: list[Rejected]) -> Cut:
     head = head_of(sample)
     before = (
-        Rejected(number, line[:SHOWN], "comes before the table")
+        Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")
         for number, line in sample[: head.first]
     )
     below = chain(sample[head.first + head.names_columns :], lines)

@@ -12,7 +12,7 @@ from trackers.ingest.files.limits import Limits, Taken
 from trackers.ingest.files.lines import READERS
 from trackers.ingest.files.table import Record, cells_of, delimiter_of
 from trackers.ingest.found import (
-    Found,
+    FoundTweet,
     Options,
     Rejected,
     TooLargeError,
@@ -109,4 +109,4 @@ def has_tweets(look: Cut) -> bool:
         )
     lines = iter([line for one in found for line in one])
     reader = READERS["jsonl" if look.format == "json" else look.format]
-    return any(isinstance(one, Found) for one in reader(lines, Options(referenced=True)))
+    return any(isinstance(one, FoundTweet) for one in reader(lines, Options(referenced=True)))

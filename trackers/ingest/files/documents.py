@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from trackers.ingest.files.objects import found_in, not_json
-from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected
+from trackers.ingest.found import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected
 
 # Between values: `window.YTD.tweets.part0 = [`, commas, ends of arrays.
 BETWEEN = re.compile(r"(?:[\s,;\[\]]|window\.[\w.$]*\s*=)*")
@@ -31,7 +31,7 @@ LONGEST = 16 << 20
 NEAR = 64
 
 
-def read_json(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+def read_json(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     for one in Values(lines):
         if isinstance(one, Rejected):
             yield one
@@ -137,4 +137,4 @@ class Values:
         return self._numbers[bisect_right(self._starts, self._at) - 1]
 
     def _shown(self) -> str:
-        return self._text[self._at : self._at + SHOWN]
+        return self._text[self._at : self._at + MAX_QUOTED_LENGTH]

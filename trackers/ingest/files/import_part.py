@@ -16,7 +16,7 @@ from trackers.arrivals.arrive import arrive
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.preview import read_part
 from trackers.ingest.files.rejected import keep_rejected
-from trackers.ingest.found import Found, Rejected
+from trackers.ingest.found import FoundTweet, Rejected
 from trackers.ingest.sources import days
 from trackers.ingest.sources.imports import Import, ImportPart
 from trackers.ingest.track_all import TrackedAll, track_all
@@ -101,7 +101,7 @@ def import_part(batch: Batch) -> Imported | None:
         referenced=report.referenced,
     )
     all = list(stream)
-    found = [one for one in all if isinstance(one, Found)]
+    found = [one for one in all if isinstance(one, FoundTweet)]
     rejected = [one for one in all if isinstance(one, Rejected)]
     with transaction.atomic():
         # The fence, and the lock that removing the source waits for.
@@ -116,7 +116,9 @@ def import_part(batch: Batch) -> Imported | None:
     )  # fmt: skip
 
 
-def write(part: ImportPart, found: list[Found], rejected: list[Rejected], done: TrackedAll) -> None:
+def write(
+    part: ImportPart, found: list[FoundTweet], rejected: list[Rejected], done: TrackedAll
+) -> None:
     source, same = part.source_id, done.versions
     ids = {same[one.id].tweet_id if one.id in same else one.id for one in found}
     with cursor() as db:

@@ -22,9 +22,9 @@ from trackers.ingest.files.table import (
     read_csv,
 )
 from trackers.ingest.found import (
+    MAX_QUOTED_LENGTH,
     ROUNDED_THERE,
-    SHOWN,
-    Found,
+    FoundTweet,
     Numbered,
     Options,
     Rejected,
@@ -32,7 +32,7 @@ from trackers.ingest.found import (
     is_rounded,
 )
 
-__all__ = ["READERS", "Found", "Options", "Rejected", "id_of", "read"]
+__all__ = ["READERS", "FoundTweet", "Options", "Rejected", "id_of", "read"]
 
 # In characters, each of at most four bytes; the last one may be in the next piece.
 LONGEST_PIECE = LONGEST_LINE // 4 - 1
@@ -45,7 +45,7 @@ NOT_A_TWEET = "is neither the id nor the address of a tweet"
 
 def read(
     lines: Iterable[str], *, format: str = "auto", options: Options | None = None
-) -> Iterator[Found | Rejected]:
+) -> Iterator[FoundTweet | Rejected]:
     """Read ids, addresses, CSV or JSON; `auto` decides by the first line that is not empty.
 
     Empty lines are skipped, and so are those that begin with #, at the top or among ids. Raises
@@ -108,19 +108,19 @@ def is_column_of_numbers(sample: Sequence[tuple[int, str]]) -> bool:
     )
 
 
-def read_ids(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+def read_ids(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     for number, line in lines:
         if is_remark(line):
             continue
         id = id_of(line)
         if id is None:
             why = ROUNDED_THERE if is_rounded(line) else NOT_A_TWEET
-            yield Rejected(number, line.strip()[:SHOWN], why)
+            yield Rejected(number, line.strip()[:MAX_QUOTED_LENGTH], why)
         else:
-            yield Found(id)
+            yield FoundTweet(id)
 
 
-READERS: Mapping[str, Callable[[Numbered, Options], Iterator[Found | Rejected]]] = {
+READERS: Mapping[str, Callable[[Numbered, Options], Iterator[FoundTweet | Rejected]]] = {
     "ids": read_ids,
     "csv": read_csv,
     "jsonl": read_jsonl,

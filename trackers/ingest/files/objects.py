@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from trackers.ingest.files.lenient import understood
-from trackers.ingest.found import SHOWN, Found, Numbered, Options, Rejected, id_of
+from trackers.ingest.found import MAX_QUOTED_LENGTH, FoundTweet, Numbered, Options, Rejected, id_of
 from trackers.xapi.parse import v1 as parse_v1
 from trackers.xapi.parse import v2 as parse_v2
 from trackers.xapi.parse.fields import Broken, short_text, text_of, v1_time
@@ -24,14 +24,14 @@ from trackers.xapi.results import Post
 DEEPEST = 3
 
 
-def read_jsonl(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+def read_jsonl(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     for number, line in lines:
         try:
             value = value_of(line)
         except (ValueError, RecursionError) as fault:
-            yield Rejected(number, line[:SHOWN], not_json(fault))
+            yield Rejected(number, line[:MAX_QUOTED_LENGTH], not_json(fault))
             continue
-        yield from found_in(value, options, number=number, text=line[:SHOWN])
+        yield from found_in(value, options, number=number, text=line[:MAX_QUOTED_LENGTH])
 
 
 def not_json(fault: Exception) -> str:
@@ -53,7 +53,9 @@ def value_of(line: str) -> Any:
         return json.loads(line)
 
 
-def found_in(value: Any, options: Options, *, number: int, text: str) -> Iterator[Found | Rejected]:
+def found_in(
+    value: Any, options: Options, *, number: int, text: str
+) -> Iterator[FoundTweet | Rejected]:
     """Every tweet of a value; a broken one does not affect the others."""
     for one in tweets_in(value, referenced=options.referenced):
         try:
@@ -128,7 +130,7 @@ def referenced_by(tweet: Mapping[str, Any], *, marks: Any, depth: int = 1) -> It
             yield {"id": id}
 
 
-def found(value: Any, number: int, text: str) -> Found:
+def found(value: Any, number: int, text: str) -> FoundTweet:
     """An id, an address, or a tweet as v2 or v1.1 shows it; raises Broken when it is none of them.
 
     If only the id is readable, the tweet is found all the same.
@@ -137,7 +139,7 @@ def found(value: Any, number: int, text: str) -> Found:
         id = id_of(str(value)) if isinstance(value, int | str) else None
         if id is None:
             raise Broken("neither an id, an address nor an object")
-        return Found(id)
+        return FoundTweet(id)
     given = value.get("id_str") or value.get("id")
     if isinstance(given, float):
         raise Broken("its id is a number that was rounded, so its last digits are lost")
@@ -146,8 +148,8 @@ def found(value: Any, number: int, text: str) -> Found:
         raise Broken("there is no id in it")
     post, odd = whole_or_lenient(value, id)
     if post is None and not odd:
-        return Found(id)
-    return Found(id, post, retrieved_at(value), number, text, odd)
+        return FoundTweet(id)
+    return FoundTweet(id, post, retrieved_at(value), number, text, odd)
 
 
 def whole_or_lenient(value: dict[str, Any], id: int) -> tuple[Post | None, str]:

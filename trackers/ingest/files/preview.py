@@ -10,7 +10,7 @@ from trackers.ingest.files.lines import READERS
 from trackers.ingest.files.parts import unpack
 from trackers.ingest.files.table import MAYBE_AN_ID, delimiter_of, read_rows, rows
 from trackers.ingest.files.tablehead import columns_of, place_below
-from trackers.ingest.found import Found, Numbered, Options, Rejected, id_of
+from trackers.ingest.found import FoundTweet, Numbered, Options, Rejected, id_of
 from trackers.ingest.sources.imports import Import, ImportPart
 
 FORMATS = {
@@ -26,7 +26,7 @@ SHOWN_TWEETS, SHOWN_ROWS, SHOWN_COLUMNS, SHOWN_CELL = 5, 5, 12, 60
 class Preview:
     """What the first part of a file contains. `rows`: a table's first ones, by its `columns`."""
 
-    tweets: tuple[Found, ...]
+    tweets: tuple[FoundTweet, ...]
     rejected: tuple[Rejected, ...]
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
@@ -34,7 +34,7 @@ class Preview:
 
 def read_part(
     report: Import, lines: Numbered, *, column: int, referenced: bool
-) -> Iterator[Found | Rejected]:
+) -> Iterator[FoundTweet | Rejected]:
     """`column` counts from 1; only a table has one."""
     if report.format == "csv":
         return read_rows(lines, place_below(report.header, column))
@@ -67,13 +67,13 @@ def columns(report: Import) -> tuple[str, ...]:
 
 
 def firsts(
-    stream: Iterator[Found | Rejected],
-) -> tuple[tuple[Found, ...], tuple[Rejected, ...]]:
+    stream: Iterator[FoundTweet | Rejected],
+) -> tuple[tuple[FoundTweet, ...], tuple[Rejected, ...]]:
     """The first few found and rejected lines of a part."""
-    found: list[Found] = []
+    found: list[FoundTweet] = []
     rejected: list[Rejected] = []
     for one in stream:
-        if isinstance(one, Found):
+        if isinstance(one, FoundTweet):
             found.append(one)
             if len(found) == SHOWN_TWEETS:
                 break

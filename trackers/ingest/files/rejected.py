@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from trackers.ingest.found import SHOWN, Rejected
+from trackers.ingest.found import MAX_QUOTED_LENGTH, Rejected
 from tweetwatch.database import cursor
 
 KEPT = 1000
@@ -66,7 +66,7 @@ def keep_rejected(source_id: int, rejected: Sequence[Rejected], *, tracked: bool
                 "source": source_id,
                 "tracked": tracked,
                 "lines": [one.line for one in ours],
-                "texts": [one.text[:SHOWN].translate(NUL) for one in ours],
+                "texts": [one.text[:MAX_QUOTED_LENGTH].translate(NUL) for one in ours],
                 "whys": [one.why[:300].translate(NUL) for one in ours],
             },
         )

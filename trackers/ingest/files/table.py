@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from trackers.ingest.found import (
+    MAX_QUOTED_LENGTH,
     ROUNDED_THERE,
-    SHOWN,
-    Found,
+    FoundTweet,
     Numbered,
     Options,
     Rejected,
@@ -69,7 +69,7 @@ class Row:
     fault: str = ""
 
 
-def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
+def read_csv(lines: Numbered, options: Options) -> Iterator[FoundTweet | Rejected]:
     """Tweets of one column; lines before its header, or before the first id, are rejected.
 
     Raises UnreadableError if the column is unknown: a rejection of each line would not help.
@@ -79,24 +79,26 @@ def read_csv(lines: Numbered, options: Options) -> Iterator[Found | Rejected]:
     if place is None:
         raise UnreadableError(
             "We could not tell which column holds the tweets. Give its name or number with "
-            f"--column. The first line is: {sample[0][1].strip()[:SHOWN]}"
+            f"--column. The first line is: {sample[0][1].strip()[:MAX_QUOTED_LENGTH]}"
         )
     options.tell(f"column {place.name} holds the tweets")
     for number, line in sample[: place.head - place.has_header]:
-        yield Rejected(number, line[:SHOWN], "comes before the table")
+        yield Rejected(number, line[:MAX_QUOTED_LENGTH], "comes before the table")
     yield from read_rows(chain(sample[place.head :], lines), place)
 
 
-def read_rows(lines: Numbered, place: Place) -> Iterator[Found | Rejected]:
+def read_rows(lines: Numbered, place: Place) -> Iterator[FoundTweet | Rejected]:
     """Tweets of a table's lines after its head."""
     for row in rows(lines, place.delimiter):
         id = id_of(row.cells[place.column]) if place.column < len(row.cells) else None
         if row.fault:
-            yield Rejected(row.number, row.text[:SHOWN], f"is not a line of CSV: {row.fault}")
+            yield Rejected(
+                row.number, row.text[:MAX_QUOTED_LENGTH], f"is not a line of CSV: {row.fault}"
+            )
         elif id is None:
-            yield Rejected(row.number, row.text[:SHOWN], why_not(row, place.column))
+            yield Rejected(row.number, row.text[:MAX_QUOTED_LENGTH], why_not(row, place.column))
         else:
-            yield Found(id)
+            yield FoundTweet(id)
 
 
 def why_not(row: Row, column: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from trackers.ingest.files.lines import read
-from trackers.ingest.found import Found, Rejected
+from trackers.ingest.found import FoundTweet, Rejected
 from trackers.ingest.track_all import Chunk, track_stream
 
 
@@ -18,7 +18,7 @@ class TrackedLines:
     tracked: int = 0
     already: int = 0
     rejected: list[Rejected] = field(default_factory=list)
-    odd: list[Found] = field(default_factory=list)
+    odd: list[FoundTweet] = field(default_factory=list)
 
 
 def track_in_chunks(

@@ -27,7 +27,7 @@ from trackers.ingest.sources.models import Gap, Source
 from trackers.ingest.sources.news import tell_gaps
 from trackers.tweets.snowflake import born_at
 
-AT_ONCE = timedelta(0)
+NO_DELAY = timedelta(0)
 # Reading that nobody waits for lets due polls go first.
 NOT_URGENT = timedelta(seconds=1)
 # If a gap cannot be filled at all, it is tried again after the next poll; a stream's, after this.
@@ -57,8 +57,8 @@ def begin_next(
         if source.latest_id is None and begun.sweep is not None:
             source.begun_id = begun.sweep.since_id or 0
         if begun.lost:
-            tell(source, begun.lost, now=now)
-        return AT_ONCE
+            open_gap(source, begun.lost, now=now)
+        return NO_DELAY
     gaps = [row for row in fillable(source) if row.pk != stuck]
     for row in gaps:
         if ready_at(source, row, rules) <= now and begin_filling(source, row, rules, now=now):
@@ -141,7 +141,7 @@ def lose(source: Source, row: Gap | None, begun: Begun, *, now: datetime) -> Non
         else:
             narrow(row, lost)
     elif lost is not None:
-        tell(source, lost, now=now)
+        open_gap(source, lost, now=now)
         if row is not None:
             row.from_id = lost.to_id - 1
             row.save(update_fields=["from_id"])
@@ -155,7 +155,7 @@ def until_next(
         times.append(source.poll_at or now)
     elif is_stuck:
         times.append(now + TRY_AGAIN)
-    return max(min(times) - now, AT_ONCE) if times else None
+    return max(min(times) - now, NO_DELAY) if times else None
 
 
 def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime) -> int | None:
@@ -166,7 +166,7 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
     stuck = None
     if filled is None:
         if gap is not None:
-            tell(source, gap, now=now, passed=sweep.passed)
+            open_gap(source, gap, now=now, passed=sweep.passed)
     elif gap is None:
         filled.close(now=now)
     else:
@@ -186,7 +186,7 @@ def end_sweep(source: Source, sweep: Sweep, step: Done | Short, *, now: datetime
     return stuck
 
 
-def tell(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
+def open_gap(source: Source, gap: Unread, *, now: datetime, passed: int = 0) -> None:
     """Open a new gap. `passed`: how many posts X has counted down to it."""
     source.gaps.create(
         from_id=gap.from_id,

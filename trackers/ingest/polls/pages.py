@@ -77,9 +77,13 @@ def follow(
         return Hidden(page.missing)
     swept = after(sweep, page, rules)
     if is_below_floor(swept, page, rules):
-        return done(swept, cursor)
+        return end_of_sweep(swept, cursor)
     if swept.token is None:
-        return short(swept, cursor, "reach") if is_at_reach(swept, rules) else done(swept, cursor)
+        return (
+            short(swept, cursor, "reach")
+            if is_at_reach(swept, rules)
+            else end_of_sweep(swept, cursor)
+        )
     if swept.token == sweep.token:
         return short(swept, cursor, "repeats")
     if swept.pages_left > 0:
@@ -160,16 +164,16 @@ def is_at_reach(sweep: Sweep, rules: ReadingRules) -> bool:
     return rules.reach is not None and sweep.passed > rules.reach - rules.page_size
 
 
-def done(sweep: Sweep, cursor: Cursor | None) -> Done:
+def end_of_sweep(sweep: Sweep, cursor: Cursor | None) -> Done:
     return Done(moved(sweep, cursor))
 
 
 def short(sweep: Sweep, cursor: Cursor | None, why: Why) -> Done | Short:
     to_id = sweep.oldest_id if sweep.oldest_id is not None else sweep.until_id
     if sweep.purpose == "overlap" or to_id is None:
-        return done(sweep, cursor)
+        return end_of_sweep(sweep, cursor)
     if sweep.since_id is not None and to_id <= sweep.since_id + 1:
-        return done(sweep, cursor)
+        return end_of_sweep(sweep, cursor)
     token = sweep.token if why in ("budget", "quota") else None
     return Short(moved(sweep, cursor), Unread(sweep.since_id, to_id, why, token))
 
@@ -189,9 +193,9 @@ def moved(sweep: Sweep, cursor: Cursor | None) -> Cursor | None:
     )
 
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def unix_ms(at: datetime | None) -> int | None:
     """Truncated to the millisecond, so never later."""
-    return None if at is None else (at - EPOCH) // MILLISECOND
+    return None if at is None else (at - UNIX_EPOCH) // MILLISECOND

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 
 from trackers.credentials import turns
 from trackers.credentials.asking import keys_for
-from trackers.ingest.polls.held import held, leave
-from trackers.ingest.polls.next_sweep import AT_ONCE
-from trackers.ingest.polls.spend import Wait, first_room, until_tomorrow
+from trackers.ingest.polls.next_sweep import NO_DELAY
+from trackers.ingest.polls.reservation import Wait, first_room, until_tomorrow
+from trackers.ingest.polls.row_lock import end_claim, held
 from trackers.ingest.polls.state import Polling
 from trackers.ingest.polls.trouble import back_off, is_known, put_off
 from trackers.ingest.sources.anew import begin_anew
@@ -26,7 +26,7 @@ from trackers.xapi.timelines import Named, look_up_username
 
 # A name that X does not show may return, or a person may correct a typo.
 UNKNOWN_WAIT = timedelta(hours=1)
-UNKNOWN: Mapping[str, str] = {
+UNKNOWN_ACCOUNT_REASONS: Mapping[str, str] = {
     "not_found": "X has no account with this name.",
     "suspended": "X has suspended the account with this name.",
 }
@@ -38,7 +38,7 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
     Raises ValueError, with a sentence, for an invalid username.
     """
     name = username(source.of)
-    asked = reserve(now=now)
+    asked = reserve_account_lookup(now=now)
     if isinstance(asked, Wait):
         put_off(batch, source, asked, None, now=now)
         return asked.because
@@ -56,10 +56,10 @@ def resolve(batch: Batch, source: Source, polling: Polling, *, now: datetime) ->
         return error.reason
     turns.answered(turn, named.window)
     ledger.settle_users(purse, reserved=1, users=int(named.account is not None))
-    return told(batch, source, named, now=now)
+    return store_account(batch, source, named, now=now)
 
 
-def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
+def reserve_account_lookup(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
     """A request, and the money for one account."""
     usable = [purse for purse in purses() if purse.usable]
     shut: list[turns.NoRoom | turns.NoCredential] = []
@@ -82,7 +82,7 @@ def reserve(*, now: datetime) -> tuple[turns.Turn, Purse] | Wait:
     return first_room(shut, now=now)
 
 
-def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
+def store_account(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
     """Store what X said about the name."""
     if named.account is None and named.missing is None:
         fail(batch, source, Garbage("X's answer does not mention the username."))
@@ -98,17 +98,19 @@ def told(batch: Batch, source: Source, named: Named, *, now: datetime) -> str:
             tell_shown(row.pk, row.hidden_because, "")
             row.hidden_because = row.problem = ""
             row.failures = 0
-            leave(batch, row, AT_ONCE)
+            end_claim(batch, row, NO_DELAY)
             return f"is account {named.account.id}"
         tell_shown(row.pk, row.hidden_because, named.missing or "")
         row.hidden_because = named.missing or ""
-        row.problem = UNKNOWN.get(row.hidden_because, "X does not show the account with this name.")
+        row.problem = UNKNOWN_ACCOUNT_REASONS.get(
+            row.hidden_because, "X does not show the account with this name."
+        )
         row.poll_at = now + UNKNOWN_WAIT
-        leave(batch, row, UNKNOWN_WAIT)
+        end_claim(batch, row, UNKNOWN_WAIT)
         return row.problem
 
 
 def fail(batch: Batch, source: Source, error: XError) -> None:
     with held(batch, source) as row:
         if row is not None:
-            leave(batch, row, back_off(row, error))
+            end_claim(batch, row, back_off(row, error))

@@ -13,11 +13,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from trackers.credentials.asking import keys_for
-from trackers.ingest.polls.held import held, leave, write
 from trackers.ingest.polls.next_sweep import begin_next
 from trackers.ingest.polls.pages import ask_for
+from trackers.ingest.polls.reservation import (
+    PageGrant,
+    Wait,
+    billed,
+    reserve_page,
+    settle_failed,
+    settle_page,
+)
 from trackers.ingest.polls.resolve import resolve
-from trackers.ingest.polls.spend import PageGrant, Wait, billed, reserve, settle, settle_failed
+from trackers.ingest.polls.row_lock import end_claim, held, save_held
 from trackers.ingest.polls.state import Polling, asked_of, rules_of, sweep_of
 from trackers.ingest.polls.store_page import Brought, StoredPage, store
 from trackers.ingest.polls.sweep import Sweep
@@ -69,7 +76,7 @@ def poll(batch: Batch, polling: Polling) -> Polled:
         if begun is None:
             return Polled(str(source), "nothing is due")
         source = begun
-    return read(batch, source, polling, DatabaseClock(now, began), plan=plan)
+    return read_next_page(batch, source, polling, DatabaseClock(now, began), plan=plan)
 
 
 def tell_polled(batch: Batch, polled: Polled) -> None:
@@ -110,13 +117,13 @@ def begin_reading(
             return None
         delay = begin_next(row, polling, now=now)
         if row.sweep is None:
-            leave(batch, row, delay)
+            end_claim(batch, row, delay)
             return None
-        write(row)
+        save_held(row)
         return row
 
 
-def read(
+def read_next_page(
     batch: Batch, source: Source, polling: Polling, clock: DatabaseClock, *, plan: intervals.Plan
 ) -> Polled:
     """Ask for the next page of the reading, and store it."""
@@ -124,7 +131,7 @@ def read(
     sweep, rules, of = sweep_of(source), rules_of(source, polling), asked_of(source)
     assert sweep is not None
     assert of is not None
-    asked = reserve(source, age=age_of(sweep, now=now), now=now, timeout=polling.timeout)
+    asked = reserve_page(source, age=age_of(sweep, now=now), now=now, timeout=polling.timeout)
     if isinstance(asked, Wait):
         delay = put_off(batch, source, asked, sweep, now=now)
         return Polled(str(source), f"waits for {delay}: {asked.because}")
@@ -149,10 +156,10 @@ def read(
         return Polled(str(source), f"waits for {delay}: {error}", failed=True)
     brought = Brought(page, asked, sweep, rules, clock.now())
     until = min(lease_ends, task_time.ends_at())
-    return keep(batch, source, brought, polling, plan=plan, until=until)
+    return store_brought(batch, source, brought, polling, plan=plan, until=until)
 
 
-def keep(
+def store_brought(
     batch: Batch,
     source: Source,
     brought: Brought,
@@ -168,12 +175,12 @@ def keep(
     brought = replace(brought, billed=posts)
     stored = persist(lambda: store(batch, source, brought, polling, plan), until=until)
     if stored is None:
-        drop(batch, asked, page.ids)
-    settle(asked, page, posts=posts)
-    return Polled(str(source), said(brought.sweep, page, stored), len(page.ids), stored)
+        discard_late_page(batch, asked, page.ids)
+    settle_page(asked, page, posts=posts)
+    return Polled(str(source), describe_page(brought.sweep, page, stored), len(page.ids), stored)
 
 
-def drop(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
+def discard_late_page(batch: Batch, asked: PageGrant, ids: Iterable[int]) -> None:
     """The source was paused, changed or removed, or the lease ran out: only the money counts."""
     mark_paid(ids, day=asked.payment.day, project=asked.payment.project)
     queue.release(batch)
@@ -186,7 +193,7 @@ def age_of(sweep: Sweep, *, now: datetime) -> timedelta:
     return max(now - born_at(sweep.until_id), timedelta(0))
 
 
-def said(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
+def describe_page(sweep: Sweep, page: Page, stored: StoredPage | None) -> str:
     if stored is None:
         return f"{len(page.ids)} posts came too late, because it was changed in the meantime"
     return (

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.polls.begin import passed_id_of
-from trackers.ingest.polls.held import held, leave
-from trackers.ingest.polls.next_sweep import AT_ONCE, begin_next, end_sweep, stands_back
+from trackers.ingest.polls.next_sweep import NO_DELAY, begin_next, end_sweep, stands_back
 from trackers.ingest.polls.pages import Done, Hidden, More, Short, follow, wanted
-from trackers.ingest.polls.spend import PageGrant, leave_out
+from trackers.ingest.polls.reservation import PageGrant, leave_out
+from trackers.ingest.polls.row_lock import end_claim, held
 from trackers.ingest.polls.state import Polling, cursor_of, set_sweep
 from trackers.ingest.polls.sweep import ReadingRules, Sweep
 from trackers.ingest.polls.trouble import HIDDEN_AT_MOST
@@ -37,7 +37,7 @@ from trackers.xapi.page import Page
 from trackers.xapi.results import Figures
 from tweetwatch.database import array, cursor
 
-HIDDEN: Mapping[str, str] = {
+HIDDEN_REASONS: Mapping[str, str] = {
     "not_found": "X has no such account or list.",
     "protected": "The account is protected: X shows its posts only to its followers.",
     "suspended": "X has suspended the account.",
@@ -80,13 +80,13 @@ def store(
         if page.skew is not None:
             row.skew = page.skew
         if isinstance(step, Hidden):
-            leave(batch, row, hide(row, step, now=now))
+            end_claim(batch, row, hide(row, step, now=now))
             return StoredPage()
         new, late, measured = take_in(row, brought, plan)
         tell_shown(row.pk, row.hidden_because, "")
         row.hidden_because = row.problem = ""
         row.failures = 0
-        leave(batch, row, go_on(row, sweep, step, polling, now=now))
+        end_claim(batch, row, store_next_step(row, sweep, step, polling, now=now))
         return StoredPage(new, late, measured, is_over=not isinstance(step, More))
 
 
@@ -94,13 +94,13 @@ def hide(source: Source, step: Hidden, *, now: datetime) -> timedelta:
     """Nothing moves; returns when to look again."""
     tell_shown(source.pk, source.hidden_because, step.why)
     source.hidden_because = step.why
-    source.problem = HIDDEN.get(step.why, "X does not show it to our credentials.")
+    source.problem = HIDDEN_REASONS.get(step.why, "X does not show it to our credentials.")
     wait = max(source.every, min(4 * source.every, HIDDEN_AT_MOST))
     source.poll_at = now + wait
     return wait
 
 
-def go_on(
+def store_next_step(
     source: Source, sweep: Sweep, step: More | Done | Short, polling: Polling, *, now: datetime
 ) -> timedelta | None:
     """Store what follows from the page; returns when the job is due again."""
@@ -108,7 +108,7 @@ def go_on(
         if stands_back(source, step.sweep, now=now):
             return begin_next(source, polling, now=now)
         set_sweep(source, step.sweep)
-        return AT_ONCE if step.at_once else source.every
+        return NO_DELAY if step.at_once else source.every
     stuck = end_sweep(source, sweep, step, now=now)
     return begin_next(source, polling, now=now, after=sweep.purpose, stuck=stuck)
 
@@ -142,15 +142,15 @@ def take_in(source: Source, brought: Brought, plan: Plan) -> tuple[int, int, int
     and measured again."""
     page, payment = brought.page, brought.asked.payment
     ids = wanted(page, brought.rules.exclude)
-    shown = [Found(id, page.posts.get(id), brought.at) for id in page.ids]
-    versions = known_as(page.ids, histories(shown))
+    listed = [FoundTweet(id, page.posts.get(id), brought.at) for id in page.ids]
+    versions = known_as(page.ids, histories(listed))
     tweets = {id: versions[id].tweet_id if id in versions else id for id in page.ids}
     new, late = yielded(source, {id: tweets[id] for id in sorted(ids)}, brought)
-    found = [one for one in shown if one.id in ids and tweets[one.id] in new]
+    new_tweets = [one for one in listed if one.id in ids and tweets[one.id] in new]
     described: frozenset[int] = frozenset()
-    if found:
-        described = track_chunk(found, came_from=str(source)[:200], learns=False).described
-    learn(edits(shown, now=brought.at), and_lock=tweets.values())
+    if new_tweets:
+        described = track_chunk(new_tweets, came_from=str(source)[:200], learns=False).described
+    learn(edits(listed, now=brought.at), and_lock=tweets.values())
     with cursor() as db:
         before = dict(db.execute(TRACKED_BEFORE, {"ids": array(tweets.values())}).fetchall())
     # Only the newest version is followed; older ones that X shows and bills are just paid for.
@@ -188,7 +188,7 @@ def yielded(
     known = cursor_of(source)
     # What fills a gap was never read before, so none of it slipped through.
     is_measured = known is not None and brought.sweep.purpose != "gap"
-    given = {
+    params = {
         "source": source.pk,
         "ids": array(tweets),
         "tweets": array(tweets.values()),
@@ -198,7 +198,7 @@ def yielded(
         "passed": passed_id_of(known, brought.rules) if known and is_measured else None,
     }
     with cursor() as db:
-        rows = db.execute(YIELD, given).fetchall()
+        rows = db.execute(YIELD, params).fetchall()
     return frozenset(row[0] for row in rows), frozenset(row[0] for row in rows if row[1])
 
 

@@ -9,10 +9,10 @@ import random
 from datetime import datetime, timedelta
 
 from trackers.ingest.polls.begin import Begun
-from trackers.ingest.polls.held import held, leave
-from trackers.ingest.polls.next_sweep import AT_ONCE, end_sweep, lose
+from trackers.ingest.polls.next_sweep import NO_DELAY, end_sweep, lose
 from trackers.ingest.polls.pages import after_stale, give_up, without_token
-from trackers.ingest.polls.spend import Wait
+from trackers.ingest.polls.reservation import Wait
+from trackers.ingest.polls.row_lock import end_claim, held
 from trackers.ingest.polls.state import cursor_of, ms, set_sweep
 from trackers.ingest.polls.sweep import ReadingRules, Sweep
 from trackers.ingest.sources.models import Source
@@ -57,7 +57,7 @@ def put_off(
             if sweep is not None and delay > row.every and row.is_polled:
                 end_early(row, sweep, now=now)
             row.problem = wait.because[:300]
-            leave(batch, row, delay)
+            end_claim(batch, row, delay)
     return delay
 
 
@@ -67,16 +67,16 @@ def end_early(source: Source, sweep: Sweep, *, now: datetime) -> None:
     An overlap always does: cut short, it would measure less than it claims.
     """
     if sweep.purpose == "overlap":
-        drop(source)
+        abandon_sweep(source)
         return
     ended = give_up(sweep, cursor=cursor_of(source), why="quota")
     if ended is not None:
         end_sweep(source, sweep, ended, now=now)
     elif sweep.purpose != "poll":
-        drop(source)
+        abandon_sweep(source)
 
 
-def drop(source: Source) -> None:
+def abandon_sweep(source: Source) -> None:
     """Forget the reading; its gap stays open."""
     set_sweep(source, None)
     source.filling = None
@@ -93,18 +93,18 @@ def fail(
     """
     if is_known(error):
         queue.release(batch)
-        return AT_ONCE
+        return NO_DELAY
     with held(batch, source) as row:
         if row is None:
-            return AT_ONCE
-        delay = AT_ONCE
+            return NO_DELAY
+        delay = NO_DELAY
         if not has_another_place(row, error, sweep, rules, now=now):
             delay = back_off(row, error)
             if isinstance(error, NotShown):
                 row.poll_at = now + delay
             if sweep.purpose != "poll" and row.failures >= MOST_FAILURES_OF_OLD:
-                drop(row)
-        leave(batch, row, delay)
+                abandon_sweep(row)
+        end_claim(batch, row, delay)
     return delay
 
 
@@ -113,7 +113,7 @@ def misname(batch: Batch, source: Source, why: str) -> None:
     with held(batch, source) as row:
         if row is not None:
             row.problem = why[:300]
-            leave(batch, row, NOT_UNDERSTOOD_WAIT)
+            end_claim(batch, row, NOT_UNDERSTOOD_WAIT)
 
 
 def is_known(error: XError) -> bool:
@@ -135,7 +135,7 @@ def has_another_place(
         follows = after_stale(sweep, error.suggested, cursor=cursor, rules=rules, now_ms=ms(now))
         if not isinstance(follows, Begun):
             if sweep.purpose == "overlap":
-                drop(source)
+                abandon_sweep(source)
             else:
                 end_sweep(source, sweep, follows, now=now)
             return True

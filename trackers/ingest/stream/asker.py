@@ -9,8 +9,8 @@ from typing import Any
 
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.lease import Lease
+from trackers.ingest.stream.requests import Answer, Payer, ask_in_turn
 from trackers.ingest.stream.settings import Settings
-from trackers.ingest.stream.turns import Answer, Payer, ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,4 +24,4 @@ class Asker:
         stream_lease.renew(self.lease)
         asking = self.settings.asking
         how = {"base_url": asking.base_url, "timeout": asking.timeout}
-        return ask(endpoint_of, self.who, partial(send, **given, **how))
+        return ask_in_turn(endpoint_of, self.who, partial(send, **given, **how))

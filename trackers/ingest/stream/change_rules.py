@@ -25,12 +25,12 @@ NO_VERDICT = "X did not accept it, and did not say why."
 Item = TypeVar("Item")
 
 
-def delete(rules: Sequence[int], asker: Asker) -> None:
+def delete_in_pieces(rules: Sequence[int], asker: Asker) -> None:
     for ids in pieces(rules):
         asker.ask(CHANGE_STREAM_RULES, delete_rules, ids=ids)
 
 
-def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
+def add_in_pieces(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     """Add the rules of these sources; the outcome of each is in `synced`."""
     waiting = list(pieces(new))
     for _ in range(MOST_REQUESTS):
@@ -40,31 +40,31 @@ def add(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
         asked = waiting.pop()
         add_together(asked, asker, synced)
         left = [one for one in asked if not synced.has_verdict(one.source)]
-        waiting.extend(parts(left, whole=len(left) < len(asked)))
+        waiting.extend(halves_or_whole(left, whole=len(left) < len(asked)))
 
 
 def add_together(new: Sequence[WantedRule], asker: Asker, synced: Synced) -> None:
     """Add all in one request. If X refused them as a whole, some have no verdict."""
-    tagged = {one.value: synced.mark.tag_of(one.source) for one in new}
+    tagged = {rule.value: synced.mark.tag_of(rule.source) for rule in new}
     try:
         done = asker.ask(CHANGE_STREAM_RULES, add_rules, tagged=tagged)
     except BadRequest as error:
         if len(new) == 1:
             synced.refuse(new[0], error.reason)
         return
-    for one in new:
-        settle(one, done, synced)
+    for rule in new:
+        record_outcome(rule, done, synced)
     if len(new) == 1 and not synced.has_verdict(new[0].source):
         synced.refuse(new[0], NO_VERDICT)
 
 
-def settle(one: WantedRule, done: Added, synced: Synced) -> None:
-    rule = done.added.get(one.value) or done.known.get(one.value)
-    rule = rule or {bare(value): id for value, id in done.added.items()}.get(bare(one.value))
+def record_outcome(wanted: WantedRule, done: Added, synced: Synced) -> None:
+    rule = done.added.get(wanted.value) or done.known.get(wanted.value)
+    rule = rule or {bare(value): id for value, id in done.added.items()}.get(bare(wanted.value))
     if rule:
-        synced.rules[one.source] = rule
-    elif why := done.refused.get(one.value):
-        synced.refuse(one, why)
+        synced.rules[wanted.source] = rule
+    elif why := done.refused.get(wanted.value):
+        synced.refuse(wanted, why)
 
 
 def bare(value: str) -> str:
@@ -72,7 +72,7 @@ def bare(value: str) -> str:
     return " ".join(value.split())
 
 
-def parts(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
+def halves_or_whole(left: Sequence[Item], *, whole: bool) -> Iterator[list[Item]]:
     """How the rest of a set is requested: whole, or by halves."""
     middle = 0 if whole else len(left) // 2
     yield from (list(half) for half in (left[:middle], left[middle:]) if half)

@@ -21,17 +21,17 @@ from django.db import (
 
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
+from trackers.ingest.stream.backoff import Ladder
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO, StreamClock, clock_of
+from trackers.ingest.stream.gaps import open_gaps
 from trackers.ingest.stream.garbled import GarbledLog
-from trackers.ingest.stream.holes import open_gaps
 from trackers.ingest.stream.kept_rules import KeptRules
-from trackers.ingest.stream.ladder import Ladder
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.lines import StreamBatch, sort_out
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import Reader
+from trackers.ingest.stream.requests import NoTurnError, check_payer
 from trackers.ingest.stream.store import store
-from trackers.ingest.stream.turns import NoTurnError, check_payer
 from trackers.xapi.errors import XError
 from trackers.xapi.stream import Opened
 from tweetwatch.database import cursor
@@ -39,7 +39,7 @@ from tweetwatch.database import cursor
 logger = logging.getLogger(__name__)
 
 # Deadlocks, broken connections, a read-only server: the same transaction is tried again.
-AWAY = (OperationalError, InterfaceError, InternalError)
+DATABASE_AWAY = (OperationalError, InterfaceError, InternalError)
 NO_TIME = timedelta(0)
 # When asked to stop, how long the process still tries to store what it has read.
 LAST_WORDS_SECONDS = 10.0
@@ -67,7 +67,7 @@ HOW_FAR = "SELECT stored_until, clock_timestamp() FROM trackers_stream WHERE nam
 
 
 @dataclass(slots=True)
-class Connection:
+class OpenStream:
     """An open stream and what storing it needs; `rules` are up to date with X's when it ends."""
 
     asker: Asker
@@ -159,7 +159,7 @@ class Connection:
         x_now = self._clock.x_now()
         try:
             store(*given, project=project, x_now=x_now)
-        except AWAY:
+        except DATABASE_AWAY:
             raise
         except DatabaseError:
             logger.exception("posts of the stream could not be stored; their ids alone are")
@@ -171,7 +171,7 @@ class Connection:
         while True:
             try:
                 return act()
-            except AWAY as error:
+            except DATABASE_AWAY as error:
                 if self.stop.is_set():
                     asked = asked or time.monotonic()
                     if time.monotonic() - asked > LAST_WORDS_SECONDS:
@@ -191,7 +191,7 @@ class Connection:
                 self._listeners = self.rules.listeners
         except NoTurnError as none:
             return Pause(none.why, none.wait, looks=none.looks)
-        except AWAY as error:
+        except DATABASE_AWAY as error:
             logger.warning("the database cannot be reached (%s)", type(error).__name__)
             connection.close()
         if not self.rules.synced.rules:

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.ladder import Ladder, trouble_of
+from trackers.ingest.stream.backoff import Ladder, trouble_of
 from trackers.ingest.stream.listeners import Listeners, WantedRule, wanted_now
+from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.synced import Synced
-from trackers.ingest.stream.turns import LOOKS_AGAIN, NoTurnError
 from trackers.xapi.errors import XError
 
 logger = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream.marks import new_mark
 from tweetwatch.database import cursor
 
-NAME = "filtered"
+STREAM_NAME = "filtered"
 
 MAKE = """
     INSERT INTO trackers_stream (name, state, because, credential, host, connects, lines,
@@ -78,7 +78,7 @@ class Lease:
 
     @property
     def given(self) -> dict[str, Any]:
-        return {"name": NAME, "token": self.token, "lasts": self.lasts}
+        return {"name": STREAM_NAME, "token": self.token, "lasts": self.lasts}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,30 +92,30 @@ class Holder:
         return f"{self.host} {self.pid}"
 
 
-def take(lasts: timedelta) -> Lease | Holder:
+def take_lease(lasts: timedelta) -> Lease | Holder:
     """The lease, or who has it; it is valid for `lasts`, renewed by each write."""
     lease = Lease(secrets.randbits(63), lasts)
-    given = {**lease.given, "host": socket.gethostname()[:255], "pid": os.getpid()}
-    given["mark"] = new_mark()
+    params = {**lease.given, "host": socket.gethostname()[:255], "pid": os.getpid()}
+    params["mark"] = new_mark()
     with cursor() as db:
-        db.execute(MAKE, given)
-        if db.execute(TAKE, given).fetchone():
+        db.execute(MAKE, params)
+        if db.execute(TAKE, params).fetchone():
             return lease
     return holder()
 
 
 def take_new_mark() -> str | Holder:
     """The new mark of this installation; or who is listening, and then the mark stays."""
-    given = {"name": NAME, "mark": new_mark()}
+    params = {"name": STREAM_NAME, "mark": new_mark()}
     with cursor() as db:
-        db.execute(MAKE, given)
-        if db.execute(NEW_MARK, given).rowcount:
-            return str(given["mark"])
+        db.execute(MAKE, params)
+        if db.execute(NEW_MARK, params).rowcount:
+            return str(params["mark"])
     return holder()
 
 
 def holder() -> Holder:
-    row = Stream.objects.get(name=NAME)
+    row = Stream.objects.get(name=STREAM_NAME)
     return Holder(row.host, row.pid)
 
 
@@ -147,7 +147,7 @@ def fence(lease: Lease) -> None:
     written(FENCE, lease)
 
 
-def leave(lease: Lease, because: str) -> None:
+def give_lease_back(lease: Lease, because: str) -> None:
     """Give the lease back, if it is still ours."""
     with cursor() as db:
         db.execute(LEAVE, {**lease.given, "because": because[:300]})

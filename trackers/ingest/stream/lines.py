@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.stream.clock import StreamClock
 from trackers.ingest.stream.listeners import Listeners
 from trackers.ingest.stream.reader import End, Heard
@@ -27,7 +27,7 @@ class StreamBatch:
     a line is no sign of life. end: no more will come.
     """
 
-    found: dict[int, Found] = field(default_factory=dict)
+    found: dict[int, FoundTweet] = field(default_factory=dict)
     sources: dict[int, tuple[int, ...]] = field(default_factory=dict)
     others: set[int] = field(default_factory=set)
     lines: int = 0
@@ -46,42 +46,42 @@ class StreamBatch:
 
 def sort_out(heard: Sequence[Heard | End], who: Listeners, clock: StreamClock) -> StreamBatch:
     batch = StreamBatch()
-    for one in heard:
-        if isinstance(one, End):
-            batch.end = one
-        elif one.line:
+    for item in heard:
+        if isinstance(item, End):
+            batch.end = item
+        elif item.line:
             batch.lines += 1
-            read(one, who, batch, clock)
+            read_heard(item, who, batch, clock)
         else:
             batch.alive = True
-            if one.waited:
-                reach(batch, clock.x_at(one.at))
+            if item.waited:
+                reach(batch, clock.x_at(item.at))
     return batch
 
 
-def read(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -> None:
-    said = read_line(heard.line)
-    if isinstance(said, Event):
+def read_heard(heard: Heard, who: Listeners, batch: StreamBatch, clock: StreamClock) -> None:
+    message = read_line(heard.line)
+    if isinstance(message, Event):
         batch.alive = True
-        keep(said, who.of(said.rules), batch, clock.ours_at(heard.at))
+        keep_event(message, who.of(message.rules), batch, clock.ours_at(heard.at))
         # Not the time it was read: it may have waited, here or at X, with others queued behind it.
-        if said.id > SNOWFLAKES_FROM:
-            reach(batch, min(born_at(said.id), clock.x_at(heard.at)))
-    elif isinstance(said, Farewell):
-        batch.farewell = said.reason
+        if message.id > SNOWFLAKES_FROM:
+            reach(batch, min(born_at(message.id), clock.x_at(heard.at)))
+    elif isinstance(message, Farewell):
+        batch.farewell = message.reason
     else:
         batch.garbled += 1
-        batch.why = said.why
+        batch.why = message.why
 
 
-def keep(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: datetime) -> None:
+def keep_event(event: Event, sources: tuple[int, ...], batch: StreamBatch, at: datetime) -> None:
     if not sources:
         batch.others.add(event.id)
         return
     if event.id in batch.found:
         batch.again += 1
         sources = tuple(sorted({*sources, *batch.sources[event.id]}))
-    batch.found[event.id] = Found(event.id, event.post, at)
+    batch.found[event.id] = FoundTweet(event.id, event.post, at)
     batch.sources[event.id] = sources
 
 
@@ -89,6 +89,6 @@ def reach(batch: StreamBatch, until: datetime) -> None:
     batch.until = max(batch.until or until, until)
 
 
-def bare(found: Iterable[Found]) -> list[Found]:
+def bare(found: Iterable[FoundTweet]) -> list[FoundTweet]:
     """The ids alone, for posts that the database rejects."""
-    return [Found(one.id) for one in found]
+    return [FoundTweet(one.id) for one in found]

@@ -36,12 +36,12 @@ class Listeners:
 
         Also by tag: a rule may be active though its number never reached us.
         """
-        found = {
+        sources = {
             source
             for rule in rules
             for source in self.by_rule.get(rule.id) or (self.mark.source_of(rule.tag),)
         }
-        return tuple(sorted(found & self.wanted.keys()))
+        return tuple(sorted(sources & self.wanted.keys()))
 
     def name(self, sources: Iterable[int]) -> str:
         """The reason to store with the tweet."""
@@ -50,8 +50,8 @@ class Listeners:
 
 def wanted_now() -> dict[int, WantedRule]:
     """The active sources of streams, in the order of ids."""
-    found = Source.objects.active().filter(kind=Source.Kind.STREAM).order_by("pk")
+    sources = Source.objects.active().filter(kind=Source.Kind.STREAM).order_by("pk")
     return {
         source.pk: WantedRule(source.pk, source.of, str(source), source.created_at, source.rule_id)
-        for source in found
+        for source in sources
     }

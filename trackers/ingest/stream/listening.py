@@ -19,16 +19,16 @@ from trackers.credentials.models import Credential
 from trackers.ingest.sources.models import Stream
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.connection import AWAY, NO_TIME, Connection, Pause
+from trackers.ingest.stream.backoff import Ladder, at_most_a_window, spacing, trouble_of
+from trackers.ingest.stream.connection import DATABASE_AWAY, NO_TIME, OpenStream, Pause
 from trackers.ingest.stream.garbled import GarbledLog
 from trackers.ingest.stream.kept_rules import KeptRules
-from trackers.ingest.stream.ladder import Ladder, at_most_a_window, spacing, trouble_of
 from trackers.ingest.stream.lease import DeposedError, Holder, Lease
 from trackers.ingest.stream.listeners import WantedRule, wanted_now
+from trackers.ingest.stream.requests import LOOKS_AGAIN, NoTurnError, ask_in_turn, payer
 from trackers.ingest.stream.rules import synchronise
 from trackers.ingest.stream.settings import Settings
 from trackers.ingest.stream.synced import Synced
-from trackers.ingest.stream.turns import LOOKS_AGAIN, NoTurnError, ask, payer
 from trackers.xapi.endpoints import STREAM
 from trackers.xapi.errors import Depleted, RateLimited, XError
 from trackers.xapi.stream import Opened, connect
@@ -54,19 +54,19 @@ class Listening:
 
     def run(self) -> None:
         """Until `stop`: take the lease, or stand by for it, and listen while it is ours."""
-        told = ""
+        last_said = ""
         while not self.stop.is_set():
             try:
-                taken = stream_lease.take(self.settings.lease)
-            except AWAY as error:
+                taken = stream_lease.take_lease(self.settings.lease)
+            except DATABASE_AWAY as error:
                 self._away(error)
                 continue
             if isinstance(taken, Lease):
-                told = ""
+                last_said = ""
                 self.tell("this process listens to the stream now")
                 self._hold(taken)
             else:
-                told = self._stand_by(taken, told)
+                last_said = self._stand_by(taken, last_said)
 
     def _stand_by(self, holder: Holder, told: str) -> str:
         sentence = f"another stream process holds it: {holder}"
@@ -82,12 +82,12 @@ class Listening:
             while not self.stop.is_set():
                 try:
                     self._rest(lease, self.once(lease))
-                except AWAY as error:
+                except DATABASE_AWAY as error:
                     self._away(error)
-            stream_lease.leave(lease, "it was asked to stop")
+            stream_lease.give_lease_back(lease, "it was asked to stop")
         except DeposedError:
             self.tell("another stream process took over; this one stands by")
-        except AWAY:
+        except DATABASE_AWAY:
             # The lease simply runs out.
             logger.warning("the database could not be reached as the stream ended")
 
@@ -111,7 +111,7 @@ class Listening:
                     raise self._synced.trouble
                 return Pause("X refuses the rules of all sources.", A_MINUTE)
             stream_lease.renew(lease)
-            opened = ask(STREAM, who, self._connect)
+            opened = ask_in_turn(STREAM, who, self._connect)
         except NoTurnError as none:
             return Pause(none.why, none.wait, looks=none.looks)
         except XError as error:
@@ -144,7 +144,7 @@ class Listening:
         self.tell(f"connected with {asker.who.name}, rules: {len(self._synced.rules)}")
         rules = KeptRules(asker, wanted, self._synced)
         try:
-            return Connection(asker, self.stop, rules, opened, self._ladder, self._garbled).listen()
+            return OpenStream(asker, self.stop, rules, opened, self._ladder, self._garbled).listen()
         finally:
             self._synced = rules.synced
 
@@ -168,7 +168,7 @@ class Listening:
         return self._spacing - timedelta(seconds=time.monotonic() - self._connected)
 
     def _say_waiting(self, lease: Lease, pause: Pause, wait: timedelta) -> None:
-        row = Stream.objects.get(name=stream_lease.NAME)
+        row = Stream.objects.get(name=stream_lease.STREAM_NAME)
         if (row.state, row.because) != (Stream.State.WAITING, pause.because[:300]):
             self.tell(f"not connected: {pause.because}")
         stream_lease.say(

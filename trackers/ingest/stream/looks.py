@@ -7,7 +7,7 @@ from datetime import datetime
 
 from trackers.ingest.sources.models import Source, Stream
 from trackers.ingest.sources.standing import NOBODY, is_silent
-from trackers.ingest.stream.lease import NAME
+from trackers.ingest.stream.lease import STREAM_NAME
 from trackers.outbox.troubles import Look
 
 URL = "/sources/"
@@ -16,10 +16,10 @@ URL = "/sources/"
 def looks(*, now: datetime) -> Iterator[Look]:
     """One look, of the stream. It is not down while no source wants it: nothing is missed then."""
     wanted = Source.objects.active().filter(kind=Source.Kind.STREAM).exists()
-    stream = Stream.objects.filter(name=NAME).first()
+    stream = Stream.objects.filter(name=STREAM_NAME).first()
     yield Look(
         "stream",
-        NAME,
+        STREAM_NAME,
         wrong(stream, now=now) if wanted else "",
         "It is connected again." if wanted else "No source uses it any more.",
         URL,

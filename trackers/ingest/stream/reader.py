@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 # Some 40 MB of lines.
 MOST_WAITING = 20_000
-AT_ONCE, MOST_AT_ONCE = 200, 1000
+BATCH_SIZE, MAX_BATCH_SIZE = 200, 1000
 WITHIN = timedelta(milliseconds=250)
 A_LOOK_SECONDS = 0.2
 
@@ -54,17 +54,17 @@ class Reader:
         self._thread.start()
 
     def take(self, within: timedelta = WITHIN) -> list[Heard | End]:
-        """What was heard `within` that time: up to `AT_ONCE`, or `MOST_AT_ONCE` if more waits."""
+        """What was heard `within` that time: `BATCH_SIZE` or, if more waits, `MAX_BATCH_SIZE`."""
         taken: list[Heard | End] = []
         ends = time.monotonic() + within.total_seconds()
-        while len(taken) < MOST_AT_ONCE:
-            left = ends - time.monotonic() if len(taken) < AT_ONCE else 0.0
+        while len(taken) < MAX_BATCH_SIZE:
+            left = ends - time.monotonic() if len(taken) < BATCH_SIZE else 0.0
             try:
-                one = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
+                item = self._heard.get(timeout=left) if left > 0 else self._heard.get_nowait()
             except queue.Empty:
                 break
-            taken.append(one)
-            if isinstance(one, End):
+            taken.append(item)
+            if isinstance(item, End):
                 break
         return taken
 

@@ -13,7 +13,7 @@ from trackers.ingest.sources.models import Gap
 from trackers.ingest.stream import lease as stream_lease
 from trackers.ingest.stream.asker import Asker
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
-from trackers.ingest.stream.holes import CLOCKS_DIFFER, open_gaps
+from trackers.ingest.stream.gaps import CLOCKS_DIFFER, open_gaps
 from trackers.ingest.stream.lease import Lease
 from trackers.ingest.stream.listeners import WantedRule
 from trackers.ingest.stream.synced import Synced
@@ -22,7 +22,7 @@ from tweetwatch.statements import statement
 
 logger = logging.getLogger(__name__)
 
-REFUSED, WAITS = "X refuses the rule: ", "X does not have the rule yet: "
+REFUSED, RULE_MISSING = "X refuses the rule: ", "X does not have the rule yet: "
 MOST_NAMED = 5
 
 # By X's clock, using the skew that the last connection measured.
@@ -52,13 +52,13 @@ def open_missing(wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker)
         read_at, x_now = read_before(asker.lease)
         hole = margins.around((read_at or x_now) - CLOCKS_DIFFER, x_now + DATES_ARE_CUT_TO)
         open_gaps(missing, hole, polled_in=margins.polled_in, why=Gap.Why.RULE)
-    tell([one for one in missing if one.rule is not None], since=hole.begins)
+    log_lost([one for one in missing if one.rule is not None], since=hole.begins)
 
 
-def is_missing(one: WantedRule, synced: Synced) -> bool:
-    rule = synced.rules.get(one.source)
+def is_missing(wanted: WantedRule, synced: Synced) -> bool:
+    rule = synced.rules.get(wanted.source)
     # A rule that X refuses brings nothing, so it misses nothing.
-    return rule != one.rule or (rule is None and one.source not in synced.refused)
+    return rule != wanted.rule or (rule is None and wanted.source not in synced.refused)
 
 
 def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
@@ -68,7 +68,7 @@ def read_before(lease: Lease) -> tuple[datetime | None, datetime]:
     return row
 
 
-def tell(lost: list[WantedRule], *, since: datetime) -> None:
+def log_lost(lost: list[WantedRule], *, since: datetime) -> None:
     if not lost:
         return
     names = ", ".join(one.name for one in lost[:MOST_NAMED])
@@ -82,7 +82,7 @@ def tell(lost: list[WantedRule], *, since: datetime) -> None:
     )
 
 
-def write(
+def store_rules(
     wanted: Mapping[int, WantedRule], synced: Synced, asker: Asker, *, asked_at: float
 ) -> None:
     """Store the rules' numbers and X's complaints with the sources, and that they were read."""
@@ -99,7 +99,7 @@ def write(
                     "rules": array(synced.rules.get(one) for one in ids),
                     "problems": [problem_of(one, synced)[:300] for one in ids],
                     "refused": REFUSED,
-                    "waits": WAITS,
+                    "waits": RULE_MISSING,
                 },
             )
 
@@ -109,4 +109,4 @@ def problem_of(source: int, synced: Synced) -> str:
         return ""
     if refusal := synced.refused.get(source):
         return REFUSED + refusal.why
-    return WAITS + (str(synced.trouble) if synced.trouble else "it will be added shortly.")
+    return RULE_MISSING + (str(synced.trouble) if synced.trouble else "it will be added shortly.")

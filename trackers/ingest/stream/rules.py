@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from trackers.ingest.stream.asker import Asker
-from trackers.ingest.stream.change_rules import add, bare, delete
+from trackers.ingest.stream.change_rules import add_in_pieces, bare, delete_in_pieces
 from trackers.ingest.stream.listeners import WantedRule
 from trackers.ingest.stream.marks import PROGRAM, Mark, our_mark
-from trackers.ingest.stream.rule_rows import open_missing, write
+from trackers.ingest.stream.requests import NoTurnError
+from trackers.ingest.stream.rule_rows import open_missing, store_rules
 from trackers.ingest.stream.synced import Synced
-from trackers.ingest.stream.turns import NoTurnError
 from trackers.xapi.endpoints import STREAM_RULES
 from trackers.xapi.errors import XError
 from trackers.xapi.parse.stream import Rule
@@ -66,11 +66,11 @@ def synchronise(wanted: Mapping[int, WantedRule], asker: Asker, before: Synced) 
     todo = plan(wanted.values(), there.rules, mark)
     synced = Synced(dict(todo.use), {}, mark, todo.others)
     new = [wanted[id] for id in todo.add if not synced.keep_refusal(wanted[id], before)]
-    attempt(lambda: delete(todo.delete, asker), synced)
-    attempt(lambda: add(new, asker, synced), synced)
-    tell(todo, before)
+    attempt(lambda: delete_in_pieces(todo.delete, asker), synced)
+    attempt(lambda: add_in_pieces(new, asker, synced), synced)
+    log_changes(todo, before)
     open_missing(wanted, synced, asker)
-    write(wanted, synced, asker, asked_at=asked_at)
+    store_rules(wanted, synced, asker, asked_at=asked_at)
     return synced
 
 
@@ -82,7 +82,7 @@ def attempt(change: Callable[[], None], synced: Synced) -> None:
         synced.trouble = trouble
 
 
-def tell(todo: RuleChanges, before: Synced) -> None:
+def log_changes(todo: RuleChanges, before: Synced) -> None:
     if todo.delete:
         logger.info("deleted rules of ours that no source needs any more: %d", len(todo.delete))
     if todo.others and todo.others != before.others:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from trackers.ingest.stream.holes import Hole
+from trackers.ingest.stream.gaps import Hole
 
 
 @dataclass(frozen=True, slots=True)

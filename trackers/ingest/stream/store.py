@@ -14,10 +14,10 @@ from datetime import date, datetime
 from django.db import transaction
 
 from trackers.arrivals.arrive import arrive
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources import days
 from trackers.ingest.stream.clock import DATES_ARE_CUT_TO
-from trackers.ingest.stream.holes import open_gaps
+from trackers.ingest.stream.gaps import open_gaps
 from trackers.ingest.stream.lease import Lease, fence, written
 from trackers.ingest.stream.lines import StreamBatch, bare
 from trackers.ingest.stream.listeners import Listeners
@@ -104,7 +104,7 @@ def store(
         posts = len(batch.others | (batch.found.keys() - set(tweets))) + batch.garbled + older
         posts += pay(tweets, reasons, day=day, project=project)
         if pairs:
-            count(pairs, new, day=day, project=project)
+            count_yield(pairs, new, day=day, project=project)
             # Locked after all tweets.
             arrive(sorted(new), described=tracked.described)
         duplicates = batch.again + len(tweets) - len({tweet for _, tweet in new})
@@ -126,14 +126,14 @@ def by_tweet(batch: StreamBatch) -> tuple[StreamBatch, int]:
     versions = known_as(batch.found, histories(batch.found.values()))
     if not versions:
         return batch, 0
-    found: dict[int, Found] = {}
+    by_tweet_id: dict[int, FoundTweet] = {}
     sources: dict[int, tuple[int, ...]] = {}
     for id, one in sorted(batch.found.items()):
         tweet = versions[id].tweet_id if id in versions else id
-        found[tweet] = replace(one, id=tweet)
+        by_tweet_id[tweet] = replace(one, id=tweet)
         sources[tweet] = tuple(sorted({*sources.get(tweet, ()), *batch.sources[id]}))
     older = sum(id != known.newest for id, known in versions.items())
-    return replace(batch, found=found, sources=sources), older
+    return replace(batch, found=by_tweet_id, sources=sources), older
 
 
 def hold(batch: StreamBatch) -> list[tuple[int, int]]:
@@ -152,12 +152,12 @@ def yielded(pairs: list[tuple[int, int]]) -> set[tuple[int, int]]:
     """Those of the pairs that are new."""
     if not pairs:
         return set()
-    given = {
+    params = {
         "sources": array(source for source, _ in pairs),
         "tweets": array(tweet for _, tweet in pairs),
     }
     with cursor() as db:
-        return {(source, tweet) for source, tweet in db.execute(YIELD, given)}
+        return {(source, tweet) for source, tweet in db.execute(YIELD, params)}
 
 
 def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> int:
@@ -169,12 +169,14 @@ def pay(tweets: list[int], reasons: list[str], *, day: date, project: int) -> in
         return db.execute(PAY, given).rowcount
 
 
-def count(
+def count_yield(
     pairs: list[tuple[int, int]], new: set[tuple[int, int]], *, day: date, project: int
 ) -> None:
     """Add what the sources yielded, for their pages."""
     sources = sorted({source for source, _ in pairs})
-    told = {source: [tweet for one, tweet in pairs if one == source] for source in sources}
+    tweets_by_source = {
+        source: [tweet for one, tweet in pairs if one == source] for source in sources
+    }
     fresh = {source: sum(one == source for one, _ in new) for source in sources}
     with cursor() as db:
         db.execute(
@@ -182,12 +184,12 @@ def count(
             {
                 "ids": array(sources),
                 "new": array(fresh.values()),
-                "again": array(len(told[source]) - fresh[source] for source in sources),
-                "newest": array(max(told[source]) for source in sources),
+                "again": array(len(tweets_by_source[source]) - fresh[source] for source in sources),
+                "newest": array(max(tweets_by_source[source]) for source in sources),
             },
         )
     came = [
-        days.Brought(one, fresh[one], len(told[one]) - fresh[one], billed=fresh[one])
+        days.Brought(one, fresh[one], len(tweets_by_source[one]) - fresh[one], billed=fresh[one])
         for one in sources
     ]
     days.count(came, day=day, project=project)

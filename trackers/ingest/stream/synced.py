@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from trackers.ingest.stream.listeners import Listeners, WantedRule
 from trackers.ingest.stream.marks import NOBODYS, Mark
-from trackers.ingest.stream.turns import NoTurnError
+from trackers.ingest.stream.requests import NoTurnError
 from trackers.xapi.errors import XError
 
 # By then there may be room for it, or X may have changed its mind.
@@ -49,10 +49,10 @@ class Synced:
         until = time.monotonic() + ASKED_AGAIN_AFTER.total_seconds()
         self.refused[one.source] = Refusal(one.value, why, until)
 
-    def keep_refusal(self, one: WantedRule, before: Synced) -> bool:
+    def keep_refusal(self, wanted: WantedRule, before: Synced) -> bool:
         """Whether X refused this text recently."""
-        refusal = before.refused.get(one.source)
-        if refusal is None or refusal.value != one.value or refusal.until <= time.monotonic():
+        refusal = before.refused.get(wanted.source)
+        if refusal is None or refusal.value != wanted.value or refusal.until <= time.monotonic():
             return False
-        self.refused[one.source] = refusal
+        self.refused[wanted.source] = refusal
         return True

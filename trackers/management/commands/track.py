@@ -25,7 +25,7 @@ from trackers.ingest.files.lines import READERS, read
 from trackers.ingest.files.opening import lines_of, packer_of
 from trackers.ingest.files.track_lines import TrackedLines
 from trackers.ingest.found import (
-    Found,
+    FoundTweet,
     Options,
     Rejected,
     TooLargeError,
@@ -127,7 +127,7 @@ class Command(PagelessCommand):
         if self.total.read == before:
             note(f"{name}: There are no tweets in it.")
 
-    def track(self, stream: Iterable[Found | Rejected], came_from: str) -> None:
+    def track(self, stream: Iterable[FoundTweet | Rejected], came_from: str) -> None:
         for chunk in track_stream(stream, came_from=came_from):
             self.total.read += chunk.read
             self.total.tracked += chunk.tracked
@@ -145,7 +145,7 @@ class Command(PagelessCommand):
         elif self.rejected == TOLD_ONE_BY_ONE + 1:
             note("Further rejected lines are counted, but not shown.")
 
-    def warn(self, odd: Found) -> None:
+    def warn(self, odd: FoundTweet) -> None:
         if self.warnings <= TOLD_ONE_BY_ONE:
             note(f"line {odd.line}: tweet {odd.id} is tracked, but {odd.odd}")
         elif self.warnings == TOLD_ONE_BY_ONE + 1:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trackers.ingest.files.lines import READERS, Found, Rejected, id_of, read
+from trackers.ingest.files.lines import READERS, FoundTweet, Rejected, id_of, read
 from trackers.ingest.found import UnreadableError
 
 ID = 1212092628029698048
@@ -21,7 +21,7 @@ def found(text, **given):
     """Ids that were found, and numbers of the lines that were rejected."""
     all = list(read(io.StringIO(text, newline=""), **given))
     return (
-        [one.id for one in all if isinstance(one, Found)],
+        [one.id for one in all if isinstance(one, FoundTweet)],
         [one.line for one in all if isinstance(one, Rejected)],
     )
 
@@ -145,7 +145,7 @@ def test_ages_are_no_ids(text):
 def test_an_id_that_a_spreadsheet_rounded_is_told_as_that(text):
     all = list(read(text.splitlines(keepends=True)))
 
-    assert [one.id for one in all if isinstance(one, Found)] == [20]
+    assert [one.id for one in all if isinstance(one, FoundTweet)] == [20]
     [why] = [one.why for one in all if isinstance(one, Rejected)]
     assert "a spreadsheet has rounded" in why
 
@@ -223,7 +223,7 @@ def test_marks_that_are_none_say_nothing(marks):
 
 @pytest.mark.parametrize("value", [{"id": str(ID)}, {"id": ID, "text": "x"}, {"id_str": str(ID)}])
 def test_an_object_without_figures_is_its_id(value):
-    assert only(value) == Found(ID)
+    assert only(value) == FoundTweet(ID)
 
 
 @pytest.mark.parametrize(
@@ -295,5 +295,5 @@ def test_no_line_at_all_breaks_the_reader(lines, format):
     with suppress(UnreadableError):
         all += read(lines, format=format)
     for one in all:
-        assert isinstance(one, Found | Rejected)
-        assert not isinstance(one, Found) or 0 < one.id < 2**63
+        assert isinstance(one, FoundTweet | Rejected)
+        assert not isinstance(one, FoundTweet) or 0 < one.id < 2**63

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import read
 from trackers.ingest.files.opening import CutOff, lines_of
-from trackers.ingest.found import Found, Options, Rejected
+from trackers.ingest.found import FoundTweet, Options, Rejected
 
 ID = 1212092628029698048
 METRICS = {"retweet_count": 1, "reply_count": 2, "like_count": 3, "quote_count": 4}
@@ -37,7 +37,7 @@ def all_in(*values, referenced=False):
 
 
 def ids(all):
-    return [one.id if isinstance(one, Found) else one.line for one in all]
+    return [one.id if isinstance(one, FoundTweet) else one.line for one in all]
 
 
 ANSWER = {
@@ -87,7 +87,7 @@ def test_a_flattened_tweet_brings_the_others_inside_of_it():
     one, eleven, twelve = all_in(flat, referenced=True)
     assert one.post.username == "someone"
     assert (eleven.id, eleven.post.text, eleven.retrieved_at.year) == (11, "words", 2026)
-    assert twelve == Found(12)
+    assert twelve == FoundTweet(12)
 
 
 def test_retweets_and_quotes_of_v1_are_followed_as_deep_as_they_go():
@@ -178,7 +178,7 @@ def test_a_damaged_tweet_of_an_archive_is_told_by_its_line_and_costs_only_itself
     all = lines(damaged)
 
     [rejected] = [one for one in all if isinstance(one, Rejected)]
-    assert [one.id for one in all if isinstance(one, Found)] == [
+    assert [one.id for one in all if isinstance(one, FoundTweet)] == [
         ID + n for n in range(2000) if n != 700
     ]
     begins = damaged[: damaged.index(str(ID + 700))].count("\n") + 1
@@ -232,15 +232,15 @@ def test_no_value_breaks_the_reader(given, format, indent):
     text = "\n".join(json.dumps(one, indent=indent or None) for one in given)
 
     for one in read(io.StringIO(text), format=format, options=Options(referenced=True)):
-        assert isinstance(one, Found | Rejected)
-        assert not isinstance(one, Found) or 0 < one.id < 2**63
+        assert isinstance(one, FoundTweet | Rejected)
+        assert not isinstance(one, FoundTweet) or 0 < one.id < 2**63
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.text('[]{}",:\\ \nwindow.YTD=019e-tru', max_size=80))
 def test_no_text_at_all_keeps_the_reader_of_documents_from_its_end(text):
     for one in read(io.StringIO(text), format="json"):
-        assert isinstance(one, Found | Rejected)
+        assert isinstance(one, FoundTweet | Rejected)
 
 
 def unpacked(data, **given):

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trackers.ingest.files.lines import read
-from trackers.ingest.found import Found, Options, UnreadableError
+from trackers.ingest.found import FoundTweet, Options, UnreadableError
 
 A, B, C = 1212092628029698048, 1212092628029698049, 1212092628029698050
 LINK = "https://x.com/someone/status/"
@@ -21,8 +21,8 @@ def told(text, **options):
     said = []
     all = list(read(io.StringIO(text), format="csv", options=Options(tell=said.append, **options)))
     return (
-        [one.id for one in all if isinstance(one, Found)],
-        [one.line for one in all if not isinstance(one, Found)],
+        [one.id for one in all if isinstance(one, FoundTweet)],
+        [one.line for one in all if not isinstance(one, FoundTweet)],
         said,
     )
 

@@ -25,7 +25,7 @@ from tests.ingest.polls.steps import (
     yielded,
 )
 from trackers import tasks
-from trackers.ingest.files.lines import Found
+from trackers.ingest.files.lines import FoundTweet
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source, SourcePoll, SourceTweet
 from trackers.ingest.track import track
@@ -140,7 +140,7 @@ def test_polls_and_look_ups_of_one_day_cost_what_x_bills(x, account):
 def test_a_tweet_that_was_tracked_already_gets_a_sample_and_keeps_where_it_came_from(x, account):
     release(x, authors=[account[0]], count=20)
     ids = visible(x, author=account[0])
-    list(track([Found(id) for id in ids], came_from="a file"))
+    list(track([FoundTweet(id) for id in ids], came_from="a file"))
     source, _ = source_of("account", x, account)
 
     poll(source)

@@ -9,10 +9,10 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from tests.factories import ProjectFactory, post
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.days import SourceDay
 from trackers.ingest.sources.models import Source, SourceTweet
-from trackers.ingest.stream.lease import take
+from trackers.ingest.stream.lease import take_lease
 from trackers.ingest.stream.lines import StreamBatch
 from trackers.ingest.stream.listeners import Listeners, wanted_now
 from trackers.ingest.stream.store import Margins, store
@@ -32,11 +32,11 @@ def heard():
     """Stores batches of posts as a source's rule brings them."""
     project = ProjectFactory()
     source = Source.objects.create(kind="stream", of="#moon", created_at=timezone.now())
-    lease = take(timedelta(minutes=5))
+    lease = take_lease(timedelta(minutes=5))
 
     def hear(*posts):
         batch = StreamBatch(
-            found={one.id: Found(one.id, one, timezone.now()) for one in posts},
+            found={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
             sources={one.id: (source.pk,) for one in posts},
             lines=len(posts),
         )

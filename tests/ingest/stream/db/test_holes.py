@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from tests.told import subscribe, told
 from trackers.ingest.sources.models import Gap, Source, SourcePoll
-from trackers.ingest.stream.holes import Hole, id_at, open_gaps
+from trackers.ingest.stream.gaps import Hole, id_at, open_gaps
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.jobs import queue
 

@@ -11,7 +11,7 @@ from tests.ingest.stream.listened import RULES, Listened
 from tests.x import wait_until
 from trackers.ingest.sources import life
 from trackers.ingest.sources.models import Gap, Source
-from trackers.ingest.stream.holes import id_at
+from trackers.ingest.stream.gaps import id_at
 from trackers.ingest.stream.kept_rules import KeptRules
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.ingest.stream.marks import our_mark

@@ -6,7 +6,7 @@ import pytest
 
 from tests.ingest.stream.listened import CHANGE, Listened
 from trackers.ingest.sources.models import Gap, Source
-from trackers.ingest.stream.change_rules import MOST_REQUESTS, add
+from trackers.ingest.stream.change_rules import MOST_REQUESTS, add_in_pieces
 from trackers.ingest.stream.listeners import wanted_now
 from trackers.ingest.stream.synced import Synced
 
@@ -94,7 +94,7 @@ def test_a_rule_that_x_calls_a_duplicate_is_the_source_s(stream, how):
     synced = Synced(mark=stream.synced.mark)
 
     # As when it was made between the reading and this.
-    add(list(wanted_now().values()), stream.asker, synced)
+    add_in_pieces(list(wanted_now().values()), stream.asker, synced)
 
     assert synced.rules[moon.pk] == int(rule["id"])
     assert sun.pk in synced.rules

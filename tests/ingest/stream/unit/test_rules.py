@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from trackers.ingest.stream.backoff import Ladder, spacing, trouble_of, wait_after
 from trackers.ingest.stream.clock import clock_of
-from trackers.ingest.stream.ladder import Ladder, spacing, trouble_of, wait_after
 from trackers.ingest.stream.lines import sort_out
 from trackers.ingest.stream.listeners import Listeners, WantedRule
 from trackers.ingest.stream.marks import Mark

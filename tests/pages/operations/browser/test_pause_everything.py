@@ -13,7 +13,7 @@ from tests.pages.looking import looking
 from tests.pages.sources import some_staff, words
 from trackers import tasks
 from trackers.credentials.models import Credential
-from trackers.ingest.stream.turns import NoTurnError, check_payer, payer
+from trackers.ingest.stream.requests import NoTurnError, check_payer, payer
 from trackers.jobs import queue
 from trackers.jobs.models import Namespace
 from trackers.jobs.pausing import PausedAll, pause_all, paused_all, resume_all

@@ -15,7 +15,7 @@ from trackers.credentials import trouble, turns
 from trackers.dashboards.words import coded
 from trackers.ingest.polls.sweep import Sweep
 from trackers.ingest.sources.models import Stream
-from trackers.ingest.stream.turns import NoTurnError, payer
+from trackers.ingest.stream.requests import NoTurnError, payer
 from trackers.jobs.models import Namespace
 from trackers.money.projects import Project
 

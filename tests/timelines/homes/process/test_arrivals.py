@@ -26,10 +26,10 @@ from tests.timelines.homes.world import (
 from tests.updater.process.test_refresh import refresh, shown_of, turn_clock, x
 from trackers.arrivals.arrive import arrive
 from trackers.arrivals.models import Arrival, Origin, TimelineDelivery
-from trackers.ingest.found import Found
+from trackers.ingest.found import FoundTweet
 from trackers.ingest.sources.models import Source
 from trackers.ingest.stream import store as stream
-from trackers.ingest.stream.lease import take
+from trackers.ingest.stream.lease import take_lease
 from trackers.ingest.stream.lines import StreamBatch
 from trackers.ingest.stream.listeners import Listeners, wanted_now
 from trackers.ingest.stream.settings import Margins
@@ -94,12 +94,12 @@ def test_where_few_follow_the_poll_itself_delivers(fakex, settings):
 def test_the_stream_notes_what_its_sources_and_followed_accounts_brought():
     project = ProjectFactory()
     rules = [Source.objects.create(kind="stream", of=of) for of in ("#moon", "#sun")]
-    me, lease = follower(), take(timedelta(minutes=5))
+    me, lease = follower(), take_lease(timedelta(minutes=5))
     homes.follow(me, source_id=rules[0].pk)
     homes.follow(me, author_id=77)
     posts = [post(tweet(1), author_id=77), post(tweet(2), author_id=78)]
     batch = StreamBatch(
-        found={one.id: Found(one.id, one, timezone.now()) for one in posts},
+        found={one.id: FoundTweet(one.id, one, timezone.now()) for one in posts},
         sources={tweet(1): (rules[0].pk, rules[1].pk), tweet(2): (rules[1].pk,)},
         lines=2,
     )
@@ -130,7 +130,7 @@ def test_an_account_is_known_once_x_has_told_of_the_tweet(x):
     """An import brought the bare id."""
     [id] = shown_of(x, 1)
     me = follower()
-    list(track([Found(id)], came_from="a file"))
+    list(track([FoundTweet(id)], came_from="a file"))
     author = int(x.get(f"tweets/{id}")["author_id"])
     homes.follow(me, author_id=author)
     homes.strategies()["sized"].rebuild(me)

@@ -21,7 +21,7 @@ from tweetwatch.database import array, cursor
 from tweetwatch.statements import statement
 
 MILLISECOND = timedelta(milliseconds=1)
-EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
+STREAM_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00Z")
 # A rule's age by our clock may be this much less by X's.
 CLOCKS_DIFFER = timedelta(seconds=2)
 
@@ -65,7 +65,7 @@ def open_gaps(
     ids = sorted(id for id, begin in begins.items() if begin < hole.ends)
     if not ids:
         return
-    given = {
+    params = {
         "ids": array(ids),
         "from_ids": array(id_at(begins[id]) for id in ids),
         "to_ids": array(id_at(hole.ends) for _ in ids),
@@ -74,10 +74,10 @@ def open_gaps(
         "why": why.value,
     }
     with transaction.atomic(), cursor() as db:
-        db.execute(queue.on(SourcePoll.namespace, SCHEDULE), given)
-        tell_gaps(db.execute(OPEN, given).fetchall(), why.value)
+        db.execute(queue.on(SourcePoll.namespace, SCHEDULE), params)
+        tell_gaps(db.execute(OPEN, params).fetchall(), why.value)
 
 
 def id_at(at: datetime) -> int:
     """The first id of that moment by X's clock."""
-    return first_id_at((at - EPOCH) // MILLISECOND)
+    return first_id_at((at - STREAM_EPOCH) // MILLISECOND)

@@ -17,12 +17,15 @@ from trackers.xapi.stream import Unreachable
 
 Trouble = Literal["network", "http", "limited"]
 
-STEP, MOST_OF_NETWORK = timedelta(milliseconds=250), timedelta(seconds=16)
-FIRST: dict[Trouble, timedelta] = {"http": timedelta(seconds=5), "limited": timedelta(minutes=1)}
+NETWORK_STEP, MAX_NETWORK_WAIT = timedelta(milliseconds=250), timedelta(seconds=16)
+FIRST_WAIT: dict[Trouble, timedelta] = {
+    "http": timedelta(seconds=5),
+    "limited": timedelta(minutes=1),
+}
 # X's windows last a quarter of an hour.
 A_WINDOW = timedelta(minutes=16)
-MOST: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
-MOST_DOUBLINGS = 10
+MAX_WAIT: dict[Trouble, timedelta] = {"http": timedelta(seconds=320), "limited": A_WINDOW}
+MAX_DOUBLINGS = 10
 
 
 def wait_after(trouble: Trouble, tries: int) -> timedelta:
@@ -30,8 +33,8 @@ def wait_after(trouble: Trouble, tries: int) -> timedelta:
     if tries < 1:
         raise ValueError("The first failure is the first.")
     if trouble == "network":
-        return min(STEP * tries, MOST_OF_NETWORK)
-    return min(FIRST[trouble] * 2 ** min(tries - 1, MOST_DOUBLINGS), MOST[trouble])
+        return min(NETWORK_STEP * tries, MAX_NETWORK_WAIT)
+    return min(FIRST_WAIT[trouble] * 2 ** min(tries - 1, MAX_DOUBLINGS), MAX_WAIT[trouble])
 
 
 def at_most_a_window(wait: timedelta) -> timedelta:

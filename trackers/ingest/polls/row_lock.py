@@ -47,13 +47,13 @@ def held(batch: Batch, source: Source) -> Iterator[Source | None]:
         yield rows.filter(pk=source.pk, version=source.version).first() if is_ours else None
 
 
-def write(source: Source) -> None:
+def save_held(source: Source) -> None:
     """Write the row that is held, and continue with it."""
     source.version += 1
     source.save(update_fields=WRITTEN)
 
 
-def leave(batch: Batch, source: Source, delay: timedelta | None) -> None:
+def end_claim(batch: Batch, source: Source, delay: timedelta | None) -> None:
     """Write the row that is held, and end the claim: due after `delay`; None: never."""
-    write(source)
+    save_held(source)
     queue.finish(batch, {} if delay is None else {source.pk: max(delay, timedelta(0))})

@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from trackers.credentials import trouble, turns
 from trackers.credentials.models import Credential
-from trackers.ingest.stream.ladder import at_most_a_window
+from trackers.ingest.stream.backoff import at_most_a_window
 from trackers.jobs import pausing
 from trackers.money.purses import purses
 from trackers.xapi.endpoints import STREAM
@@ -98,7 +98,9 @@ def check_money(who: Payer) -> None:
             raise NoTurnError(why, max(timedelta(0), again - purse.now))
 
 
-def ask(endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]) -> Answer:
+def ask_in_turn(
+    endpoint_of: Mapping[str, str], who: Payer, send: Callable[[Credential], Answer]
+) -> Answer:
     """Send one request with this credential, in its turn, and update the books.
 
     XError as `send` raises it; NoTurnError when the window has no room.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from trackers.credentials import trouble, turns
-from trackers.ingest.polls.room import left_to_others
+from trackers.ingest.polls.priority import left_to_others
 from trackers.ingest.polls.state import kind_of
 from trackers.ingest.sources.models import Source
 from trackers.money import ledger
@@ -45,7 +45,7 @@ class Wait:
     because: str
 
 
-def reserve(
+def reserve_page(
     source: Source, *, age: timedelta, now: datetime, timeout: timedelta
 ) -> PageGrant | Wait:
     """A request and the money for its page. `age`: of its posts; younger ones take precedence."""
@@ -142,7 +142,7 @@ def billed(asked: PageGrant, page: Page, source: Source) -> int:
     return len(set(page.ids) - paid - left_out_of(source, payment)) + page.unreadable
 
 
-def settle(asked: PageGrant, page: Page, *, posts: int) -> None:
+def settle_page(asked: PageGrant, page: Page, *, posts: int) -> None:
     """X answered, and billed this many posts."""
     turns.answered(asked.turn, page.window)
     ledger.settle(
@@ -164,10 +164,10 @@ def settle_failed(asked: PageGrant, error: XError, *, now: datetime) -> None:
 
 def left_out_of(source: Source, payment: Payment) -> frozenset[int]:
     """Posts without a row of their own that the payment's project has paid for on its day."""
-    told = source.left_out
-    if (told.get("day"), told.get("project")) != (payment.day.isoformat(), payment.project):
+    left_out = source.left_out
+    if (left_out.get("day"), left_out.get("project")) != (payment.day.isoformat(), payment.project):
         return frozenset()
-    return frozenset(told["ids"])
+    return frozenset(left_out["ids"])
 
 
 def leave_out(source: Source, ids: Collection[int], payment: Payment) -> None:

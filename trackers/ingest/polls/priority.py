@@ -38,12 +38,12 @@ def left_to_others(source: Source, turn: turns.Turn) -> datetime | None:
     if share is None:
         return None
     kinds = ["search", "stream"] if kind_of(source) == "search" else [source.kind]
-    given = {
+    params = {
         "window": turn.reservation.window_id,
         "share": share,
         "kinds": kinds,
         "priority": source.priority,
     }
     with cursor() as db:
-        found = db.execute(RUNS_LOW, given).fetchone()
-    return found[0] if found else None
+        row = db.execute(RUNS_LOW, params).fetchone()
+    return row[0] if row else None
